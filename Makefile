@@ -1,0 +1,124 @@
+# Everything is made inside the checkout: tools in .venv, Rust artefacts in target, results in out.
+# `make help` lists the targets.
+
+PYTHON ?= python3
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+VENV := $(CURDIR)/.venv
+PY := $(VENV)/bin/python
+
+# PyO3 rebuilds when its interpreter changes, so cargo and maturin must be told the same one.
+export PYO3_PYTHON := $(PY)
+export VIRTUAL_ENV := $(VENV)
+
+# One profile for lint, tests and the extension module: the dependencies are compiled once.
+CARGO_FLAGS := --release --workspace --all-features $(if $(CI),--locked)
+
+# System packages, one a line: "package | command that succeeds when it is there". What is missing
+# is installed through apt where we may; elsewhere it is named, and the tests that need it skip.
+define SYSTEM_PACKAGES
+build-essential | command -v cc
+python3-venv | $(PYTHON) -c "import ensurepip, venv"
+endef
+export SYSTEM_PACKAGES
+
+# The stamps: what they stand for is in their names or in their prerequisites.
+SYSTEM := out/.system
+DEPENDENCIES := $(VENV)/.dependencies-$(shell cksum < requirements-dev.lock | tr ' ' -)
+BUILT := $(VENV)/.built
+SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: build ## Set everything up and run examples/first_look.py: out/first_look.html
+	@mkdir -p out
+	$(PY) examples/first_look.py
+
+.PHONY: test
+test: build ## Set everything up and run all tests, Rust and Python
+	cargo test $(CARGO_FLAGS)
+	$(PY) -m pytest
+
+.PHONY: build
+build: $(BUILT) ## Build the extension module, optimised, into .venv
+
+.PHONY: bench
+bench: build ## Measure simulation speed: out/bench.json
+	@mkdir -p out
+	$(PY) benches/bench.py
+
+.PHONY: docs
+docs: build ## Build the documentation: out/docs/index.html, out/docs/rust
+	$(PY) -m sphinx --fail-on-warning --keep-going --quiet docs out/docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps $(CARGO_FLAGS)
+	@rm -rf out/docs/rust && cp -R "$${CARGO_TARGET_DIR:-target}/doc" out/docs/rust
+	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
+
+.PHONY: lint
+lint: $(DEPENDENCIES) ## Check format, lints, types and Rust documentation; change nothing
+	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
+	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
+	cargo fmt --all --check
+	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps $(CARGO_FLAGS)
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+
+.PHONY: format
+format: $(DEPENDENCIES) ## Format the code and mend what the linters can mend
+	cargo fmt --all
+	$(PY) -m ruff check --fix --exit-zero
+	$(PY) -m ruff format
+
+.PHONY: lock
+lock: ## Take up newer development tools: requirements-dev.lock
+	@rm -rf out/lock && mkdir -p out && $(PYTHON) -m venv out/lock && out/lock/bin/python -m pip install --quiet uv
+	@{ echo "# Made from requirements-dev.in by \`make lock\`; do not edit."; \
+	  out/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	    --no-header --no-emit-index-url --no-emit-find-links requirements-dev.in; } > out/lock/new
+	mv out/lock/new requirements-dev.lock
+
+.PHONY: clean
+clean: ## Remove everything made here, .venv included
+	rm -rf .venv out target .hypothesis .mypy_cache .pytest_cache .ruff_cache python/sledsim/_core*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(SYSTEM): Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "sledsim: needs Python 3.11 or newer, and $(PYTHON) is not; name another: make PYTHON=python3.12" >&2; exit 2; }
+	@command -v cargo > /dev/null || { \
+	  echo "sledsim: needs Rust (cargo), and it is not on the PATH; rustup.rs tells how to install it" >&2; exit 2; }
+	@missing=; \
+	while IFS='|' read -r package check; do \
+	  bash -c "$$check" > /dev/null 2>&1 < /dev/null || missing+=" $${package% }"; \
+	done <<< "$$SYSTEM_PACKAGES"; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+	if [ -z "$$missing" ]; then \
+	  mkdir -p $(@D) && touch $@; \
+	elif command -v apt-get > /dev/null && $$sudo true 2> /dev/null; then \
+	  echo "sledsim: installing system packages:$$missing"; \
+	  $$sudo apt-get update -qq && $$sudo apt-get install -qq -y --no-install-recommends $$missing > /dev/null; \
+	  mkdir -p $(@D) && touch $@; \
+	else \
+	  echo "sledsim: missing system packages, and no right to install them (what needs them fails or skips):$$missing"; \
+	fi
+
+$(PY): | $(SYSTEM)
+	$(PYTHON) -m venv --clear $(VENV)
+
+$(DEPENDENCIES): | $(SYSTEM) $(PY)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@rm -f $(VENV)/.dependencies-* && touch $@
+
+$(BUILT): $(SOURCES) $(DEPENDENCIES)
+	$(PY) -m maturin develop --release $(if $(CI),--locked)
+	@touch $@

@@ -1,0 +1,13 @@
+//! Composites: models made of models.
+//!
+//! A composite holds [`Children`], which routes requests and completions by
+//! index and keeps their times in order. The composite itself only says what
+//! a request turns into and what a child's completion leads to.
+
+mod children;
+mod read_cache;
+mod stripe;
+
+pub use children::Children;
+pub use read_cache::ReadCache;
+pub use stripe::Stripe;

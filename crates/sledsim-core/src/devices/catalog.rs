@@ -1,0 +1,298 @@
+//! Devices by name or file: presets, bases, overrides.
+
+use super::memory::Memory;
+use super::mems::spec::Mems;
+use crate::composites::{ReadCache, Stripe};
+use crate::error::{Error, Result};
+use crate::keys::{Keys, Range, nearest};
+use crate::model::Model;
+use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
+use crate::station::{Interface, Station};
+use crate::units::{BLOCK_BYTES, Nanos};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The presets by name, in the order in which they are listed.
+pub const PRESETS: [(&str, &str); 7] = [
+    (
+        "sigmetrics2000",
+        include_str!("../../data/devices/sigmetrics2000.toml"),
+    ),
+    ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
+    ("g1", include_str!("../../data/devices/g1.toml")),
+    ("g2", include_str!("../../data/devices/g2.toml")),
+    ("g3", include_str!("../../data/devices/g3.toml")),
+    ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
+    ("msst2005", include_str!("../../data/devices/msst2005.toml")),
+];
+
+/// How many bases may stand on each other; more is a circle.
+const MAX_BASES: usize = 16;
+
+/// A device: resolved, checked, ready to be built.
+#[derive(Clone, Debug)]
+pub struct Device {
+    name: String,
+    kind: Kind,
+    /// All keys as resolved, for showing.
+    keys: Keys,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Mems(Box<Mems>),
+    Memory(Memory, Interface),
+    Stripe {
+        unit_blocks: u64,
+        children: Vec<Device>,
+    },
+    ReadCache {
+        front: Box<Device>,
+        back: Box<Device>,
+    },
+}
+
+/// An override of a key: name, value, and who asked (`--set device.idle`,
+/// `argument idle`).
+pub type Override = (String, toml_edit::Value, String);
+
+impl Device {
+    /// Resolves a preset name or a path to a TOML file, with overrides.
+    ///
+    /// # Errors
+    /// An unknown name (with the nearest presets), an unreadable file, or
+    /// whatever is wrong with a key.
+    pub fn resolve(name: &str, overrides: &[Override]) -> Result<Self> {
+        let mut keys = Keys::empty(name);
+        keys.set("base", name.into(), "device")?;
+        for (key, value, origin) in overrides {
+            keys.set(key, value.clone(), origin)?;
+        }
+        Self::from_keys(keys, None)
+    }
+
+    /// Resolves the keys of a device; files they name are relative to
+    /// `beside`. The device is called as its base.
+    ///
+    /// # Errors
+    /// As [`Device::resolve`].
+    pub fn from_keys(keys: Keys, beside: Option<&Path>) -> Result<Self> {
+        let base = keys
+            .clone()
+            .opt_text("base")?
+            .unwrap_or_else(|| "device".into());
+        let name = Path::new(&base)
+            .file_stem()
+            .map_or(base.clone(), |stem| stem.to_string_lossy().into_owned());
+        Self::read(&name, keys, beside)
+    }
+
+    fn read(name: &str, keys: Keys, beside: Option<&Path>) -> Result<Self> {
+        let mut keys = with_base(keys, beside)?;
+        let all = keys.clone();
+        let _title = keys.text("title")?;
+        let kind = keys.text("kind")?;
+        let kind = match kind.as_str() {
+            "mems" => Kind::Mems(Box::new(Mems::read(&mut keys)?)),
+            "memory" => {
+                let nanoseconds = |milliseconds: f64| Nanos::from_ms(milliseconds);
+                let time = Range::at_least(0.0).at_most(1e9);
+                let memory = Memory {
+                    blocks: keys.u64("blocks", 1..=1 << 40)?,
+                    latency: nanoseconds(keys.f64("latency_ms", time)?),
+                    block_time: nanoseconds(keys.f64("ms_per_block", time)?),
+                };
+                Kind::Memory(memory, Interface::default())
+            }
+            "stripe" => {
+                let children = keys.u32("children", 1..=1000)?;
+                let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
+                let child = table(&mut keys, "child")?;
+                let children = (0..children)
+                    .map(|index| Self::read(&format!("{name}.child{index}"), child.clone(), beside))
+                    .collect::<Result<Vec<_>>>()?;
+                Kind::Stripe {
+                    unit_blocks,
+                    children,
+                }
+            }
+            "read_cache" => {
+                let mut part = |part: &str| -> Result<Box<Self>> {
+                    let keys = table(&mut keys, part)?;
+                    Ok(Box::new(Self::read(
+                        &format!("{name}.{part}"),
+                        keys,
+                        beside,
+                    )?))
+                };
+                Kind::ReadCache {
+                    front: part("front")?,
+                    back: part("back")?,
+                }
+            }
+            _ => {
+                return Err(keys.refuse("kind", "must be one of mems, memory, stripe, read_cache"));
+            }
+        };
+        keys.finish()?;
+        Ok(Self {
+            name: name.to_owned(),
+            kind,
+            keys: all,
+        })
+    }
+
+    /// Its name: the preset's, or the file's without its ending.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The MEMS device, if it is one (a composite is not).
+    #[must_use]
+    pub fn mems(&self) -> Option<&Mems> {
+        match &self.kind {
+            Kind::Mems(mems) => Some(mems),
+            _ => None,
+        }
+    }
+
+    /// Logical blocks it offers.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.build(&|| SchedulerChoice::default().make()).0.blocks()
+    }
+
+    /// Builds the model, and lists the names of its devices by their number
+    /// in the rows. `scheduler` makes one scheduler per mechanism.
+    #[must_use]
+    pub fn build(
+        &self,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+    ) -> (Box<dyn Model>, Vec<String>) {
+        let mut names = Vec::new();
+        let model = self.build_into(scheduler, &mut names);
+        (model, names)
+    }
+
+    fn build_into(
+        &self,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        names: &mut Vec<String>,
+    ) -> Box<dyn Model> {
+        let device = names.len() as u16;
+        names.push(self.name.clone());
+        match &self.kind {
+            Kind::Mems(mems) => mems.build(&self.name, device, scheduler()),
+            Kind::Memory(memory, interface) => Box::new(Station::new(
+                &self.name,
+                device,
+                *memory,
+                scheduler(),
+                *interface,
+            )),
+            Kind::Stripe {
+                unit_blocks,
+                children,
+            } => {
+                let children = children
+                    .iter()
+                    .map(|child| child.build_into(scheduler, names))
+                    .collect();
+                Box::new(Stripe::new(&self.name, device, children, *unit_blocks))
+            }
+            Kind::ReadCache { front, back } => {
+                let front = front.build_into(scheduler, names);
+                let back = back.build_into(scheduler, names);
+                Box::new(ReadCache::new(&self.name, device, front, back))
+            }
+        }
+    }
+
+    /// The resolved spec: every key with its value and source, and derived
+    /// quantities.
+    #[must_use]
+    pub fn show(&self) -> Value {
+        let mut parameters = Map::new();
+        for (key, value, source, origin) in self.keys.entries() {
+            let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+            parameters.insert(key.to_owned(), entry);
+        }
+        let derived = match &self.kind {
+            Kind::Mems(mems) => mems.derived(),
+            _ => {
+                let blocks = self.blocks();
+                json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
+            }
+        };
+        json!({
+            "name": self.name,
+            "about": self.keys.about(),
+            "parameters": parameters,
+            "derived": derived,
+        })
+    }
+}
+
+fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
+    let missing = keys.refuse(name, "missing table; must hold a device of its own");
+    keys.take_table(name).ok_or(missing)
+}
+
+/// Reads a preset, or the TOML file at `name` (relative to `beside`), and
+/// tells the folder of the file.
+fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<PathBuf>)> {
+    if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
+        return Ok((Keys::parse(text, &format!("{name}.toml"))?, None));
+    }
+    let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    if name.ends_with(".toml") || name.contains('/') || path.is_file() {
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+        let keys = Keys::parse(&text, &path.to_string_lossy())?;
+        return Ok((keys, path.parent().map(Path::to_owned)));
+    }
+    let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
+    let hint = if near.is_empty() {
+        let all: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
+        format!(
+            "presets are {}; or give the path of a .toml file",
+            all.join(", ")
+        )
+    } else {
+        format!("did you mean {}?", near.join(" or "))
+    };
+    Err(Error::Key(format!("unknown device '{name}': {hint}")))
+}
+
+/// Lays `keys` over the bases they name.
+fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
+    let mut layers = vec![keys];
+    let mut folder = beside.map(Path::to_owned);
+    while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
+        if layers.len() > MAX_BASES {
+            return Err(layers[0].refuse("base", "the bases form a circle"));
+        }
+        let (keys, next) = load(&base, folder.as_deref())?;
+        layers.push(keys);
+        folder = next;
+    }
+    let mut resolved = layers
+        .into_iter()
+        .rev()
+        .reduce(|base, layer| layer.over(base));
+    if let Some(keys) = &mut resolved {
+        keys.opt_text("base")?;
+    }
+    Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
+}
+
+fn to_json(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::Boolean(value) => json!(value.value()),
+        toml_edit::Value::Integer(value) => json!(value.value()),
+        toml_edit::Value::Float(value) if value.value().is_finite() => json!(value.value()),
+        toml_edit::Value::Float(value) => json!(value.value().to_string()),
+        toml_edit::Value::String(value) => json!(value.value()),
+        other => json!(other.to_string().trim()),
+    }
+}

@@ -1,0 +1,191 @@
+//! Access: the passes of a request, each with the seek before it.
+
+use super::kinematics::Kinematics;
+use super::motion::{Direction, Motion, Seek, State};
+use super::passes::{Pass, Passes};
+use crate::mechanism::Step;
+use crate::request::Extent;
+use crate::units::Nanos;
+use smallvec::SmallVec;
+
+/// How the direction of a pass is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectionRule {
+    /// For every pass by itself: up only if strictly faster than down.
+    GreedyRow,
+    /// For every run of passes over neighbouring rows, which is swept as a
+    /// whole, the faster way; rows may come in the reverse of LBN order.
+    BestRun,
+    /// Always up: the device reads one way only.
+    AlwaysUp,
+}
+
+/// Passes held without allocation.
+type Run = SmallVec<[Pass; 64]>;
+
+/// Serves `extents` in order from `state`, handing one step per pass to
+/// `emit`; `elapsed_s` is the time already spent on the request. Returns where
+/// the sled ends up.
+pub fn access<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    mut state: State,
+    extents: &[Extent],
+    mut elapsed_s: f64,
+    mut emit: impl FnMut(Step),
+) -> State {
+    let row_s = motion.row_s();
+    for &extent in extents {
+        let mut passes = Passes::new(&motion.geometry, extent);
+        if rule == DirectionRule::BestRun {
+            while let Some(mut run) = next_run(&mut passes) {
+                let (_, up) = seek_to_run(motion, &state, &run);
+                if up != (run[0].row <= run[run.len() - 1].row) {
+                    run.reverse();
+                }
+                let forced = Some(if up { Direction::Up } else { Direction::Down });
+                for pass in &run {
+                    state = step(
+                        motion,
+                        state,
+                        pass,
+                        forced,
+                        row_s,
+                        &mut elapsed_s,
+                        &mut emit,
+                    );
+                }
+            }
+        } else {
+            let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
+            for pass in passes {
+                state = step(
+                    motion,
+                    state,
+                    &pass,
+                    forced,
+                    row_s,
+                    &mut elapsed_s,
+                    &mut emit,
+                );
+            }
+        }
+    }
+    state
+}
+
+/// The seek before the first pass of [`access`]. `None` without extents.
+#[must_use]
+pub fn first_seek<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    state: &State,
+    extents: &[Extent],
+) -> Option<Seek> {
+    let mut passes = Passes::new(&motion.geometry, *extents.first()?);
+    if rule == DirectionRule::BestRun {
+        let run = next_run(&mut passes)?;
+        Some(seek_to_run(motion, state, &run).0)
+    } else {
+        let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
+        Some(seek_to_pass(motion, state, &passes.next()?, forced).0)
+    }
+}
+
+/// One pass: seek and transfer. Returns the state at its end.
+fn step<K: Kinematics>(
+    motion: &Motion<K>,
+    state: State,
+    pass: &Pass,
+    forced: Option<Direction>,
+    row_s: f64,
+    elapsed_s: &mut f64,
+    emit: &mut impl FnMut(Step),
+) -> State {
+    let (seek, direction) = seek_to_pass(motion, &state, pass, forced);
+    *elapsed_s += seek.seek_s + row_s;
+    emit(Step {
+        seek_s: seek.seek_s,
+        x_seek_s: seek.x_seek_s,
+        y_seek_s: seek.y_seek_s,
+        settle_s: seek.settle_s,
+        turnaround_s: seek.turnaround_s,
+        transfer_s: row_s,
+        turns: seek.turns,
+        direction: direction.sign(),
+        lbn: pass.lbn,
+        blocks: pass.blocks,
+        end: Nanos::from_s(*elapsed_s),
+    });
+    let end = match direction {
+        Direction::Up => pass.row + 1,
+        Direction::Down => pass.row,
+    };
+    State {
+        x_m: motion.geometry.x_m(pass.cylinder),
+        y: motion.edge(direction, end),
+        turning_s: 0.0,
+    }
+}
+
+/// The seek to the start of a pass, in the given direction or the faster one.
+fn seek_to_pass<K: Kinematics>(
+    motion: &Motion<K>,
+    state: &State,
+    pass: &Pass,
+    forced: Option<Direction>,
+) -> (Seek, Direction) {
+    let x_m = motion.geometry.x_m(pass.cylinder);
+    let start = |direction| match direction {
+        Direction::Up => motion.edge(Direction::Up, pass.row),
+        Direction::Down => motion.edge(Direction::Down, pass.row + 1),
+    };
+    match forced {
+        Some(direction) => (motion.seek(state, x_m, &start(direction)), direction),
+        None => {
+            let (up, down) = (start(Direction::Up), start(Direction::Down));
+            let (seek, is_up) = motion.faster_seek(state, x_m, &up, &down);
+            (
+                seek,
+                if is_up {
+                    Direction::Up
+                } else {
+                    Direction::Down
+                },
+            )
+        }
+    }
+}
+
+/// The faster of the seeks to either end of a run, and whether the run is
+/// then swept upwards.
+fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &Run) -> (Seek, bool) {
+    let (first, last) = (run[0], run[run.len() - 1]);
+    let (low, high) = (first.row.min(last.row), first.row.max(last.row));
+    let x_m = motion.geometry.x_m(first.cylinder);
+    let up = motion.edge(Direction::Up, low);
+    let down = motion.edge(Direction::Down, high + 1);
+    motion.faster_seek(state, x_m, &up, &down)
+}
+
+/// Takes the next run: passes of one cylinder over rows that follow each other
+/// one way. `None` at the end.
+fn next_run(passes: &mut Passes<'_>) -> Option<Run> {
+    let mut run: Run = SmallVec::new();
+    run.push(passes.next()?);
+    loop {
+        let mut ahead = *passes;
+        let last = run[run.len() - 1];
+        let Some(next) = ahead.next() else { break };
+        let way = i64::from(next.row) - i64::from(last.row);
+        let first_way = run
+            .get(1)
+            .map_or(way, |second| i64::from(second.row) - i64::from(run[0].row));
+        if next.cylinder != last.cylinder || way.abs() != 1 || way != first_way {
+            break;
+        }
+        run.push(next);
+        *passes = ahead;
+    }
+    Some(run)
+}

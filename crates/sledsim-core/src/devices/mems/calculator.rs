@@ -1,0 +1,138 @@
+//! The calculator: what a seek or an access would take, outside a simulation.
+
+use super::access::{DirectionRule, access};
+use super::kinematics::Kinematics;
+use super::motion::{Direction, Motion, Seek, State};
+use super::sled::park_state;
+use super::spec::{Mems, WithMotion};
+use crate::error::{Error, Result};
+use crate::mechanism::Step;
+use crate::request::Extent;
+use std::fmt::Debug;
+
+/// A place of the sled and where it heads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Metres from the centre in X.
+    pub x_m: f64,
+    /// Metres from the centre in Y.
+    pub y_m: f64,
+    /// Where it heads in Y.
+    pub direction: Direction,
+}
+
+/// Seeks and accesses of one device, each on its own: nothing is remembered.
+pub trait Calculator: Debug + Send + Sync {
+    /// The seek from `start` to `end`: the sled is at rest in X and at access
+    /// velocity in Y at both.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a point outside the travel of the sled.
+    fn seek(&self, start: Point, end: Point) -> Result<Seek>;
+
+    /// The passes over `extent` from `start` (where the sled parks if `None`)
+    /// and where they end.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a point outside the travel of the sled, or an
+    /// extent outside the device.
+    fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)>;
+}
+
+/// A calculator for the device `spec` describes.
+#[must_use]
+pub fn calculator(spec: &Mems) -> Box<dyn Calculator> {
+    spec.with_motion(Make(spec))
+}
+
+struct Make<'a>(&'a Mems);
+
+impl WithMotion for Make<'_> {
+    type Output = Box<dyn Calculator>;
+
+    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+        let spec = self.0;
+        Box::new(Table {
+            parked: park_state(&motion, spec.behaviour.park),
+            motion,
+            rule: spec.behaviour.direction,
+            whole_bits: spec.whole_bits(),
+            reach_m: spec.reach_m(),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Table<K> {
+    motion: Motion<K>,
+    rule: DirectionRule,
+    parked: State,
+    /// Whether the kinematics know whole bits only.
+    whole_bits: bool,
+    /// Half the travel in X and Y.
+    reach_m: (f64, f64),
+}
+
+/// Places this close to a whole bit are on it, as share of a bit: what is
+/// lost in writing a place in decimal.
+const ON_BIT: f64 = 1e-6;
+
+impl<K: Kinematics> Table<K> {
+    fn state(&self, point: &Point) -> Result<State> {
+        let bit_m = self.motion.geometry.bit_m;
+        let place = |name: &str, place_m: f64, reach_m: f64| {
+            if !place_m.is_finite() || place_m.abs() > reach_m * (1.0 + 1e-12) {
+                return Err(Error::Request(format!(
+                    "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
+                    -reach_m
+                )));
+            }
+            let bits = (place_m / bit_m).round();
+            let off = (place_m / bit_m - bits).abs();
+            Ok(if self.whole_bits || off < ON_BIT {
+                bits * bit_m
+            } else {
+                place_m
+            })
+        };
+        let x_m = place("x", point.x_m, self.reach_m.0)?;
+        let y_m = place("y", point.y_m, self.reach_m.1)?;
+        let y = self.motion.point(y_m, point.direction);
+        Ok(State {
+            x_m,
+            y,
+            turning_s: 0.0,
+        })
+    }
+}
+
+impl<K: Kinematics + Debug> Calculator for Table<K> {
+    fn seek(&self, start: Point, end: Point) -> Result<Seek> {
+        let (start, end) = (self.state(&start)?, self.state(&end)?);
+        Ok(self.motion.seek(&start, end.x_m, &end.y))
+    }
+
+    fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)> {
+        let blocks = self.motion.geometry.blocks();
+        let end = extent.lbn.checked_add(u64::from(extent.blocks));
+        if extent.blocks == 0 || end.is_none_or(|end| end > blocks) {
+            return Err(Error::Request(format!(
+                "{} blocks at LBN {}: must be at least 1 block within LBNs 0 to {}",
+                extent.blocks,
+                extent.lbn,
+                blocks - 1
+            )));
+        }
+        let start = start.map_or(Ok(self.parked), |point| self.state(&point))?;
+        let mut steps = Vec::new();
+        let end = access(&self.motion, self.rule, start, &[extent], 0.0, |step| {
+            steps.push(step)
+        });
+        let end = Point {
+            x_m: end.x_m,
+            y_m: end.y.y_m,
+            direction: end.y.direction,
+        };
+        Ok((steps, end))
+    }
+}

@@ -1,0 +1,207 @@
+//! Geometry: how bits, tip sectors and blocks lie under the tips.
+//!
+//! Each tip sees one region of `cylinders` x `region bits` bits. Going up, a
+//! pass over row r starts at its servo field, `90 r - y_offset` bits from the
+//! centre (for 10 servo and 80 sector bits), and ends where row r + 1 starts.
+//! Every row has a servo field at either end, shared with its neighbour, so
+//! going down it starts at `90 r - y_offset + 100` and ends one servo field
+//! short of its lower end.
+
+use super::maps::Map;
+use crate::error::{Error, Result};
+
+/// What the spec says of the media and the tips.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Media {
+    /// Width of a bit cell in nm.
+    pub bit_cell_nm: f64,
+    /// Full travel of the sled in X and Y, in um.
+    pub travel_um: (f64, f64),
+    /// Probe tips.
+    pub tips: u32,
+    /// Tips that can be active at once.
+    pub active_tips: u32,
+    /// Tips a block is striped over.
+    pub tips_per_lbn: u32,
+    /// Coded bits of a tip sector, servo not included.
+    pub tip_sector_bits: u32,
+    /// Servo bits before a tip sector.
+    pub servo_bits: u32,
+}
+
+/// The shape that follows from [`Media`], and the LBN map over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Geometry {
+    /// Columns of bits under a tip.
+    pub cylinders: u32,
+    /// Rows of tip sectors in a column.
+    pub rows: u32,
+    /// Tracks in a cylinder.
+    pub tracks: u32,
+    /// Blocks in a row: read at once by the active tips.
+    pub blocks_per_row: u32,
+    /// Bits passed per row: servo and tip sector.
+    pub row_bits: u32,
+    /// Servo bits before a tip sector.
+    pub servo_bits: u32,
+    /// Cylinder at the centre of the X travel.
+    pub x_offset: u32,
+    /// Bits from the start of row 0 (going up) to the centre of the Y travel.
+    pub y_offset: u32,
+    /// Width of a bit cell in m.
+    pub bit_m: f64,
+    /// Tips a block is striped over.
+    pub tips_per_lbn: u32,
+    /// How LBNs are laid over the rows.
+    pub map: Map,
+}
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Column of bits, from 0.
+    pub cylinder: u32,
+    /// Set of tips, from 0.
+    pub track: u32,
+    /// Physical row of tip sectors, from 0 at the lowest Y.
+    pub row: u32,
+    /// Place among the blocks of the row, from 0.
+    pub cell: u32,
+}
+
+impl Geometry {
+    /// Derives the shape.
+    ///
+    /// # Errors
+    /// [`Error::Key`] where no device can be built from `media`.
+    pub fn new(media: &Media, map: Map) -> Result<Self> {
+        let impossible =
+            |problem: String| Err(Error::Key(format!("impossible geometry: {problem}")));
+        let bits = |travel_um: f64| (travel_um * 1000.0 / media.bit_cell_nm + 1e-6).floor();
+        let (x_bits, y_bits) = (bits(media.travel_um.0), bits(media.travel_um.1));
+        let row_bits = media.servo_bits + media.tip_sector_bits;
+        if x_bits < 1.0 {
+            return impossible(format!(
+                "travel_x_um = {} is less than one bit cell of {} nm",
+                media.travel_um.0, media.bit_cell_nm
+            ));
+        }
+        // A row needs a servo field at both ends.
+        let needed_bits = f64::from(row_bits + media.servo_bits);
+        if y_bits < needed_bits {
+            return impossible(format!(
+                "travel_y_um = {} holds {y_bits} bits; one row needs {needed_bits} (tip_sector_bits and servo_bits at both ends)",
+                media.travel_um.1
+            ));
+        }
+        if x_bits > 1e6 || y_bits > 1e6 {
+            return impossible(format!(
+                "{x_bits} x {y_bits} bits under a tip; must be at most 1000000 each way (bit_cell_nm = {})",
+                media.bit_cell_nm
+            ));
+        }
+        if media.active_tips % media.tips_per_lbn != 0 {
+            return impossible(format!(
+                "active_tips = {} must be a multiple of tips_per_lbn = {}",
+                media.active_tips, media.tips_per_lbn
+            ));
+        }
+        if media.tips % media.active_tips != 0 {
+            return impossible(format!(
+                "tips = {} must be a multiple of active_tips = {}",
+                media.tips, media.active_tips
+            ));
+        }
+        let coded_bits = u64::from(media.tips_per_lbn) * u64::from(media.tip_sector_bits);
+        if coded_bits < 8 * crate::units::BLOCK_BYTES {
+            return impossible(format!(
+                "tips_per_lbn = {} tip sectors of tip_sector_bits = {} hold {coded_bits} bits; a block of 512 bytes needs at least 4096",
+                media.tips_per_lbn, media.tip_sector_bits
+            ));
+        }
+        let cylinders = x_bits as u32;
+        let rows = (y_bits as u32 - media.servo_bits) / row_bits;
+        Ok(Self {
+            cylinders,
+            rows,
+            tracks: media.tips / media.active_tips,
+            blocks_per_row: media.active_tips / media.tips_per_lbn,
+            row_bits,
+            servo_bits: media.servo_bits,
+            x_offset: cylinders / 2,
+            y_offset: (rows * row_bits + media.servo_bits) / 2,
+            bit_m: media.bit_cell_nm * 1e-9,
+            tips_per_lbn: media.tips_per_lbn,
+            map,
+        })
+    }
+
+    /// Logical blocks of the device.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        u64::from(self.cylinders) * self.blocks_per_cylinder()
+    }
+
+    /// Logical blocks of one cylinder.
+    #[must_use]
+    pub fn blocks_per_cylinder(&self) -> u64 {
+        u64::from(self.tracks) * u64::from(self.rows) * u64::from(self.blocks_per_row)
+    }
+
+    /// Where block `lbn` is; `lbn` must lie below [`Geometry::blocks`].
+    #[must_use]
+    pub fn locate(&self, lbn: u64) -> Location {
+        let (row, cell) = divide(lbn, self.blocks_per_row);
+        let (track, row) = divide(row, self.rows);
+        let row = self.map.flip(track, row, self.rows);
+        let (cylinder, track) = divide(track, self.tracks);
+        Location {
+            cylinder: cylinder as u32,
+            track,
+            row,
+            cell,
+        }
+    }
+
+    /// The block at `place`: the inverse of [`Geometry::locate`]. `None` if a
+    /// coordinate is outside the device.
+    #[must_use]
+    pub fn lbn(&self, place: &Location) -> Option<u64> {
+        let inside = place.cylinder < self.cylinders
+            && place.track < self.tracks
+            && place.row < self.rows
+            && place.cell < self.blocks_per_row;
+        inside.then(|| {
+            let track = u64::from(place.cylinder) * u64::from(self.tracks) + u64::from(place.track);
+            let row = self.map.flip(track, place.row, self.rows);
+            let row = track * u64::from(self.rows) + u64::from(row);
+            row * u64::from(self.blocks_per_row) + u64::from(place.cell)
+        })
+    }
+
+    /// X of a cylinder in m from the centre.
+    #[must_use]
+    pub fn x_m(&self, cylinder: u32) -> f64 {
+        (f64::from(cylinder) - f64::from(self.x_offset)) * self.bit_m
+    }
+
+    /// Y in m from the centre at which a pass `up` or down over physical rows
+    /// before `edge` ends and over rows from `edge` on starts; `edge` counts
+    /// row boundaries from 0 below row 0 to `rows` above the last.
+    #[must_use]
+    pub fn edge_y_m(&self, up: bool, edge: u32) -> f64 {
+        let bits = f64::from(edge * self.row_bits) - f64::from(self.y_offset);
+        let servo = if up { 0.0 } else { f64::from(self.servo_bits) };
+        (bits + servo) * self.bit_m
+    }
+}
+
+/// Quotient and remainder.
+#[inline]
+fn divide(value: u64, by: u32) -> (u64, u32) {
+    // Short division takes half as long, and hardly any device needs more.
+    match u32::try_from(value) {
+        Ok(value) => (u64::from(value / by), value % by),
+        Err(_) => (value / u64::from(by), (value % u64::from(by)) as u32),
+    }
+}

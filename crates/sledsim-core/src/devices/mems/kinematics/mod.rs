@@ -1,0 +1,60 @@
+//! Kinematics: how long the sled takes to move, and to turn around.
+//!
+//! Two axes, moved in parallel by actuators of constant acceleration against
+//! springs linear in the displacement. One file per model.
+
+mod analytic;
+mod disksim;
+mod piecewise;
+
+pub use analytic::Analytic;
+pub use disksim::DiskSim;
+pub use piecewise::Piecewise;
+
+/// What moves the sled along one axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// Actuator acceleration in m/s2, positive.
+    pub acceleration_m_s2: f64,
+    /// Spring acceleration at `spring_reference_m` as a share of the
+    /// actuator's: 0 <= spring_factor; the springs never win within reach.
+    pub spring_factor: f64,
+    /// Displacement from the centre, in m, at which the springs pull with
+    /// `spring_factor` of the actuator (usually half the travel).
+    pub spring_reference_m: f64,
+}
+
+/// When within a Y seek a turnaround happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the move, at its start.
+    Start,
+    /// After the move, at its end.
+    End,
+}
+
+/// Formula for the time of a turnaround.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turnaround {
+    /// The papers': the acceleration at the place of the turn, held constant.
+    Paper,
+    /// One arc of the equation of motion.
+    Exact,
+}
+
+/// A model of the sled's motion. Positions in metres from the centre, speeds
+/// in m/s, times in seconds.
+pub trait Kinematics: Send + Sync {
+    /// Least time from `from_m` to `to_m` under full push one way, then full
+    /// push the other way; the velocity is `speed_m_s` (>= 0) in the direction
+    /// of travel at both ends. Zero if the places are equal.
+    fn travel_s(&self, axis: &Axis, from_m: f64, to_m: f64, speed_m_s: f64) -> f64;
+
+    /// Time to reverse `velocity_m_s` (the signed velocity before the turn)
+    /// at `at_m`, ending there with the opposite velocity.
+    fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, moment: Moment) -> f64;
+
+    /// Lower bound of `travel_s` at speed zero that never falls with the
+    /// distance from `from_m`, on either side.
+    fn travel_at_least_s(&self, axis: &Axis, from_m: f64, to_m: f64) -> f64;
+}

@@ -1,0 +1,331 @@
+//! Motion: seeks of the sled over a given geometry.
+//!
+//! X and Y move in parallel; a seek takes the longer of the two. X starts and
+//! ends at rest and then settles; Y starts and ends at access velocity, and
+//! turns around before or after the move where its direction does not fit
+//! (SIGMETRICS 2000 section 3.1).
+
+use super::geometry::Geometry;
+use super::kinematics::{Axis, Kinematics, Moment};
+
+/// Direction of Y motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards higher Y.
+    Up,
+    /// Towards lower Y.
+    Down,
+}
+
+impl Direction {
+    /// +1 up, -1 down.
+    #[must_use]
+    pub fn sign(self) -> i8 {
+        match self {
+            Self::Up => 1,
+            Self::Down => -1,
+        }
+    }
+}
+
+/// What a move to a neighbouring cylinder costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CylinderSwitch {
+    /// A seek like any other.
+    Seek,
+    /// The tips deflect: the least turnaround, no settling.
+    Tip,
+}
+
+/// A point in Y with the direction of motion there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct YPoint {
+    /// Metres from the centre.
+    pub y_m: f64,
+    /// Where the sled is heading.
+    pub direction: Direction,
+    /// Number among the row edges, whose seeks are tabulated.
+    edge: Option<u32>,
+}
+
+/// Where the sled is and where it heads. It is at rest in X.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Metres from the centre in X.
+    pub x_m: f64,
+    /// Y and its direction.
+    pub y: YPoint,
+    /// What is left of a turnaround under way (coasting sleds).
+    pub turning_s: f64,
+}
+
+/// A seek, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seek {
+    /// The larger of X and Y.
+    pub seek_s: f64,
+    /// X move with settle.
+    pub x_seek_s: f64,
+    /// Y move with turnarounds.
+    pub y_seek_s: f64,
+    /// Settling after the X move.
+    pub settle_s: f64,
+    /// Reversals of the Y velocity.
+    pub turnaround_s: f64,
+    /// How many reversals.
+    pub turns: u32,
+}
+
+/// The X part of a seek.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct XSeek {
+    total_s: f64,
+    settle_s: f64,
+}
+
+/// The Y part of a seek.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct YSeek {
+    total_s: f64,
+    turnaround_s: f64,
+    turns: u32,
+}
+
+/// What moves the sled, apart from the kinematics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drive {
+    /// X actuator and springs.
+    pub x_axis: Axis,
+    /// Y actuator and springs.
+    pub y_axis: Axis,
+    /// Y velocity under active tips, in m/s.
+    pub access_m_s: f64,
+    /// Settling time after every X move, in s.
+    pub settle_s: f64,
+    /// Half the travel in Y, in m.
+    pub reach_y_m: f64,
+    /// Cost of a move to a neighbouring cylinder.
+    pub cylinder_switch: CylinderSwitch,
+    /// Whether a sled that is in the right Y place and direction already can
+    /// wait there while X moves, as an idle one can. DiskSim's cannot: it goes
+    /// through the turnarounds of a move down of no length.
+    pub y_waits: bool,
+}
+
+/// Seek times of one device.
+#[derive(Clone, Debug)]
+pub struct Motion<K> {
+    /// The shape of the media.
+    pub geometry: Geometry,
+    /// Actuators, springs and speed.
+    pub drive: Drive,
+    kinematics: K,
+    /// The least turnaround there is: at the edge, springs helping.
+    least_turnaround_s: f64,
+    /// Y seeks between all row edges: Y positions are few.
+    table: Vec<YSeek>,
+    edges: u32,
+}
+
+impl<K: Kinematics> Motion<K> {
+    /// Tabulates the Y seeks of `geometry` under `drive`.
+    #[must_use]
+    pub fn new(geometry: Geometry, drive: Drive, kinematics: K) -> Self {
+        let edges = 2 * (geometry.rows + 1);
+        let outward = drive.access_m_s;
+        let least_turnaround_s =
+            kinematics.turnaround_s(&drive.y_axis, drive.reach_y_m, outward, Moment::Start);
+        let mut motion = Self {
+            geometry,
+            drive,
+            kinematics,
+            least_turnaround_s,
+            table: Vec::new(),
+            edges,
+        };
+        let points: Vec<YPoint> = [Direction::Up, Direction::Down]
+            .into_iter()
+            .flat_map(|direction| (0..=geometry.rows).map(move |edge| (direction, edge)))
+            .map(|(direction, edge)| motion.edge(direction, edge))
+            .collect();
+        motion.table = points
+            .iter()
+            .flat_map(|from| points.iter().map(|to| motion.compute_y_seek(from, to)))
+            .collect();
+        motion
+    }
+
+    /// The row boundary `edge` (0 below row 0, `rows` above the last) as a
+    /// pass in `direction` meets it.
+    #[must_use]
+    pub fn edge(&self, direction: Direction, edge: u32) -> YPoint {
+        let up = direction == Direction::Up;
+        let first = if up { 0 } else { self.geometry.rows + 1 };
+        YPoint {
+            y_m: self.geometry.edge_y_m(up, edge),
+            direction,
+            edge: Some(first + edge),
+        }
+    }
+
+    /// Any other point in Y.
+    #[must_use]
+    pub fn point(&self, y_m: f64, direction: Direction) -> YPoint {
+        YPoint {
+            y_m,
+            direction,
+            edge: None,
+        }
+    }
+
+    /// Time of one row under the tips, servo included.
+    #[must_use]
+    pub fn row_s(&self) -> f64 {
+        f64::from(self.geometry.row_bits) * self.geometry.bit_m / self.drive.access_m_s
+    }
+
+    /// The seek from `from` to `x_m` and `to`.
+    #[must_use]
+    pub fn seek(&self, from: &State, x_m: f64, to: &YPoint) -> Seek {
+        self.combine(&self.x_seek(from.x_m, x_m), from, to)
+    }
+
+    /// The faster of the seeks to `up` and to `down`, and whether it is the
+    /// one up. Down wins ties.
+    #[must_use]
+    pub fn faster_seek(&self, from: &State, x_m: f64, up: &YPoint, down: &YPoint) -> (Seek, bool) {
+        let x = self.x_seek(from.x_m, x_m);
+        let (up, down) = (self.combine(&x, from, up), self.combine(&x, from, down));
+        if up.seek_s < down.seek_s {
+            (up, true)
+        } else {
+            (down, false)
+        }
+    }
+
+    /// Lower bound of the X part of every seek from `from_m` to `to_m`, never
+    /// falling with the distance.
+    #[must_use]
+    pub fn x_at_least_s(&self, from_m: f64, to_m: f64) -> f64 {
+        if from_m == to_m {
+            return 0.0;
+        }
+        let drive = &self.drive;
+        let travel_s = self
+            .kinematics
+            .travel_at_least_s(&drive.x_axis, from_m, to_m);
+        let full_s = travel_s + drive.settle_s;
+        if self.within_tip_reach(from_m, to_m) {
+            full_s.min(self.least_turnaround_s)
+        } else {
+            full_s
+        }
+    }
+
+    /// Reversing at `y_m` when heading in `direction`.
+    #[must_use]
+    pub fn turnaround_s(&self, y_m: f64, direction: Direction) -> f64 {
+        let velocity_m_s = self.drive.access_m_s * f64::from(direction.sign());
+        self.kinematics
+            .turnaround_s(&self.drive.y_axis, y_m, velocity_m_s, Moment::Start)
+    }
+
+    fn combine(&self, x: &XSeek, from: &State, to: &YPoint) -> Seek {
+        let y = self.y_seek(&from.y, to, x.total_s > 0.0);
+        let y_seek_s = y.total_s + from.turning_s;
+        Seek {
+            seek_s: if x.total_s > y_seek_s {
+                x.total_s
+            } else {
+                y_seek_s
+            },
+            x_seek_s: x.total_s,
+            y_seek_s,
+            settle_s: x.settle_s,
+            turnaround_s: y.turnaround_s + from.turning_s,
+            turns: y.turns,
+        }
+    }
+
+    fn within_tip_reach(&self, from_m: f64, to_m: f64) -> bool {
+        self.drive.cylinder_switch == CylinderSwitch::Tip
+            && (to_m - from_m).abs() < 1.5 * self.geometry.bit_m
+    }
+
+    fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
+        if from_m == to_m {
+            return XSeek {
+                total_s: 0.0,
+                settle_s: 0.0,
+            };
+        }
+        if self.within_tip_reach(from_m, to_m) {
+            return XSeek {
+                total_s: self.least_turnaround_s,
+                settle_s: 0.0,
+            };
+        }
+        let settle_s = self.drive.settle_s;
+        let travel_s = self
+            .kinematics
+            .travel_s(&self.drive.x_axis, from_m, to_m, 0.0);
+        XSeek {
+            total_s: travel_s + settle_s,
+            settle_s,
+        }
+    }
+
+    fn y_seek(&self, from: &YPoint, to: &YPoint, x_moves: bool) -> YSeek {
+        if !x_moves && from.y_m == to.y_m && from.direction == to.direction {
+            return YSeek {
+                total_s: 0.0,
+                turnaround_s: 0.0,
+                turns: 0,
+            };
+        }
+        match (from.edge, to.edge) {
+            (Some(from), Some(to)) => self.table[(from * self.edges + to) as usize],
+            _ => self.compute_y_seek(from, to),
+        }
+    }
+
+    /// A turnaround comes before the move if the sled heads away from the
+    /// target, and after it if it arrives against the wanted direction. A move
+    /// of no length counts as one down.
+    fn compute_y_seek(&self, from: &YPoint, to: &YPoint) -> YSeek {
+        if self.drive.y_waits && from.y_m == to.y_m && from.direction == to.direction {
+            return YSeek {
+                total_s: 0.0,
+                turnaround_s: 0.0,
+                turns: 0,
+            };
+        }
+        let heading = if from.y_m < to.y_m {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
+        let (axis, speed_m_s) = (&self.drive.y_axis, self.drive.access_m_s);
+        let turn_s = |direction: Direction, y_m: f64, moment: Moment| {
+            let velocity_m_s = speed_m_s * f64::from(direction.sign());
+            self.kinematics
+                .turnaround_s(axis, y_m, velocity_m_s, moment)
+        };
+        let mut turnaround_s = 0.0;
+        let mut turns = 0;
+        if from.direction != heading {
+            turnaround_s += turn_s(from.direction, from.y_m, Moment::Start);
+            turns += 1;
+        }
+        if to.direction != heading {
+            turnaround_s += turn_s(heading, to.y_m, Moment::End);
+            turns += 1;
+        }
+        let travel_s = self.kinematics.travel_s(axis, from.y_m, to.y_m, speed_m_s);
+        YSeek {
+            total_s: travel_s + turnaround_s,
+            turnaround_s,
+            turns,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The sled: a positioned resource that stays, coasts or parks when idle.
+
+use super::access::{DirectionRule, access, first_seek};
+use super::kinematics::Kinematics;
+use super::motion::{Direction, Motion, State};
+use crate::mechanism::{Mechanism, Place, Service, Step};
+use crate::model::Energy;
+use crate::request::Request;
+use crate::row::Parts;
+use crate::units::Nanos;
+
+/// What the sled does after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// It waits where it is, as if it still moved.
+    Hold,
+    /// It goes on at access velocity, turning around at either end of its
+    /// travel in Y.
+    Coast,
+}
+
+/// Where the sled parks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Park {
+    /// At the start of the middle block of the middle cylinder, moving up.
+    MiddleLbn,
+    /// At the centre, moving up.
+    Centre,
+}
+
+/// Which tips draw power during a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TipsPowered {
+    /// The tips of the blocks transferred.
+    Used,
+    /// As many as can be active.
+    All,
+}
+
+/// Power drawn by state, in mW.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// Sled seeking or moving under tips.
+    pub active_mw: f64,
+    /// Ready, without work.
+    pub idle_mw: f64,
+    /// Parked.
+    pub inactive_mw: f64,
+    /// Waking from the parked state.
+    pub startup_mw: f64,
+    /// Each tip that is powered during a transfer.
+    pub tip_mw: f64,
+    /// Which tips are.
+    pub tips_powered: TipsPowered,
+}
+
+/// How a sled behaves, its motion apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Behaviour {
+    /// How the direction of a pass is chosen.
+    pub direction: DirectionRule,
+    /// What it does after a request.
+    pub idle: Idle,
+    /// Where it parks.
+    pub park: Park,
+    /// Idle time after which it parks; [`Nanos::MAX`] for never.
+    pub inactive_after: Nanos,
+    /// Time to wake from the parked state, in s.
+    pub startup_s: f64,
+    /// Power by state.
+    pub power: Power,
+}
+
+/// A sled as a [`Mechanism`].
+#[derive(Clone, Debug)]
+pub struct Sled<K> {
+    motion: Motion<K>,
+    behaviour: Behaviour,
+    parked: State,
+    /// Where the last request left it.
+    state: State,
+    /// When the last request left it.
+    free: Nanos,
+    energy: Energy,
+}
+
+impl<K: Kinematics> Sled<K> {
+    /// A sled at its park position, awake, at time zero.
+    #[must_use]
+    pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
+        let parked = park_state(&motion, behaviour.park);
+        Self {
+            motion,
+            behaviour,
+            parked,
+            state: parked,
+            free: Nanos::ZERO,
+            energy: Energy::default(),
+        }
+    }
+
+    /// Its motion, for calculations outside a simulation.
+    #[must_use]
+    pub fn motion(&self) -> &Motion<K> {
+        &self.motion
+    }
+
+    /// The state at `at`, and the time it takes to wake first.
+    fn state_at(&self, at: Nanos) -> (State, f64) {
+        let idle = at.since(self.free);
+        if idle >= self.behaviour.inactive_after {
+            return (self.parked, self.behaviour.startup_s);
+        }
+        match self.behaviour.idle {
+            Idle::Hold => (self.state, 0.0),
+            Idle::Coast => (coast(&self.motion, self.state, idle.s()), 0.0),
+        }
+    }
+
+    /// Energy of `idle` time without work, as (idle, inactive).
+    fn idle_energy_j(&self, idle: Nanos) -> (f64, f64) {
+        if idle == Nanos::ZERO {
+            return (0.0, 0.0);
+        }
+        let ready = idle.min(self.behaviour.inactive_after);
+        let power = &self.behaviour.power;
+        let inactive = idle - ready;
+        (
+            1e-3 * power.idle_mw * ready.s(),
+            1e-3 * power.inactive_mw * inactive.s(),
+        )
+    }
+}
+
+/// The state in which a sled parks.
+#[must_use]
+pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
+    let geometry = &motion.geometry;
+    let (x_m, y) = match park {
+        Park::MiddleLbn => {
+            let per_cylinder = geometry.blocks_per_cylinder();
+            let lbn = u64::from(geometry.cylinders / 2) * per_cylinder + per_cylinder / 2;
+            let place = geometry.locate(lbn);
+            (
+                geometry.x_m(place.cylinder),
+                motion.edge(Direction::Up, place.row),
+            )
+        }
+        Park::Centre => (0.0, motion.point(0.0, Direction::Up)),
+    };
+    State {
+        x_m,
+        y,
+        turning_s: 0.0,
+    }
+}
+
+/// Where a sled that left `state` heading on is after `idle_s`: a triangle
+/// wave at access velocity with one turnaround at each end of the travel.
+fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64) -> State {
+    let reach_m = motion.drive.reach_y_m;
+    let speed_m_s = motion.drive.access_m_s;
+    let turn_s = motion.turnaround_s(reach_m, Direction::Up);
+    let sweep_s = 2.0 * reach_m / speed_m_s;
+    if idle_s == 0.0 {
+        return state;
+    }
+    // Time since the sled would have left the end behind it.
+    let sign = f64::from(state.y.direction.sign());
+    let since_end_s = (reach_m + sign * state.y.y_m) / speed_m_s + idle_s;
+    let half_s = sweep_s + turn_s;
+    let halves = (since_end_s / half_s).floor();
+    let into_s = since_end_s - halves * half_s;
+    let reversed = halves % 2.0 == 1.0;
+    let (direction, sign) = match (state.y.direction, reversed) {
+        (Direction::Up, false) | (Direction::Down, true) => (Direction::Up, 1.0),
+        _ => (Direction::Down, -1.0),
+    };
+    let turning_s = into_s - sweep_s;
+    if turning_s < 0.0 {
+        let y_m = sign * (speed_m_s * into_s - reach_m);
+        return State {
+            y: motion.point(y_m, direction),
+            ..state
+        };
+    }
+    let back = match direction {
+        Direction::Up => Direction::Down,
+        Direction::Down => Direction::Up,
+    };
+    State {
+        y: motion.point(sign * reach_m, back),
+        turning_s: turn_s - turning_s,
+        ..state
+    }
+}
+
+impl<K: Kinematics> Mechanism for Sled<K> {
+    fn blocks(&self) -> u64 {
+        self.motion.geometry.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        let (state, startup_s) = self.state_at(at);
+        let seek = first_seek(
+            &self.motion,
+            self.behaviour.direction,
+            &state,
+            &request.extents,
+        );
+        Nanos::from_s(startup_s + seek.map_or(0.0, |seek| seek.seek_s))
+    }
+
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        let (state, startup_s) = self.state_at(at);
+        let (idle_j, inactive_j) = self.idle_energy_j(at.since(self.free));
+        let rule = self.behaviour.direction;
+        let from = steps.len();
+        self.state = access(
+            &self.motion,
+            rule,
+            state,
+            &request.extents,
+            startup_s,
+            |step| {
+                steps.push(step);
+            },
+        );
+
+        let power = &self.behaviour.power;
+        let all_tips = self.motion.geometry.blocks_per_row;
+        let mut parts = Parts::default();
+        let (mut seek_j, mut transfer_j) = (0.0, 0.0);
+        let mut end = Nanos::from_s(startup_s);
+        parts.other = end;
+        for step in &steps[from..] {
+            // Rounded at the end of the pass, so that parts add up exactly;
+            // a pass of zero seek stays one.
+            let seek = Nanos::from_s(step.seek_s).min(step.end - end);
+            parts.seek += seek;
+            parts.transfer += step.end - end - seek;
+            end = step.end;
+            parts.x_seek += Nanos::from_s(step.x_seek_s);
+            parts.y_seek += Nanos::from_s(step.y_seek_s);
+            parts.settle += Nanos::from_s(step.settle_s);
+            parts.turnaround += Nanos::from_s(step.turnaround_s);
+            let tips = self.motion.geometry.tips_per_lbn
+                * match power.tips_powered {
+                    TipsPowered::Used => step.blocks,
+                    TipsPowered::All => all_tips,
+                };
+            seek_j += power.active_mw * step.seek_s;
+            transfer_j += (power.active_mw + power.tip_mw * f64::from(tips)) * step.transfer_s;
+        }
+        let startup_j = 1e-3 * power.startup_mw * startup_s;
+        let (seek_j, transfer_j) = (1e-3 * seek_j, 1e-3 * transfer_j);
+        self.energy.idle_j += idle_j;
+        self.energy.inactive_j += inactive_j;
+        self.energy.startup_j += startup_j;
+        self.energy.seek_j += seek_j;
+        self.energy.transfer_j += transfer_j;
+        self.free = at + end;
+        Service {
+            parts,
+            passes: (steps.len() - from) as u32,
+            retries: 0,
+            energy_nj: ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as u64,
+        }
+    }
+
+    fn place(&self, request: &Request) -> Place {
+        let place = self.motion.geometry.locate(request.lbn());
+        Place {
+            major: i64::from(place.cylinder),
+            minor: i64::from(place.row),
+        }
+    }
+
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+        let (state, startup_s) = self.state_at(at);
+        let last = i64::from(self.motion.geometry.cylinders) - 1;
+        let x_m = self.motion.geometry.x_m(major.clamp(0, last) as u32);
+        Nanos::from_s(startup_s + self.motion.x_at_least_s(state.x_m, x_m))
+    }
+
+    fn energy(&self, until: Nanos) -> Energy {
+        let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
+        Energy {
+            idle_j: self.energy.idle_j + idle_j,
+            inactive_j: self.energy.inactive_j + inactive_j,
+            ..self.energy
+        }
+    }
+}

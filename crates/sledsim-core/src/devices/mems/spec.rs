@@ -1,0 +1,259 @@
+//! The spec of a MEMS device: every parameter, checked, and what follows.
+
+use super::access::DirectionRule;
+use super::geometry::{Geometry, Media};
+use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnaround};
+use super::maps::Map;
+use super::motion::{CylinderSwitch, Drive, Motion};
+use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::model::Model;
+use crate::schedulers::Scheduler;
+use crate::station::{Interface, Station};
+use crate::units::{BLOCK_BYTES, Nanos};
+use serde_json::{Value, json};
+use std::f64::consts::PI;
+use std::fmt::Debug;
+
+/// A checked MEMS device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mems {
+    /// The shape of the media and its LBN map.
+    pub geometry: Geometry,
+    /// Actuators, springs and speed.
+    pub drive: Drive,
+    /// Direction, idling, power.
+    pub behaviour: Behaviour,
+    /// Command overhead and bus.
+    pub interface: Interface,
+    reach_x_m: f64,
+    kinematics: Choice,
+}
+
+/// The kinematics chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Choice {
+    Analytic(Turnaround),
+    Piecewise(u32, Turnaround),
+    DiskSim,
+}
+
+/// Something to do with the motion of a device, whatever its kinematics.
+pub trait WithMotion {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output;
+}
+
+impl Mems {
+    /// Reads the spec from `keys`.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed, or the geometry that
+    /// cannot be.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let positive = Range::above(0.0);
+        let not_negative = Range::at_least(0.0);
+        let media = Media {
+            bit_cell_nm: keys.f64("bit_cell_nm", positive)?,
+            travel_um: (
+                keys.f64("travel_x_um", positive)?,
+                keys.f64("travel_y_um", positive)?,
+            ),
+            tips: keys.u32("tips", 1..=u32::MAX)?,
+            active_tips: keys.u32("active_tips", 1..=u32::MAX)?,
+            tips_per_lbn: keys.u32("tips_per_lbn", 1..=u32::MAX)?,
+            tip_sector_bits: keys.u32("tip_sector_bits", 1..=1_000_000)?,
+            servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
+        };
+        let map = keys.choice("lbn_map", &Map::NAMED)?;
+        let geometry = Geometry::new(&media, map)?;
+
+        let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
+        let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", positive)?;
+        let axis = |acceleration_m_s2| Axis {
+            acceleration_m_s2,
+            spring_factor,
+            spring_reference_m,
+        };
+        let x_axis = axis(keys.f64("acceleration_x_m_s2", positive)?);
+        let y_axis = axis(keys.f64("acceleration_y_m_s2", positive)?);
+        let reach_m = (0.5e-6 * media.travel_um.0, 0.5e-6 * media.travel_um.1);
+        if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {
+            return Err(keys.refuse(
+                "spring_reference_um",
+                "the springs would hold the sled at the end of its travel; spring_factor times half the travel must be below it",
+            ));
+        }
+        let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", positive)?;
+        let resonance_hz = keys.f64("resonance_hz", positive)?;
+        let settling_constants = keys.f64("settling_constants", not_negative)?;
+        let mut drive = Drive {
+            x_axis,
+            y_axis,
+            access_m_s: bits_per_s * geometry.bit_m,
+            settle_s: settling_constants / (2.0 * PI * resonance_hz),
+            reach_y_m: reach_m.1,
+            cylinder_switch: keys.choice(
+                "cylinder_switch",
+                &[("seek", CylinderSwitch::Seek), ("tip", CylinderSwitch::Tip)],
+            )?,
+            y_waits: true,
+        };
+
+        let turnaround = keys.choice(
+            "turnaround",
+            &[("paper", Turnaround::Paper), ("exact", Turnaround::Exact)],
+        )?;
+        let chunks = keys.u32("piecewise_chunks", 1..=1_000_000)?;
+        let kinematics = keys.choice(
+            "kinematics",
+            &[
+                ("analytic", Choice::Analytic(turnaround)),
+                ("piecewise", Choice::Piecewise(chunks, turnaround)),
+                ("disksim", Choice::DiskSim),
+            ],
+        )?;
+        drive.y_waits = kinematics != Choice::DiskSim;
+        let direction = keys.choice(
+            "direction",
+            &[
+                ("greedy_row", DirectionRule::GreedyRow),
+                ("best_run", DirectionRule::BestRun),
+            ],
+        )?;
+        let both_ways = keys.bool("reads_both_ways")?;
+        let milliseconds = Range::at_least(0.0).at_most(1e12);
+        let inactive_after_ms = keys.f64(
+            "inactive_after_ms",
+            Range::above(0.0).at_most(f64::INFINITY),
+        )?;
+        let behaviour = Behaviour {
+            direction: if both_ways {
+                direction
+            } else {
+                DirectionRule::AlwaysUp
+            },
+            idle: keys.choice("idle", &[("hold", Idle::Hold), ("coast", Idle::Coast)])?,
+            park: keys.choice(
+                "park",
+                &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)],
+            )?,
+            inactive_after: Nanos::from_ms(inactive_after_ms),
+            startup_s: 1e-3 * keys.f64("startup_ms", milliseconds)?,
+            power: Power {
+                active_mw: keys.f64("power_active_mw", not_negative)?,
+                idle_mw: keys.f64("power_idle_mw", not_negative)?,
+                inactive_mw: keys.f64("power_inactive_mw", not_negative)?,
+                startup_mw: keys.f64("power_startup_mw", not_negative)?,
+                tip_mw: keys.f64("power_tip_mw", not_negative)?,
+                tips_powered: keys.choice(
+                    "tips_powered",
+                    &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
+                )?,
+            },
+        };
+        let interface = Interface {
+            overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),
+            bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", milliseconds)?,
+        };
+        Ok(Self {
+            geometry,
+            drive,
+            behaviour,
+            interface,
+            reach_x_m: reach_m.0,
+            kinematics,
+        })
+    }
+
+    /// Runs `task` with the motion under the chosen kinematics.
+    pub fn with_motion<T: WithMotion>(&self, task: T) -> T::Output {
+        let (geometry, drive) = (self.geometry, self.drive);
+        match self.kinematics {
+            Choice::Analytic(turnaround) => {
+                task.with(Motion::new(geometry, drive, Analytic { turnaround }))
+            }
+            Choice::Piecewise(chunks, turnaround) => task.with(Motion::new(
+                geometry,
+                drive,
+                Piecewise { chunks, turnaround },
+            )),
+            Choice::DiskSim => task.with(Motion::new(
+                geometry,
+                drive,
+                DiskSim {
+                    bit_m: geometry.bit_m,
+                },
+            )),
+        }
+    }
+
+    /// The device as a model.
+    #[must_use]
+    pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
+        self.with_motion(Build {
+            spec: self,
+            name,
+            device,
+            scheduler,
+        })
+    }
+
+    /// Whether the chosen kinematics know whole bits only.
+    #[must_use]
+    pub fn whole_bits(&self) -> bool {
+        self.kinematics == Choice::DiskSim
+    }
+
+    /// Half the travel in X and Y, in m.
+    #[must_use]
+    pub fn reach_m(&self) -> (f64, f64) {
+        (self.reach_x_m, self.drive.reach_y_m)
+    }
+
+    /// Quantities that follow from the spec, with units in their names.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        let geometry = &self.geometry;
+        let row_s = f64::from(geometry.row_bits) * geometry.bit_m / self.drive.access_m_s;
+        let row_bytes = u64::from(geometry.blocks_per_row) * BLOCK_BYTES;
+        json!({
+            "cylinders": geometry.cylinders,
+            "tracks_per_cylinder": geometry.tracks,
+            "rows_per_track": geometry.rows,
+            "blocks_per_row": geometry.blocks_per_row,
+            "blocks": geometry.blocks(),
+            "capacity_bytes": geometry.blocks() * BLOCK_BYTES,
+            "access_velocity_mm_s": 1e3 * self.drive.access_m_s,
+            "row_time_ms": 1e3 * row_s,
+            "settle_ms": 1e3 * self.drive.settle_s,
+            "streaming_mb_s": 1e-6 * row_bytes as f64 / row_s,
+        })
+    }
+}
+
+struct Build<'a> {
+    spec: &'a Mems,
+    name: &'a str,
+    device: u16,
+    scheduler: Box<dyn Scheduler>,
+}
+
+impl WithMotion for Build<'_> {
+    type Output = Box<dyn Model>;
+
+    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+        let sled = Sled::new(motion, self.spec.behaviour);
+        Box::new(Station::new(
+            self.name,
+            self.device,
+            sled,
+            self.scheduler,
+            self.spec.interface,
+        ))
+    }
+}

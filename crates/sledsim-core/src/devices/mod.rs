@@ -1,0 +1,7 @@
+//! Devices: mechanisms and the models around them.
+
+mod catalog;
+pub mod memory;
+pub mod mems;
+
+pub use catalog::{Device, Override, PRESETS};

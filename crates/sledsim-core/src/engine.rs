@@ -1,0 +1,212 @@
+//! The engine: one source, one model, the virtual clock.
+//!
+//! Three kinds of events: a completion, an arrival, a wake. They happen in the
+//! order of (time, sequence). At one instant completions come first (a closed
+//! load answers them with new arrivals), then arrivals, then the wake, so that
+//! a model decides with all that has arrived; completions of one instant keep
+//! the order in which they were announced.
+
+use crate::error::{Error, Result};
+use crate::model::{Answers, Model};
+use crate::row::Row;
+use crate::units::Nanos;
+use crate::workloads::Source;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What sees the rows.
+pub trait Observer {
+    /// A request of the source is complete.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from keeping it; ends the run.
+    fn done(&mut self, row: &Row) -> Result<()>;
+
+    /// A child's request inside a composite is complete.
+    ///
+    /// # Errors
+    /// As [`Observer::done`].
+    fn note(&mut self, row: &Row) -> Result<()>;
+}
+
+/// Bounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The run stops when more requests than this are outstanding.
+    pub max_queue: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_queue: 100_000 }
+    }
+}
+
+/// An open load outran the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saturated {
+    /// When the limit was passed.
+    pub at: Nanos,
+    /// How many requests were outstanding and are not in the results.
+    pub queue: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Requests submitted.
+    pub submitted: u64,
+    /// Requests completed.
+    pub completed: u64,
+    /// The latest completion.
+    pub end: Nanos,
+    /// Set if the load outran the device.
+    pub saturated: Option<Saturated>,
+}
+
+/// How far a run is; handed to the `check` of [`simulate`].
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Requests completed.
+    pub completed: u64,
+    /// Requests there will be, if known.
+    pub requests: Option<u64>,
+}
+
+/// A completion to come, ordered by (time, sequence).
+type Due = Reverse<(Nanos, u64, u64)>;
+
+/// Keeps announced completions until their time, and hands on the rows.
+struct Desk<'a> {
+    observer: &'a mut dyn Observer,
+    due: BinaryHeap<Due>,
+    announced: u64,
+    end: Nanos,
+    failed: Option<Error>,
+}
+
+impl Answers for Desk<'_> {
+    fn done(&mut self, row: &Row) {
+        debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
+        self.due
+            .push(Reverse((row.completion, self.announced, row.id)));
+        self.announced += 1;
+        self.end = self.end.max(row.completion);
+        if let Err(error) = self.observer.done(row) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn note(&mut self, row: &Row) {
+        if let Err(error) = self.observer.note(row) {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+/// How many events pass between two calls of `check`.
+const CHECK_EVERY: u64 = 1024;
+
+/// Runs `source` against `model` until all is done or the load outruns the
+/// device. `check` is called now and then; when it errs, the run ends with
+/// that error.
+///
+/// # Errors
+/// A request outside the device, an input or output error, or `check`'s.
+pub fn simulate(
+    source: &mut dyn Source,
+    model: &mut dyn Model,
+    observer: &mut dyn Observer,
+    limits: Limits,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Outcome> {
+    let blocks = model.blocks();
+    let requests = source.requests();
+    let mut desk = Desk {
+        observer,
+        due: BinaryHeap::new(),
+        announced: 0,
+        end: Nanos::ZERO,
+        failed: None,
+    };
+    let mut submitted = 0;
+    let mut saturated = None;
+    let mut events: u64 = 0;
+    let never = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
+    // What is next on each side; asked anew only where it may have changed.
+    let mut arrival = never(source.next_arrival()?);
+    let mut wake = never(model.wake_at());
+    loop {
+        let completion = never(desk.due.peek().map(|Reverse((at, _, _))| *at));
+        let now = completion.min(arrival).min(wake);
+        if now == Nanos::MAX {
+            break;
+        }
+        if completion == now {
+            if let Some(Reverse((at, _, id))) = desk.due.pop() {
+                source.completed(id, at);
+            }
+            arrival = never(source.next_arrival()?);
+        } else {
+            if arrival == now {
+                let request = source.take()?;
+                check_extents(&request, blocks)?;
+                model.submit(request, &mut desk);
+                submitted += 1;
+                let outstanding = submitted - desk.announced + desk.due.len() as u64;
+                if outstanding > limits.max_queue {
+                    let (at, queue) = (now, submitted - desk.announced);
+                    saturated = Some(Saturated { at, queue });
+                    break;
+                }
+                arrival = never(source.next_arrival()?);
+            } else {
+                model.wake(now, &mut desk);
+            }
+            wake = never(model.wake_at());
+            if let Some(error) = desk.failed.take() {
+                return Err(error);
+            }
+        }
+        events += 1;
+        if events.is_multiple_of(CHECK_EVERY) {
+            let completed = desk.announced;
+            check(Progress {
+                completed,
+                requests,
+            })?;
+        }
+    }
+    Ok(Outcome {
+        submitted,
+        completed: desk.announced,
+        end: desk.end,
+        saturated,
+    })
+}
+
+/// Every extent must be non-empty and lie within the device.
+fn check_extents(request: &crate::request::Request, blocks: u64) -> Result<()> {
+    if request.op.moves_data() && request.extents.is_empty() {
+        return Err(Error::Request(format!(
+            "request {}: has no extent",
+            request.id
+        )));
+    }
+    for extent in &request.extents {
+        let fits = extent
+            .lbn
+            .checked_add(u64::from(extent.blocks))
+            .is_some_and(|end| end <= blocks);
+        if extent.blocks == 0 || !fits {
+            return Err(Error::Request(format!(
+                "request {}: {} blocks at LBN {}: must be at least 1 block within the device's LBNs 0 to {}",
+                request.id,
+                extent.blocks,
+                extent.lbn,
+                blocks - 1
+            )));
+        }
+    }
+    Ok(())
+}

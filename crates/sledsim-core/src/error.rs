@@ -1,0 +1,50 @@
+//! The one error type. Every message names what is wrong (file and line, or
+//! key), the value found and what was allowed.
+
+use std::path::{Path, PathBuf};
+
+/// Result with [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Anything the user must change, or that the machine refused.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A key or value in a spec, scenario, `--set` or keyword argument.
+    #[error("{0}")]
+    Key(String),
+    /// A line of a trace or other input file.
+    #[error("{path}:{line}: {problem}")]
+    Line {
+        /// The file as the user named it.
+        path: String,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong, with the value and what was allowed.
+        problem: String,
+    },
+    /// A request that the device cannot take.
+    #[error("{0}")]
+    Request(String),
+    /// Reading or writing a file failed.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said, or what is wrong with the content.
+        problem: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A [`Error::File`] from an input or output error.
+    #[must_use]
+    pub fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::File {
+            path: path.to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+}

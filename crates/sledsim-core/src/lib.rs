@@ -1,0 +1,30 @@
+//! sledsim-core: storage whose media moves, simulated.
+//!
+//! A [`workloads`] source emits requests; a [`model::Model`] says when each is
+//! done; [`stats`] say what happened. A model is pure timing: no clock, no
+//! input or output, no threads. The same object runs under the virtual clock
+//! of [`engine`] and under a real one.
+//!
+//! Time is integer nanoseconds ([`units::Nanos`]) in events and results; the
+//! physics inside a device is `f64` in SI units.
+
+pub mod composites;
+pub mod devices;
+pub mod engine;
+pub mod error;
+pub mod keys;
+pub mod mechanism;
+pub mod model;
+pub mod random;
+pub mod request;
+pub mod row;
+#[cfg(feature = "parquet")]
+pub mod run;
+#[cfg(feature = "parquet")]
+pub mod scenario;
+pub mod schedulers;
+pub mod station;
+pub mod stats;
+pub mod traces;
+pub mod units;
+pub mod workloads;

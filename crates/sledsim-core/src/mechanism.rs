@@ -1,0 +1,88 @@
+//! The contract of one positioned resource: a sled, an arm, a memory.
+
+use crate::model::Energy;
+use crate::request::Request;
+use crate::row::Parts;
+use crate::units::Nanos;
+
+/// One positioned resource that serves one request at a time.
+///
+/// `at` is an argument everywhere because a resource may move on its own (a
+/// disk rotates, a sled coasts or parks). Calls come with `at` never falling.
+pub trait Mechanism: Send {
+    /// How many logical blocks there are.
+    fn blocks(&self) -> u64;
+
+    /// Positioning time until the first bit of `request`, if it were taken up
+    /// at `at`. Moves nothing.
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos;
+
+    /// Serves `request` from `at` on and moves. Steps are appended to `steps`
+    /// (which the caller has cleared), one per uninterrupted pass.
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
+
+    /// Where the request starts, in coordinates a scheduler can sort by.
+    fn place(&self, request: &Request) -> Place;
+
+    /// A lower bound of [`Mechanism::estimate`] at `at` for every request
+    /// whose place has this `major`. It never falls with the distance between
+    /// `major` and the present one, on either side, so that a search outwards
+    /// may stop at the first major whose bound is no better than the best
+    /// found.
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos;
+
+    /// Energy spent by cause up to `until`, which is not before the end of
+    /// the last service.
+    fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// A place on the media. Time grows mostly with the difference in `major`
+/// (cylinder); `minor` orders places of one major (row, angle).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Cylinder.
+    pub major: i64,
+    /// Position within the cylinder.
+    pub minor: i64,
+}
+
+/// One uninterrupted pass over the media.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Step {
+    /// Positioning before the pass: the larger of X and Y.
+    pub seek_s: f64,
+    /// X move with settle.
+    pub x_seek_s: f64,
+    /// Y move with turnarounds.
+    pub y_seek_s: f64,
+    /// Settling after the X move.
+    pub settle_s: f64,
+    /// Reversals of the Y velocity.
+    pub turnaround_s: f64,
+    /// Media transfer.
+    pub transfer_s: f64,
+    /// How many reversals.
+    pub turns: u32,
+    /// Direction of Y motion of the pass: +1 up, -1 down.
+    pub direction: i8,
+    /// First block of the pass.
+    pub lbn: u64,
+    /// Blocks transferred in the pass.
+    pub blocks: u32,
+    /// End of the pass since the start of service, rounded to nanoseconds.
+    pub end: Nanos,
+}
+
+/// What serving one request took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Service {
+    /// The parts the mechanism is responsible for; overhead, queue and bus
+    /// are zero. Their exclusive sum is how long the mechanism was busy.
+    pub parts: Parts,
+    /// Uninterrupted passes.
+    pub passes: u32,
+    /// Repeated attempts.
+    pub retries: u32,
+    /// Energy spent in nanojoules.
+    pub energy_nj: u64,
+}

@@ -1,0 +1,100 @@
+//! The contract of anything that takes requests.
+
+use crate::request::Request;
+use crate::row::Row;
+use crate::units::Nanos;
+
+/// Anything that takes requests: a device, a cache, an array.
+///
+/// A model is pure timing. It never reads a clock; it is told instants, and
+/// everything it says is a function of the requests and instants it was given.
+///
+/// What the host loop promises:
+/// - requests are submitted in the order of their arrival;
+/// - before `wake(now)` every request with `arrival <= now` was submitted;
+/// - `submit` and `wake` may be called late (the real clock is never exact).
+///
+/// What a model promises:
+/// - an announced completion is final; it may lie in the future, and under a
+///   late call in the past;
+/// - a late or superfluous `wake` changes no time: an operation starts when
+///   its request arrived or its resource became free, and a decision that was
+///   due at an instant considers no request that arrived after it, whenever
+///   the call comes;
+/// - any number of requests may be outstanding;
+/// - parts of every row add up to completion minus arrival.
+pub trait Model: Send {
+    /// How many logical blocks the model offers: LBNs `0..blocks`.
+    fn blocks(&self) -> u64;
+
+    /// Takes a request that arrived at `request.arrival`.
+    ///
+    /// Every extent lies below [`Model::blocks`]; the host checks that.
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers);
+
+    /// Does everything that was due up to and including `now`.
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers);
+
+    /// When the model next has something to do, or `None` if it only waits
+    /// for requests. Asked anew after each `submit` and `wake`.
+    fn wake_at(&self) -> Option<Nanos>;
+
+    /// Appends a report for this model and each of its children, outermost
+    /// first, with energy and busy time counted up to `until`.
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>);
+}
+
+/// Where a model's answers go.
+pub trait Answers {
+    /// The request of this row is complete at `row.completion`: final.
+    fn done(&mut self, row: &Row);
+
+    /// A row about a child's request, for the record only.
+    fn note(&mut self, row: &Row);
+}
+
+/// Energy spent so far by cause, in joules.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Moving to where a transfer starts.
+    pub seek_j: f64,
+    /// Moving under active tips or heads.
+    pub transfer_j: f64,
+    /// Ready but without work.
+    pub idle_j: f64,
+    /// Parked.
+    pub inactive_j: f64,
+    /// Waking from the parked state.
+    pub startup_j: f64,
+}
+
+impl Energy {
+    /// The causes with their names, in the order of the result schema.
+    #[must_use]
+    pub fn by_cause(&self) -> [(&'static str, f64); 5] {
+        [
+            ("seek_j", self.seek_j),
+            ("transfer_j", self.transfer_j),
+            ("idle_j", self.idle_j),
+            ("inactive_j", self.inactive_j),
+            ("startup_j", self.startup_j),
+        ]
+    }
+
+    /// The sum over all causes.
+    #[must_use]
+    pub fn total_j(&self) -> f64 {
+        self.by_cause().iter().map(|(_, joules)| joules).sum()
+    }
+}
+
+/// What one device of the tree did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The device's name in the tree.
+    pub name: String,
+    /// How long its mechanism was busy.
+    pub busy: Nanos,
+    /// Energy by cause.
+    pub energy: Energy,
+}

@@ -1,0 +1,149 @@
+//! The row: what happened to one request.
+
+use crate::request::{Op, Request};
+use crate::units::Nanos;
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Served.
+    #[default]
+    Ok,
+    /// The device could not serve it.
+    Error,
+}
+
+impl Status {
+    /// All, in the order of their Arrow dictionary.
+    pub const ALL: [Self; 2] = [Self::Ok, Self::Error];
+
+    /// The name used in rows and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Where the time of a request went.
+///
+/// The exclusive parts (`overhead`, `queue`, `seek`, `rotation`,
+/// `head_switch`, `transfer`, `bus`, `retry`, `other`) add up to completion
+/// minus arrival exactly. `x_seek` (with settle), `y_seek` (with
+/// turnarounds), `settle` and `turnaround` tell what a seek was made of; X and
+/// Y overlap, so they do not add up to `seek`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Command processing, paid at arrival.
+    pub overhead: Nanos,
+    /// Waiting: for the bus with the command, then for the mechanism.
+    pub queue: Nanos,
+    /// Positioning: for every pass the larger of X and Y.
+    pub seek: Nanos,
+    /// X part of all seeks, settle included.
+    pub x_seek: Nanos,
+    /// Y part of all seeks, turnarounds included.
+    pub y_seek: Nanos,
+    /// Settling after X moves.
+    pub settle: Nanos,
+    /// Reversals of the Y velocity.
+    pub turnaround: Nanos,
+    /// Rotational latency (disks).
+    pub rotation: Nanos,
+    /// Head switches (disks).
+    pub head_switch: Nanos,
+    /// Media transfer.
+    pub transfer: Nanos,
+    /// From the end of the media transfer to the last byte on the bus.
+    pub bus: Nanos,
+    /// Repeated attempts.
+    pub retry: Nanos,
+    /// Anything else, such as starting up from the inactive state.
+    pub other: Nanos,
+}
+
+impl Parts {
+    /// The sum of the exclusive parts.
+    #[must_use]
+    pub fn total(&self) -> Nanos {
+        self.overhead
+            + self.queue
+            + self.seek
+            + self.rotation
+            + self.head_switch
+            + self.transfer
+            + self.bus
+            + self.retry
+            + self.other
+    }
+}
+
+/// One request and what happened to it; the columns of the result table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The request's id, unique per device.
+    pub id: u64,
+    /// Id of the enclosing composite's request, for the rows of children.
+    pub parent: Option<u64>,
+    /// Which device of the tree served it; 0 is the outermost.
+    pub device: u16,
+    /// The stream the request came from.
+    pub stream: u32,
+    /// What it did.
+    pub op: Op,
+    /// First logical block.
+    pub lbn: u64,
+    /// 512-byte blocks in all extents.
+    pub blocks: u32,
+    /// When it arrived.
+    pub arrival: Nanos,
+    /// When the mechanism took it up (start of positioning).
+    pub start: Nanos,
+    /// When it was done.
+    pub completion: Nanos,
+    /// Requests waiting in the device or being served by its mechanism when
+    /// this one arrived (itself not counted).
+    pub queue_depth: u32,
+    /// Where the time went.
+    pub parts: Parts,
+    /// Uninterrupted sweeps over the media.
+    pub passes: u32,
+    /// Repeated attempts.
+    pub retries: u32,
+    /// How it ended.
+    pub status: Status,
+    /// Energy spent on this request in nanojoules (idling not included).
+    pub energy_nj: u64,
+}
+
+impl Row {
+    /// A row with everything the request itself knows; times and parts zero.
+    #[must_use]
+    pub fn of(request: &Request, device: u16) -> Self {
+        Self {
+            id: request.id,
+            parent: request.parent,
+            device,
+            stream: request.stream,
+            op: request.op,
+            lbn: request.lbn(),
+            blocks: request.blocks(),
+            arrival: request.arrival,
+            ..Self::default()
+        }
+    }
+
+    /// Completion minus arrival.
+    #[must_use]
+    pub fn response(&self) -> Nanos {
+        self.completion - self.arrival
+    }
+
+    /// Completion minus start of positioning.
+    #[must_use]
+    pub fn service(&self) -> Nanos {
+        self.completion - self.start
+    }
+}

@@ -1,0 +1,143 @@
+//! Scenarios: a device, a scheduler and a load, as data.
+//!
+//! ```toml
+//! [device]
+//! base = "g2"
+//! command_overhead_ms = 0
+//!
+//! [scheduler]
+//! name = "fcfs"
+//!
+//! [workload]
+//! kind = "random"        # or kind = "trace" with file = "..."
+//! rate = 500
+//! ```
+
+use crate::devices::Device;
+use crate::error::{Error, Result};
+use crate::keys::Keys;
+use crate::run::Load;
+use crate::schedulers::Choice as SchedulerChoice;
+use std::path::{Path, absolute};
+
+/// A device, a scheduler and a load.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The device.
+    pub device: Device,
+    /// The scheduler of every mechanism of it.
+    pub scheduler: SchedulerChoice,
+    /// The load.
+    pub load: Load,
+}
+
+/// What a caller adds to a scenario file, or gives without one. Each item is
+/// laid over the file.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// A preset or the path of a device file.
+    pub device: Option<String>,
+    /// A scheduler's name.
+    pub scheduler: Option<String>,
+    /// A workload's name.
+    pub workload: Option<String>,
+    /// The path of a trace.
+    pub trace: Option<String>,
+    /// `key=value` as after `--set`: keys of the workload bare, others with
+    /// their table (`device.idle`); values as in TOML, words without quotes.
+    pub set: Vec<String>,
+}
+
+/// The tables of a scenario.
+const TABLES: [&str; 3] = ["device", "scheduler", "workload"];
+
+impl Scenario {
+    /// Resolves the scenario at `file`, if any, with `additions`.
+    ///
+    /// # Errors
+    /// An unreadable file, or whatever is wrong with a key.
+    pub fn resolve(file: Option<&Path>, additions: &Additions) -> Result<Self> {
+        let mut keys = match file {
+            None => Keys::empty("scenario"),
+            Some(path) => {
+                let text =
+                    std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
+                Keys::parse(&text, &path.to_string_lossy())?
+            }
+        };
+        let beside = file.and_then(Path::parent);
+        if let Some(device) = &additions.device {
+            // The file's paths are relative to it, the caller's are not.
+            let path = Path::new(device);
+            let base = if path.is_file() {
+                let path = absolute(path).map_err(|error| Error::file(path, error))?;
+                path.to_string_lossy().into_owned()
+            } else {
+                device.clone()
+            };
+            keys.set("device.base", base.into(), "--device")?;
+        }
+        for setting in &additions.set {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                Error::Key(format!("--set {setting}: must be of the form key=value"))
+            })?;
+            let key = key.trim();
+            let table = key.split('.').next().unwrap_or_default();
+            let known = key.contains('.') && TABLES.contains(&table);
+            let full = if known {
+                key.to_owned()
+            } else {
+                format!("workload.{key}")
+            };
+            keys.set_text(&full, value.trim(), &format!("--set {key}"))?;
+        }
+        if let Some(scheduler) = &additions.scheduler {
+            keys.set("scheduler.name", scheduler.as_str().into(), "--scheduler")?;
+        }
+
+        let device = keys.take_table("device").ok_or_else(|| {
+            Error::Key("no device: give --device NAME, or a scenario with a [device] table".into())
+        })?;
+        let mut scheduler = keys
+            .take_table("scheduler")
+            .unwrap_or_else(|| Keys::empty("scheduler"));
+        let workload = keys
+            .take_table("workload")
+            .unwrap_or_else(|| Keys::empty("workload"));
+        keys.finish()?;
+        let device = Device::from_keys(device, beside)?;
+        let name = scheduler.opt_text("name")?;
+        let name = name.map_or_else(
+            || Ok(SchedulerChoice::default()),
+            |n| SchedulerChoice::named(&n),
+        );
+        scheduler.finish()?;
+        Ok(Self {
+            device,
+            scheduler: name?,
+            load: load(workload, additions, beside)?,
+        })
+    }
+}
+
+/// The load: the caller's trace or workload, else the file's, else `random`.
+fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<Load> {
+    let file = keys.opt_text("file")?;
+    let kind = keys.opt_text("kind")?;
+    match (&additions.trace, &additions.workload) {
+        (Some(_), Some(_)) => Err(Error::Key(
+            "--trace and --workload: give one of them".to_owned(),
+        )),
+        (Some(trace), None) => Load::trace(Path::new(trace), keys),
+        (None, Some(workload)) => Load::workload(workload, keys),
+        (None, None) => match (kind.as_deref().unwrap_or("random"), file) {
+            ("trace", Some(file)) => {
+                let path = beside.map_or_else(|| file.clone().into(), |folder| folder.join(&file));
+                Load::trace(&path, keys)
+            }
+            ("trace", None) => Err(keys.refuse("file", "missing; must be the path of a trace")),
+            (_, Some(_)) => Err(keys.refuse("file", "must come with kind = \"trace\" only")),
+            (workload, None) => Load::workload(workload, keys),
+        },
+    }
+}

@@ -1,0 +1,224 @@
+//! A station: one mechanism with its queue, scheduler, command overhead and
+//! bus, as a [`Model`].
+//!
+//! A request first takes the bus for the command overhead; write data follow
+//! at once. It is then ready for the scheduler. Read data take the bus as each
+//! pass ends, overlapping later passes and later requests; a read is complete
+//! when its last block has crossed. A write is complete when its media
+//! transfer ends, but not before its data have crossed the bus. The bus serves
+//! first come, first served.
+//!
+//! Flush and trim need no media: a completed write is on the media already.
+//! They complete when their command has been processed.
+
+use crate::mechanism::{Mechanism, Step};
+use crate::model::{Answers, Model, Report};
+use crate::request::{Op, Request};
+use crate::row::Row;
+use crate::schedulers::{Scheduler, Waiting};
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// Command overhead and bus of a [`Station`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// Command processing time per request; holds the bus.
+    pub overhead: Nanos,
+    /// Bus time per 512-byte block, in nanoseconds.
+    pub bus_ns_per_block: f64,
+}
+
+impl Interface {
+    fn bus(&self, blocks: u32) -> Nanos {
+        Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as u64)
+    }
+}
+
+/// One mechanism with queue, scheduler, command overhead and bus.
+pub struct Station<M: Mechanism> {
+    name: String,
+    device: u16,
+    mechanism: M,
+    scheduler: Box<dyn Scheduler>,
+    interface: Interface,
+    /// Commands on their way through the bus, in the order of `ready`.
+    incoming: VecDeque<Waiting>,
+    bus_free: Nanos,
+    mechanism_free: Nanos,
+    busy: Nanos,
+    /// The request in service, and its passes.
+    row: Row,
+    steps: Vec<Step>,
+    /// The pass that ends next, while a read's are handed to the bus.
+    reading: Option<usize>,
+    /// Requests the scheduler holds.
+    waiting: usize,
+    /// When something is next due: [`Station::due`], kept up to date.
+    next: Option<Nanos>,
+}
+
+impl<M: Mechanism> Station<M> {
+    /// A station around `mechanism`. `device` and `name` mark its rows and
+    /// reports.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        device: u16,
+        mechanism: M,
+        scheduler: Box<dyn Scheduler>,
+        interface: Interface,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            device,
+            mechanism,
+            scheduler,
+            interface,
+            incoming: VecDeque::new(),
+            bus_free: Nanos::ZERO,
+            mechanism_free: Nanos::ZERO,
+            busy: Nanos::ZERO,
+            row: Row::default(),
+            steps: Vec::new(),
+            reading: None,
+            waiting: 0,
+            next: None,
+        }
+    }
+
+    /// The next instant at which something is due.
+    fn due(&self) -> Option<Nanos> {
+        if let Some(pass) = self.reading {
+            return Some(self.row.start + self.steps[pass].end);
+        }
+        if self.waiting > 0 {
+            return Some(self.mechanism_free);
+        }
+        let ready = self.incoming.front()?.ready;
+        Some(ready.max(self.mechanism_free))
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(due) = self.next {
+            if due > until || (due == until && !inclusive) {
+                return;
+            }
+            match self.reading {
+                Some(pass) => self.end_pass(pass, due, answers),
+                None => self.serve_next(due, answers),
+            }
+            self.next = self.due();
+        }
+    }
+
+    /// Lets the scheduler pick among all that is ready at `at`, and serves it.
+    fn serve_next(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        while self.incoming.front().is_some_and(|w| w.ready <= at) {
+            if let Some(waiting) = self.incoming.pop_front() {
+                self.scheduler.push(waiting, &self.mechanism);
+                self.waiting += 1;
+            }
+        }
+        let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
+            return;
+        };
+        self.waiting -= 1;
+        let request = &waiting.request;
+        self.steps.clear();
+        let service = self.mechanism.serve(at, request, &mut self.steps);
+        let media = service.parts.total();
+        self.mechanism_free = at + media;
+        self.busy += media;
+
+        self.row = Row {
+            queue_depth: waiting.queue_depth,
+            start: at,
+            parts: service.parts,
+            passes: service.passes,
+            retries: service.retries,
+            energy_nj: service.energy_nj,
+            ..Row::of(request, self.device)
+        };
+        self.row.parts.overhead = self.interface.overhead;
+        self.row.parts.queue = at - request.arrival - self.interface.overhead;
+        if request.op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
+            self.reading = Some(0);
+        } else {
+            self.complete(self.mechanism_free.max(waiting.data_in), answers);
+        }
+    }
+
+    /// A pass of a read ended: its blocks take the bus.
+    fn end_pass(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
+        let blocks = self.steps[pass].blocks;
+        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        if pass + 1 < self.steps.len() {
+            self.reading = Some(pass + 1);
+        } else {
+            self.reading = None;
+            self.complete(self.bus_free, answers);
+        }
+    }
+
+    /// Announces the completion of the request in service; what lies between
+    /// the end of the media transfer and `completion` was the bus.
+    fn complete(&mut self, completion: Nanos, answers: &mut dyn Answers) {
+        self.row.completion = completion;
+        self.row.parts.bus = completion - self.mechanism_free;
+        answers.done(&self.row);
+    }
+}
+
+impl<M: Mechanism> Model for Station<M> {
+    fn blocks(&self) -> u64 {
+        self.mechanism.blocks()
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        let in_service = u32::from(self.mechanism_free > arrival);
+        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
+        let ready = arrival.max(self.bus_free) + self.interface.overhead;
+        self.bus_free = ready;
+        if !request.op.moves_data() {
+            let mut row = Row::of(&request, self.device);
+            row.queue_depth = queue_depth;
+            row.parts.overhead = self.interface.overhead;
+            row.parts.queue = ready - arrival - self.interface.overhead;
+            row.start = ready;
+            row.completion = ready;
+            answers.done(&row);
+            return;
+        }
+        if request.op == Op::Write {
+            self.bus_free += self.interface.bus(request.blocks());
+        }
+        self.incoming.push_back(Waiting {
+            request,
+            queue_depth,
+            ready,
+            data_in: self.bus_free,
+        });
+        if self.next.is_none() {
+            self.next = self.due();
+        }
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        reports.push(Report {
+            name: self.name.clone(),
+            busy: self.busy,
+            energy: self.mechanism.energy(until.max(self.mechanism_free)),
+        });
+    }
+}

@@ -1,0 +1,70 @@
+//! Closed arrivals: so many requests outstanding, the next one after a
+//! completion.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// `queue_depth` and `think_ms`: how a closed load arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClosedSpec {
+    /// How many requests are outstanding or thought about at any time.
+    pub queue_depth: u32,
+    /// From a completion to the arrival of the next request, in ms.
+    pub think_ms: f64,
+}
+
+impl ClosedSpec {
+    /// Reads `queue_depth` (default 1) and `think_ms` (default 0); `None` if
+    /// neither is given.
+    ///
+    /// # Errors
+    /// A key out of its range.
+    pub fn read(keys: &mut Keys) -> Result<Option<Self>> {
+        let queue_depth = keys.opt_u32("queue_depth", 1..=1_000_000)?;
+        let think_ms = keys.opt_f64("think_ms", Range::at_least(0.0).at_most(1e9))?;
+        let given = queue_depth.is_some() || think_ms.is_some();
+        Ok(given.then_some(Self {
+            queue_depth: queue_depth.unwrap_or(1),
+            think_ms: think_ms.unwrap_or(0.0),
+        }))
+    }
+
+    /// The load at time 0: `queue_depth` requests due.
+    #[must_use]
+    pub fn start(&self) -> Closed {
+        Closed {
+            think: Nanos::from_ms(self.think_ms),
+            due: vec![Nanos::ZERO; self.queue_depth as usize].into(),
+        }
+    }
+}
+
+/// When the requests of a closed load arrive.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    think: Nanos,
+    due: VecDeque<Nanos>,
+}
+
+impl Closed {
+    /// When the next request arrives, if a completion has called for one.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Option<Nanos> {
+        self.due.front().copied()
+    }
+
+    /// Removes the arrival [`Closed::next`] named.
+    #[inline]
+    pub fn take(&mut self) -> Option<Nanos> {
+        self.due.pop_front()
+    }
+
+    /// A request completed at `at`. Completions come in order, so arrivals do.
+    #[inline]
+    pub fn completed(&mut self, at: Nanos) {
+        self.due.push_back(Nanos(at.0.saturating_add(self.think.0)));
+    }
+}

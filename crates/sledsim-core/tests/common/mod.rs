@@ -1,0 +1,46 @@
+//! What the integration tests share.
+#![allow(dead_code)]
+
+use flate2::read::GzDecoder;
+use sledsim_core::devices::{Device, Override};
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+/// A device with overrides written as in TOML.
+pub fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|(key, value)| {
+            let value = value.parse().expect("a TOML value");
+            ((*key).to_owned(), value, format!("test {key}"))
+        })
+        .collect();
+    Device::resolve(name, &overrides).expect("a device")
+}
+
+/// The path of a reference file, or `None`, with one line that says so, where
+/// the reference folder is absent.
+pub fn reference(path: &str) -> Option<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    if !root.is_dir() {
+        println!("skipped: no folder of reference files beside the repository (shared/{path})");
+        return None;
+    }
+    Some(root.join(path))
+}
+
+/// Lines of a CSV file, gzip or plain, split into fields; the header left out.
+pub fn csv(path: &PathBuf) -> Vec<Vec<String>> {
+    let mut text = String::new();
+    let mut file = File::open(path).expect("a reference file");
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        GzDecoder::new(file)
+            .read_to_string(&mut text)
+            .expect("gzip text");
+    } else {
+        file.read_to_string(&mut text).expect("text");
+    }
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect();
+    text.lines().skip(1).map(fields).collect()
+}

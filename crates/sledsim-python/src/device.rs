@@ -1,0 +1,229 @@
+//! Devices: specs, geometry and the calculators.
+
+use crate::error::{SledsimError, to_python};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
+use sledsim_core::devices::mems::geometry::Location;
+use sledsim_core::devices::mems::motion::Direction;
+use sledsim_core::devices::mems::spec::Mems;
+use sledsim_core::devices::{self, Override, PRESETS};
+use sledsim_core::mechanism::Step;
+use sledsim_core::request::Extent;
+
+/// Place in X and Y in m, and direction: +1 up, -1 down.
+type PyPoint = (f64, f64, i8);
+
+/// Names of the presets.
+#[pyfunction]
+pub(crate) fn presets() -> Vec<&'static str> {
+    PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Keyword arguments as overrides of keys.
+pub(crate) fn overrides(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Override>> {
+    let value = |name: &str, value: &Bound<'_, PyAny>| -> PyResult<toml_edit::Value> {
+        if value.is_instance_of::<PyBool>() {
+            Ok(value.extract::<bool>()?.into())
+        } else if value.is_instance_of::<PyInt>() {
+            let number = value.extract::<i64>().map_err(|_| {
+                SledsimError::new_err(format!("argument {name} = {value}: does not fit 64 bits"))
+            })?;
+            Ok(number.into())
+        } else if value.is_instance_of::<PyFloat>() {
+            Ok(value.extract::<f64>()?.into())
+        } else if value.is_instance_of::<PyString>() {
+            Ok(value.extract::<String>()?.into())
+        } else if let Ok(number) = value.call_method0("item").and_then(|n| n.extract::<f64>()) {
+            // A number of numpy's.
+            Ok(number.into())
+        } else {
+            let kind = value.get_type();
+            let says =
+                format!("argument {name}: must be a number, a string, or a bool, not {kind}");
+            Err(PyTypeError::new_err(says))
+        }
+    };
+    arguments
+        .into_iter()
+        .map(|(name, given)| {
+            let value = value(&name, &given)?;
+            let origin = format!("argument {name}");
+            Ok((name, value, origin))
+        })
+        .collect()
+}
+
+/// A resolved device.
+#[derive(Debug)]
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Device {
+    pub(crate) device: devices::Device,
+    calculator: Option<Box<dyn Calculator>>,
+    blocks: u64,
+}
+
+impl Device {
+    pub(crate) fn new(device: devices::Device) -> Self {
+        let blocks = device.blocks();
+        let calculator = device.mems().map(calculator);
+        Self {
+            device,
+            calculator,
+            blocks,
+        }
+    }
+
+    fn mems(&self) -> PyResult<(&Mems, &dyn Calculator)> {
+        match (self.device.mems(), &self.calculator) {
+            (Some(mems), Some(calculator)) => Ok((mems, &**calculator)),
+            _ => Err(SledsimError::new_err(format!(
+                "device '{}' has no sled of its own: must be of kind \"mems\"",
+                self.device.name()
+            ))),
+        }
+    }
+}
+
+fn point((x_m, y_m, direction): PyPoint) -> PyResult<Point> {
+    let direction = match direction {
+        1 => Direction::Up,
+        -1 => Direction::Down,
+        other => {
+            let says = format!("direction = {other}: must be +1 (up) or -1 (down)");
+            return Err(SledsimError::new_err(says));
+        }
+    };
+    Ok(Point {
+        x_m,
+        y_m,
+        direction,
+    })
+}
+
+/// The fields of a step, in the order the Python class takes them.
+type PyStep = (f64, f64, f64, f64, f64, f64, u32, i8, u64, u32);
+
+fn step(step: &Step) -> PyStep {
+    (
+        step.seek_s,
+        step.x_seek_s,
+        step.y_seek_s,
+        step.settle_s,
+        step.turnaround_s,
+        step.transfer_s,
+        step.turns,
+        step.direction,
+        step.lbn,
+        step.blocks,
+    )
+}
+
+#[pymethods]
+impl Device {
+    /// Resolves a preset name or a TOML file with overrides.
+    #[new]
+    fn resolve(name: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let overrides = overrides(arguments)?;
+        Ok(Self::new(
+            devices::Device::resolve(name, &overrides).map_err(to_python)?,
+        ))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    #[getter]
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The resolved spec as JSON.
+    fn show(&self) -> String {
+        self.device.show().to_string()
+    }
+
+    /// (seek, x_seek, y_seek, settle, turnaround) in s, turns.
+    fn seek(&self, start: PyPoint, end: PyPoint) -> PyResult<(f64, f64, f64, f64, f64, u32)> {
+        let (_, calculator) = self.mems()?;
+        let seek = calculator
+            .seek(point(start)?, point(end)?)
+            .map_err(to_python)?;
+        let (settle_s, turnaround_s) = (seek.settle_s, seek.turnaround_s);
+        Ok((
+            seek.seek_s,
+            seek.x_seek_s,
+            seek.y_seek_s,
+            settle_s,
+            turnaround_s,
+            seek.turns,
+        ))
+    }
+
+    /// (steps, end) of an access.
+    #[pyo3(signature = (lbn, blocks, start))]
+    fn access(
+        &self,
+        lbn: u64,
+        blocks: u32,
+        start: Option<PyPoint>,
+    ) -> PyResult<(Vec<PyStep>, PyPoint)> {
+        let (_, calculator) = self.mems()?;
+        let start = start.map(point).transpose()?;
+        let (steps, end) = calculator
+            .access(Extent { lbn, blocks }, start)
+            .map_err(to_python)?;
+        let end = (end.x_m, end.y_m, end.direction.sign());
+        Ok((steps.iter().map(step).collect(), end))
+    }
+
+    /// (cylinder, track, row, cell, first tip, tips, x_m, y_m) of a block.
+    fn locate(&self, lbn: u64) -> PyResult<(u32, u32, u32, u32, u32, u32, f64, f64)> {
+        let (mems, _) = self.mems()?;
+        let geometry = &mems.geometry;
+        if lbn >= self.blocks {
+            let last = self.blocks - 1;
+            return Err(SledsimError::new_err(format!(
+                "LBN {lbn}: must be from 0 to {last}"
+            )));
+        }
+        let place = geometry.locate(lbn);
+        let tips = geometry.tips_per_lbn;
+        let first_tip = (place.track * geometry.blocks_per_row + place.cell) * tips;
+        let (x_m, y_m) = (
+            geometry.x_m(place.cylinder),
+            geometry.edge_y_m(true, place.row),
+        );
+        Ok((
+            place.cylinder,
+            place.track,
+            place.row,
+            place.cell,
+            first_tip,
+            tips,
+            x_m,
+            y_m,
+        ))
+    }
+
+    /// The block at a place.
+    fn lbn(&self, cylinder: u32, track: u32, row: u32, cell: u32) -> PyResult<u64> {
+        let (mems, _) = self.mems()?;
+        let geometry = &mems.geometry;
+        let place = Location {
+            cylinder,
+            track,
+            row,
+            cell,
+        };
+        geometry.lbn(&place).ok_or_else(|| {
+            SledsimError::new_err(format!(
+                "cylinder {cylinder}, track {track}, row {row}, cell {cell}: must be below {}, {}, {}, {}",
+                geometry.cylinders, geometry.tracks, geometry.rows, geometry.blocks_per_row
+            ))
+        })
+    }
+}

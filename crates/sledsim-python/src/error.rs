@@ -1,0 +1,21 @@
+//! The one map of errors.
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::{PyErr, create_exception};
+use sledsim_core::error::Error;
+
+create_exception!(
+    sledsim,
+    SledsimError,
+    PyValueError,
+    "Something the user must change: an unknown key, a value out of range, a bad line of a trace, \
+     a file that cannot be read or written. The message names it and says what is allowed."
+);
+
+/// A core error as a Python exception.
+pub(crate) fn to_python(error: Error) -> PyErr {
+    match error {
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        error => SledsimError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,26 @@
+//! The extension module `sledsim._core`: types in, Arrow out.
+//!
+//! Everything a user meets is in the Python package around it; names and
+//! signatures here are its affair only.
+
+mod device;
+mod error;
+mod rows;
+mod simulation;
+
+use pyo3::prelude::*;
+
+/// The Rust side of sledsim.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::device::{Device, presets};
+    #[pymodule_export]
+    use crate::error::SledsimError;
+    #[pymodule_export]
+    use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::simulation::{Load, run, scenario, trace_info, write_atomically};
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,34 @@
+"""Simulate storage whose media moves.
+
+>>> import sledsim as ss
+>>> g2 = ss.device("g2")
+>>> load = ss.workload("random", rate=500, requests=1000, seed=1)
+>>> run = ss.simulate(load, device=g2)
+>>> run.summary["requests"]
+1000
+"""
+
+from sledsim._core import VERSION as __version__
+from sledsim._core import SledsimError
+from sledsim.devices import Access, Device, Location, Seek, Step, device, presets
+from sledsim.loads import Load, read_trace, sample_traces, trace_info, workload
+from sledsim.simulation import Run, simulate
+
+__all__ = [
+    "Access",
+    "Device",
+    "Load",
+    "Location",
+    "Run",
+    "Seek",
+    "SledsimError",
+    "Step",
+    "__version__",
+    "device",
+    "presets",
+    "read_trace",
+    "sample_traces",
+    "simulate",
+    "trace_info",
+    "workload",
+]

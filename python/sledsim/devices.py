@@ -1,0 +1,269 @@
+"""Devices: presets, geometry, and what a seek or an access would take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sledsim import _core
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+Point: TypeAlias = tuple[float, float, int | str]
+"""X and Y in metres from the centre, and the direction of Y motion: +1 or ``"up"``, -1 or
+``"down"``."""
+
+_DIRECTIONS = {"up": 1, "down": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """A seek of the sled, in seconds (SIGMETRICS 2000, section 3.1).
+
+    X and Y move in parallel: ``seek_s`` is the larger of ``x_seek_s`` (with settle) and
+    ``y_seek_s`` (with turnarounds).
+    """
+
+    seek_s: float
+    x_seek_s: float
+    y_seek_s: float
+    settle_s: float
+    turnaround_s: float
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass of an access: a seek, then an uninterrupted transfer, in seconds."""
+
+    seek_s: float
+    x_seek_s: float
+    y_seek_s: float
+    settle_s: float
+    turnaround_s: float
+    transfer_s: float
+    turns: int
+    direction: int
+    """+1 up, -1 down."""
+    lbn: int
+    """First block of the pass."""
+    blocks: int
+
+    @property
+    def total_s(self) -> float:
+        """Seek and transfer."""
+        return self.seek_s + self.transfer_s
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access from the start of motion to the last bit off the media, in seconds.
+
+    No command overhead, startup or bus is in it. Times are the sums over ``steps``.
+    """
+
+    steps: tuple[Step, ...]
+    end: tuple[float, float, int]
+    """Where the sled ends up: X and Y in metres from the centre, direction."""
+
+    @property
+    def seek_s(self) -> float:
+        """Time seeking."""
+        return sum(step.seek_s for step in self.steps)
+
+    @property
+    def x_seek_s(self) -> float:
+        """X moves with settle."""
+        return sum(step.x_seek_s for step in self.steps)
+
+    @property
+    def y_seek_s(self) -> float:
+        """Y moves with turnarounds."""
+        return sum(step.y_seek_s for step in self.steps)
+
+    @property
+    def settle_s(self) -> float:
+        """Settling after X moves."""
+        return sum(step.settle_s for step in self.steps)
+
+    @property
+    def turnaround_s(self) -> float:
+        """Reversals of the Y velocity."""
+        return sum(step.turnaround_s for step in self.steps)
+
+    @property
+    def transfer_s(self) -> float:
+        """Media transfer."""
+        return sum(step.transfer_s for step in self.steps)
+
+    @property
+    def total_s(self) -> float:
+        """Seeks and transfers."""
+        return sum(step.total_s for step in self.steps)
+
+    @property
+    def passes(self) -> int:
+        """How many uninterrupted passes."""
+        return len(self.steps)
+
+    @property
+    def turns(self) -> int:
+        """How many reversals of the Y velocity."""
+        return sum(step.turns for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a block lies."""
+
+    cylinder: int
+    track: int
+    row: int
+    """Physical row of tip sectors, 0 at the lowest Y."""
+    cell: int
+    """Place among the blocks of the row."""
+    tips: range
+    """The tips it is striped over, numbered through all tracks."""
+    x_m: float
+    """X of its cylinder, in metres from the centre."""
+    y_m: float
+    """Y at which a pass upwards over its row starts, in metres from the centre."""
+
+
+class Device:
+    """A resolved device; made by :func:`device`."""
+
+    def __init__(self, core: _core.Device) -> None:
+        self._core = core
+
+    def __repr__(self) -> str:
+        return f"<sledsim device {self.name}: {self.blocks} blocks>"
+
+    @property
+    def name(self) -> str:
+        """Name of the preset, or of the file without its ending."""
+        return self._core.name
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of 512 bytes it offers: LBNs ``0`` to ``blocks - 1``."""
+        return self._core.blocks
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The resolved spec: ``name``, ``about``, ``parameters`` and ``derived``.
+
+        Every parameter has its ``value``, its ``source`` and the ``origin`` it was read from.
+        """
+        spec: dict[str, Any] = json.loads(self._core.show())
+        return spec
+
+    def seek(self, start: Point, end: Point) -> Seek:
+        """Seek times between two points, by cause.
+
+        Parameters
+        ----------
+        start, end
+            X and Y in metres from the centre and the direction of Y motion (+1 or ``"up"``, -1 or
+            ``"down"``). The sled is at rest in X and at access velocity in Y at both.
+
+        Raises
+        ------
+        SledsimError
+            For a point outside the travel of the sled, or a device without a sled of its own.
+        """
+        return Seek(*self._core.seek(_point(start), _point(end)))
+
+    def access(
+        self, lbn: int, blocks: int, op: Literal["read", "write"] = "read", start: Point | None = None
+    ) -> Access:
+        """What it takes to read or write blocks, pass by pass.
+
+        Parameters
+        ----------
+        lbn, blocks
+            First block and number of blocks.
+        op
+            ``"read"`` or ``"write"``; the sled takes the same time for either.
+        start
+            Where the sled is, as for :meth:`seek`; by default where it parks.
+
+        Raises
+        ------
+        SledsimError
+            For blocks outside the device or a point outside the travel of the sled.
+        """
+        if op not in {"read", "write"}:
+            msg = f"op = {op!r}: must be 'read' or 'write'"
+            raise SledsimError(msg)
+        _block_number("lbn", lbn, 2**64)
+        _block_number("blocks", blocks, 2**32)
+        steps, end = self._core.access(lbn, blocks, None if start is None else _point(start))
+        return Access(tuple(Step(*step) for step in steps), end)
+
+    def locate(self, lbn: int) -> Location:
+        """Where block ``lbn`` lies.
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        _block_number("lbn", lbn, 2**64)
+        cylinder, track, row, cell, tip, tips, x_m, y_m = self._core.locate(lbn)
+        return Location(cylinder, track, row, cell, range(tip, tip + tips), x_m, y_m)
+
+    def lbn(self, cylinder: int, track: int, row: int, cell: int) -> int:
+        """Return the block at a place: the inverse of :meth:`locate`.
+
+        Raises
+        ------
+        SledsimError
+            If a coordinate is outside the device.
+        """
+        places = {"cylinder": cylinder, "track": track, "row": row, "cell": cell}
+        for name, place in places.items():
+            _block_number(name, place, 2**32)
+        return self._core.lbn(cylinder, track, row, cell)
+
+
+def device(name: str | PathLike[str], **overrides: object) -> Device:
+    """Resolve a device: a preset or a TOML file, with overrides of its keys.
+
+    Parameters
+    ----------
+    name
+        One of :func:`presets`, or the path of a ``.toml`` file.
+    **overrides
+        Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name (nearest presets offered), an unknown key, or a value out of range.
+    """
+    return Device(_core.Device(str(name), list(overrides.items())))
+
+
+def presets() -> list[str]:
+    """Names of the devices that come with sledsim."""
+    return _core.presets()
+
+
+def _block_number(name: str, number: int, end: int) -> None:
+    if not 0 <= number < end:
+        msg = f"{name} = {number}: must be from 0 to {end - 1}"
+        raise SledsimError(msg)
+
+
+def _point(point: Point) -> tuple[float, float, int]:
+    x_m, y_m, direction = point
+    if isinstance(direction, str):
+        direction = _DIRECTIONS.get(direction, 0)
+    if direction not in {1, -1}:
+        msg = f"direction = {point[2]!r}: must be +1 or 'up', -1 or 'down'"
+        raise SledsimError(msg)
+    return float(x_m), float(y_m), int(direction)
