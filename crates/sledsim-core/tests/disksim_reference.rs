@@ -47,7 +47,7 @@ impl WithMotion for Replay {
             };
             let mut steps: Vec<Step> = Vec::new();
             access(&motion, self.rule, start, &[extent], 0.0, |step| {
-                steps.push(step)
+                steps.push(step);
             });
 
             let first = steps[0];

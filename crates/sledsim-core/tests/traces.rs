@@ -482,25 +482,25 @@ fn bad_keys_are_refused() {
 
 #[test]
 fn info_says_what_is_in_a_trace() {
-    let (_folder, path) = file(TWO);
+    let (_folder, path) = file(format!("{TWO}5 3 40 1 1\n"));
     let info = trace_info(&path, Format::default()).unwrap();
     let expected = json!({
         "path": path.display().to_string(),
         "format": "disksim_ascii",
         "compression": "none",
-        "requests": 4,
-        "read_fraction": 0.75,
-        "sequential_fraction": 0.5,
-        "mean_size_blocks": 1.25,
+        "requests": 5,
+        "read_fraction": 0.8,
+        "sequential_fraction": 0.4,
+        "mean_size_blocks": 1.2,
         "max_size_blocks": 2,
-        "total_blocks": 5,
+        "total_blocks": 6,
         "end_block": 92,
         "first_time_s": 0.001,
-        "last_time_s": 0.004,
-        "duration_s": 0.003,
+        "last_time_s": 0.005,
+        "duration_s": 0.004,
         "mean_rate_per_s": 1000.0,
         "devices": [
-            { "id": 3, "requests": 3, "highest_block": 12 },
+            { "id": 3, "requests": 4, "highest_block": 40 },
             { "id": 7, "requests": 1, "highest_block": 91 },
         ],
     });

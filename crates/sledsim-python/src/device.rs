@@ -102,6 +102,9 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<Point> {
     })
 }
 
+/// The fields of a location, in the order the Python class takes them.
+type PyLocation = (u32, u32, u32, u32, u32, u32, f64, f64);
+
 /// The fields of a step, in the order the Python class takes them.
 type PyStep = (f64, f64, f64, f64, f64, f64, u32, i8, u64, u32);
 
@@ -181,7 +184,7 @@ impl Device {
     }
 
     /// (cylinder, track, row, cell, first tip, tips, x_m, y_m) of a block.
-    fn locate(&self, lbn: u64) -> PyResult<(u32, u32, u32, u32, u32, u32, f64, f64)> {
+    fn locate(&self, lbn: u64) -> PyResult<PyLocation> {
         let (mems, _) = self.mems()?;
         let geometry = &mems.geometry;
         if lbn >= self.blocks {

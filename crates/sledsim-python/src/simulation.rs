@@ -19,7 +19,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// A checked load.
 #[derive(Clone, Debug)]
-#[pyclass(frozen, module = "sledsim._core", skip_from_py_object)]
+#[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Load {
     load: CoreLoad,
 }

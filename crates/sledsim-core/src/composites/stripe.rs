@@ -144,33 +144,22 @@ impl Model for Stripe {
     }
 }
 
-/// A composite's own report: the sums over its children, put before theirs.
-/// Busy is the mean over the children, so that a share of time stays one.
+/// A composite's own report, put before those of its children. It spends no
+/// energy of its own; busy is the mean over the children, so that the share of
+/// time stays one.
 pub(super) fn report_around(
     name: &str,
     children: &Children,
     until: Nanos,
     reports: &mut Vec<Report>,
 ) {
-    let own = reports.len();
-    reports.push(Report {
-        name: name.to_owned(),
-        busy: Nanos::ZERO,
-        energy: Energy::default(),
-    });
-    let mut busy = 0;
-    let mut energy = Energy::default();
     let mut devices = Vec::new();
     children.report(until, &mut devices);
-    for report in &devices {
-        busy += report.busy.0;
-        energy.seek_j += report.energy.seek_j;
-        energy.transfer_j += report.energy.transfer_j;
-        energy.idle_j += report.energy.idle_j;
-        energy.inactive_j += report.energy.inactive_j;
-        energy.startup_j += report.energy.startup_j;
-    }
-    reports[own].busy = Nanos(busy / devices.len().max(1) as u64);
-    reports[own].energy = energy;
+    let busy: u64 = devices.iter().map(|report| report.busy.0).sum();
+    reports.push(Report {
+        name: name.to_owned(),
+        busy: Nanos(busy / devices.len().max(1) as u64),
+        energy: Energy::default(),
+    });
     reports.extend(devices);
 }

@@ -1,76 +1,68 @@
 //! What the values of one kind of time look like.
 
-/// Values share a cell if their magnitude and their leading eleven bits agree:
-/// cells are at most 1/1024 wide, below 2,048 exact, and cover all of `u64`.
-const CELLS: usize = cell(u64::MAX) + 1;
+use hdrhistogram::Histogram;
 
-const fn cell(value: u64) -> usize {
-    let shift = (u64::BITS - 11).saturating_sub(value.leading_zeros());
-    ((shift as usize) << 10) + (value >> shift) as usize
-}
-
-/// The largest value of a cell.
-fn upper_edge(cell: usize) -> u64 {
-    let shift = (cell >> 10).saturating_sub(1);
-    let leading = (cell - (shift << 10)) as u64;
-    (leading << shift) | ((1 << shift) - 1)
-}
+/// Significant digits of the histograms: cells are at most 1/1024 wide, and
+/// exact below 2,048.
+const DIGITS: u8 = 3;
 
 /// Exact sums, maximum and histogram of one kind of time in nanoseconds.
 ///
 /// Whoever records counts the values (once for many distributions) and passes
-/// that `count` in.
+/// that `count` in; zeros are not recorded but what is left of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Distribution {
     sum: u128,
     /// Stays at `u128::MAX` once there (34,000 values of three years).
     squares: u128,
     max: u64,
-    /// How many values fell into each cell. Pages that none falls into are
-    /// never touched, so the size is of no concern.
-    cells: Box<[u64]>,
+    /// The values above zero. Pages of it that none falls into are never
+    /// touched, so its range is of no concern.
+    above_zero: Histogram<u64>,
 }
 
 impl Distribution {
     /// Nothing recorded.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
+        let above_zero = Histogram::new_with_bounds(1, u64::MAX, DIGITS);
         Self {
             sum: 0,
             squares: 0,
             max: 0,
-            cells: vec![0; CELLS].into(),
+            above_zero: above_zero.expect("the bounds are good for three digits"),
         }
     }
 
     /// Takes one value in.
     #[inline]
-    pub fn record(&mut self, value: u64) {
-        // Zeros too: telling them apart takes longer than recording them.
+    pub(super) fn record(&mut self, value: u64) {
+        if value == 0 {
+            return;
+        }
         let wide = u128::from(value);
         self.sum += wide;
         self.squares = self.squares.saturating_add(wide * wide);
         self.max = self.max.max(value);
-        self.cells[cell(value)] += 1;
+        self.above_zero.saturating_record(value);
     }
 
     /// Takes in everything `other` took in.
-    pub fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.sum += other.sum;
         self.squares = self.squares.saturating_add(other.squares);
         self.max = self.max.max(other.max);
-        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
-            *mine += theirs;
-        }
+        let added = self.above_zero.add(&other.above_zero);
+        added.expect("all histograms cover the same values");
     }
 
     /// Mean of `count` values, not a number if there are none.
-    pub fn mean_ns(&self, count: u64) -> f64 {
+    pub(super) fn mean_ns(&self, count: u64) -> f64 {
         self.sum as f64 / count as f64
     }
 
     /// Population variance of `count` values, not a number if there are none
     /// or their squares went out of range.
-    pub fn variance_ns2(&self, count: u64) -> f64 {
+    pub(super) fn variance_ns2(&self, count: u64) -> f64 {
         if count == 0 || self.squares == u128::MAX {
             return f64::NAN;
         }
@@ -84,25 +76,25 @@ impl Distribution {
     }
 
     /// The largest value.
-    pub fn max_ns(&self) -> u64 {
+    pub(super) fn max_ns(&self) -> u64 {
         self.max
     }
 
     /// For each share, given in ten-thousandths and rising, the least value
     /// that at least this share of the `count` values does not exceed; at the
     /// upper edge of its cell, so up to 1/1024 too high.
-    pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
-        let mut cells = self.cells.iter().enumerate();
-        let mut seen = 0;
+    pub(super) fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
+        let mut cells = self.above_zero.iter_recorded();
+        let mut seen = count - self.above_zero.len();
         let mut value = 0;
         shares.map(|share| {
             let rank = (u128::from(count) * u128::from(share)).div_ceil(10_000);
             while u128::from(seen) < rank {
-                let Some((cell, &more)) = cells.next() else {
+                let Some(cell) = cells.next() else {
                     break;
                 };
-                seen += more;
-                value = upper_edge(cell).min(self.max);
+                seen += cell.count_at_value();
+                value = cell.value_iterated_to().min(self.max);
             }
             value
         })
@@ -178,11 +170,12 @@ mod tests {
 
     #[test]
     fn the_largest_time_there_is_fits() {
-        let mut most = of(&[u64::MAX; 3]);
-        assert_eq!(most.percentiles_ns(3, [5_000]), [u64::MAX]);
+        let largest = u64::MAX - 1;
+        let mut most = of(&[largest; 3]);
+        assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
         assert!(most.variance_ns2(3).is_nan(), "squares are out of range");
         most.merge(&of(&[1, 2]));
-        assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, u64::MAX]);
+        assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
         assert!(most.variance_ns2(5).is_nan());
     }
 

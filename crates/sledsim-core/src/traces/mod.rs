@@ -1,6 +1,6 @@
 //! Traces: requests recorded elsewhere, replayed here.
 //!
-//! Adding a format means adding one file with a [`Reader`] and one line to
+//! Adding a format means adding one file with a `Reader` and one line to
 //! `FORMATS`.
 
 mod disksim_ascii;

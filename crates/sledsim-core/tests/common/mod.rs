@@ -1,5 +1,5 @@
 //! What the integration tests share.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "not every test uses all of it")]
 
 use flate2::read::GzDecoder;
 use sledsim_core::devices::{Device, Override};

@@ -126,7 +126,7 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
         let start = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
         let end = access(&self.motion, self.rule, start, &[extent], 0.0, |step| {
-            steps.push(step)
+            steps.push(step);
         });
         let end = Point {
             x_m: end.x_m,

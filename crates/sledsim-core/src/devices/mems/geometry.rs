@@ -100,13 +100,13 @@ impl Geometry {
                 media.bit_cell_nm
             ));
         }
-        if media.active_tips % media.tips_per_lbn != 0 {
+        if !media.active_tips.is_multiple_of(media.tips_per_lbn) {
             return impossible(format!(
                 "active_tips = {} must be a multiple of tips_per_lbn = {}",
                 media.active_tips, media.tips_per_lbn
             ));
         }
-        if media.tips % media.active_tips != 0 {
+        if !media.tips.is_multiple_of(media.active_tips) {
             return impossible(format!(
                 "tips = {} must be a multiple of active_tips = {}",
                 media.tips, media.active_tips

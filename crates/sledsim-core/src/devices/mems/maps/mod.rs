@@ -13,9 +13,9 @@ mod serpentine;
 /// An LBN map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Map {
-    /// Rows run back and forth: see [`serpentine`].
+    /// Rows run back and forth: see `serpentine.rs`.
     Serpentine,
-    /// Rows always run upwards: see [`ascending`].
+    /// Rows always run upwards: see `ascending.rs`.
     Ascending,
 }
 

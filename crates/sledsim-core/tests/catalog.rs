@@ -1,0 +1,190 @@
+//! Are devices resolved as their files say, and mistakes named?
+
+mod common;
+
+use common::device;
+use sledsim_core::devices::{Device, Override, PRESETS};
+use sledsim_core::schedulers::Choice;
+use std::fs;
+
+fn error(name: &str, overrides: &[(&str, &str)]) -> String {
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|(key, value)| {
+            (
+                (*key).to_owned(),
+                value.parse().expect("TOML"),
+                format!("--set {key}"),
+            )
+        })
+        .collect();
+    Device::resolve(name, &overrides)
+        .expect_err("a mistake")
+        .to_string()
+}
+
+#[test]
+fn every_value_of_every_preset_has_its_source() {
+    for (name, _) in PRESETS {
+        let spec = device(name, &[]).show();
+        let parameters = spec["parameters"].as_object().expect("a table");
+        assert!(parameters.len() > 30, "{name}");
+        for (key, entry) in parameters {
+            let described = ["title", "kind", "base"].contains(&key.as_str());
+            assert!(
+                described || entry["source"].is_string(),
+                "{name}: {key} has no source"
+            );
+        }
+        assert!(
+            spec["about"]
+                .as_str()
+                .expect("text")
+                .contains("Does not model"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_variant_states_only_what_differs() {
+    let spec = device("cmu2003", &[("spring_factor", "0.5")]).show();
+    assert_eq!(spec["parameters"]["active_tips"]["value"], 640);
+    assert!(
+        spec["parameters"]["active_tips"]["origin"]
+            .as_str()
+            .expect("text")
+            .starts_with("cmu2003.toml:")
+    );
+    assert_eq!(spec["parameters"]["bit_cell_nm"]["value"], 40);
+    assert!(
+        spec["parameters"]["bit_cell_nm"]["origin"]
+            .as_str()
+            .expect("text")
+            .starts_with("g2.toml:")
+    );
+    assert_eq!(spec["parameters"]["spring_factor"]["value"], 0.5);
+    assert_eq!(
+        spec["parameters"]["spring_factor"]["origin"],
+        "test spring_factor"
+    );
+}
+
+#[test]
+fn mistakes_are_named() {
+    let cases: [(&str, &[(&str, &str)], &[&str]); 12] = [
+        ("g22", &[], &["unknown device 'g22'", "g2"]),
+        ("missing.toml", &[], &["missing.toml", "No such file"]),
+        (
+            "g2",
+            &[("spring_facter", "0")],
+            &["--set spring_facter", "did you mean 'spring_factor'"],
+        ),
+        (
+            "g2",
+            &[("spring_factor", "1")],
+            &["spring_factor", "below 1"],
+        ),
+        (
+            "g2",
+            &[("travel_x_mm", "0.1")],
+            &["travel_x_mm", "travel_x_um"],
+        ),
+        ("g2", &[("tips", "'many'")], &["tips", "integer"]),
+        (
+            "g2",
+            &[("active_tips", "1000")],
+            &["impossible geometry", "active_tips = 1000", "64"],
+        ),
+        (
+            "g2",
+            &[("tips", "6000")],
+            &["impossible geometry", "tips = 6000", "1280"],
+        ),
+        (
+            "g2",
+            &[("travel_y_um", "1")],
+            &["impossible geometry", "travel_y_um = 1"],
+        ),
+        (
+            "g2",
+            &[("tip_sector_bits", "10")],
+            &["impossible geometry", "512 bytes"],
+        ),
+        (
+            "g2",
+            &[("spring_reference_um", "20")],
+            &["spring_reference_um", "springs"],
+        ),
+        (
+            "g2",
+            &[("kinematics", "'newton'")],
+            &["kinematics", "analytic", "piecewise", "disksim"],
+        ),
+    ];
+    for (name, overrides, says) in cases {
+        let message = error(name, overrides);
+        for part in says {
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+        }
+    }
+}
+
+#[test]
+fn files_stand_on_presets_and_on_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.to_string_lossy().into_owned()
+    };
+    file(
+        "stiff.toml",
+        "base = \"g2\"\ntitle = \"Stiff\"\nspring_factor = 0.9 # measured\n",
+    );
+    let path = file(
+        "slow.toml",
+        "base = \"stiff.toml\"\ntip_rate_kbit_s = 100\n",
+    );
+    let device = Device::resolve(&path, &[]).expect("a device");
+    assert_eq!(device.name(), "slow");
+    let spec = device.show();
+    assert_eq!(spec["parameters"]["spring_factor"]["source"], "measured");
+    assert_eq!(spec["parameters"]["title"]["value"], "Stiff");
+
+    let first = file("first.toml", "base = \"second.toml\"\n");
+    file("second.toml", "base = \"first.toml\"\n");
+    assert!(error(&first, &[]).contains("circle"));
+    let bad = file("bad.toml", "base = \"g2\"\n\ntips = 64.5\n");
+    assert!(error(&bad, &[]).contains("bad.toml:3: tips = 64.5"));
+}
+
+#[test]
+fn composites_are_devices_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pair.toml");
+    let text = "title = 'Pair'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 64\n[child]\nbase = 'g2'\nspring_factor = 0.5\n";
+    fs::write(&path, text).expect("written");
+    let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
+    let (model, names) = device.build(&|| Choice::default().make());
+    assert_eq!(names, ["pair", "pair.child0", "pair.child1"]);
+    // Whole units only: 6,750,000 is 105,468 of 64 blocks and 48 more.
+    assert_eq!(model.blocks(), 2 * 105_468 * 64);
+
+    let path = folder.path().join("cached.toml");
+    let text = "title = 'Cached'\nkind = 'read_cache'\n[front]\ntitle = 'RAM'\nkind = 'memory'\nblocks = 4096\nlatency_ms = 0.01\nms_per_block = 0.001\n[back]\nbase = 'g2'\n";
+    fs::write(&path, text).expect("written");
+    let set: Override = ("back.spring_facter".into(), 0.5.into(), "--set".into());
+    let message = Device::resolve(&path.to_string_lossy(), &[set])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(
+        message.contains("back.spring_facter") && message.contains("spring_factor"),
+        "{message}"
+    );
+    let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
+    assert_eq!(
+        device.build(&|| Choice::default().make()).1,
+        ["cached", "cached.front", "cached.back"]
+    );
+}

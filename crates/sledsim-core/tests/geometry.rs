@@ -1,0 +1,148 @@
+//! Is every map a bijection, and every shape the published one?
+
+mod common;
+
+use common::device;
+use proptest::prelude::*;
+use sledsim_core::devices::PRESETS;
+use sledsim_core::devices::mems::geometry::{Geometry, Location, Media};
+use sledsim_core::devices::mems::maps::Map;
+use sledsim_core::devices::mems::passes::Passes;
+use sledsim_core::random::Stream;
+use sledsim_core::request::Extent;
+use std::collections::BTreeSet;
+
+fn preset(name: &str) -> Geometry {
+    device(name, &[]).mems().expect("a MEMS device").geometry
+}
+
+#[test]
+fn presets_have_the_published_shapes() {
+    // Cylinders, rows, blocks per row, tracks per cylinder, blocks.
+    let shapes = [
+        ("sigmetrics2000", 2000, 22, 20, 5, 4_400_000),
+        ("osdi2000", 2500, 27, 20, 5, 6_750_000),
+        ("g1", 2000, 22, 10, 10, 4_400_000),
+        ("g2", 2500, 27, 20, 5, 6_750_000),
+        ("g3", 3333, 36, 50, 2, 11_998_800),
+        ("cmu2003", 2500, 27, 10, 10, 6_750_000),
+        ("msst2005", 2500, 27, 20, 5, 6_750_000),
+    ];
+    assert!(
+        shapes
+            .iter()
+            .map(|shape| shape.0)
+            .eq(PRESETS.iter().map(|preset| preset.0))
+    );
+    for (name, cylinders, rows, blocks_per_row, tracks, blocks) in shapes {
+        let g = preset(name);
+        assert_eq!(
+            (g.cylinders, g.rows, g.blocks_per_row, g.tracks),
+            (cylinders, rows, blocks_per_row, tracks)
+        );
+        assert_eq!(g.blocks(), blocks);
+    }
+}
+
+#[test]
+fn presets_are_bijections() {
+    for (name, _) in PRESETS {
+        let geometry = preset(name);
+        let mut random = Stream::new(1, name);
+        let ends = [0, geometry.blocks() - 1];
+        let some = (0..200_000).map(|_| random.below(geometry.blocks()));
+        for lbn in ends.into_iter().chain(some) {
+            assert_eq!(geometry.lbn(&geometry.locate(lbn)), Some(lbn), "{name}");
+        }
+        let mut inside = 0;
+        for _ in 0..200_000 {
+            let mut below = |n: u32| random.below(u64::from(n)) as u32;
+            let place = Location {
+                cylinder: below(geometry.cylinders + 1),
+                track: below(geometry.tracks),
+                row: below(geometry.rows),
+                cell: below(geometry.blocks_per_row),
+            };
+            match geometry.lbn(&place) {
+                Some(lbn) => {
+                    assert_eq!(geometry.locate(lbn), place, "{name}");
+                    inside += 1;
+                }
+                None => assert_eq!(place.cylinder, geometry.cylinders, "{name}"),
+            }
+        }
+        assert!(inside > 100_000);
+    }
+}
+
+/// Small devices of any shape.
+fn small() -> impl Strategy<Value = Geometry> {
+    let shape = (1u32..6, 1u32..6, 1u32..5, 1u32..5, 0u32..12);
+    (shape, prop::bool::ANY).prop_map(
+        |((cylinders, rows, tracks, width, servo_bits), ascending)| {
+            let media = Media {
+                bit_cell_nm: 10.0,
+                travel_um: (
+                    0.01 * f64::from(cylinders),
+                    0.01 * f64::from(rows * (80 + servo_bits) + servo_bits),
+                ),
+                tips: 64 * width * tracks,
+                active_tips: 64 * width,
+                tips_per_lbn: 64,
+                tip_sector_bits: 80,
+                servo_bits,
+            };
+            let map = if ascending {
+                Map::Ascending
+            } else {
+                Map::Serpentine
+            };
+            let geometry = Geometry::new(&media, map).expect("a possible geometry");
+            let found = (
+                geometry.cylinders,
+                geometry.rows,
+                geometry.tracks,
+                geometry.blocks_per_row,
+            );
+            assert_eq!(found, (cylinders, rows, tracks, width));
+            geometry
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn small_geometries_are_bijections(geometry in small()) {
+        let mut places = BTreeSet::new();
+        for lbn in 0..geometry.blocks() {
+            let place = geometry.locate(lbn);
+            prop_assert!(places.insert((place.cylinder, place.track, place.row, place.cell)));
+            prop_assert_eq!(geometry.lbn(&place), Some(lbn));
+        }
+        let inside = u64::from(geometry.cylinders * geometry.tracks * geometry.rows * geometry.blocks_per_row);
+        prop_assert_eq!(places.len() as u64, inside);
+    }
+
+    /// Brute force: block by block, as the rule is stated.
+    #[test]
+    fn passes_are_those_of_the_rule(geometry in small(), first in 0.0f64..1.0, length in 0.0f64..1.0) {
+        let lbn = (first * geometry.blocks() as f64) as u64;
+        let blocks = 1 + (length * (geometry.blocks() - lbn - 1) as f64) as u32;
+        let extent = Extent { lbn, blocks };
+        let mut expected: Vec<(u64, u32)> = Vec::new();
+        for block in extent.lbn..extent.end() {
+            let place = geometry.locate(block);
+            if let Some((start, count)) = expected.last_mut() {
+                let before = geometry.locate(*start);
+                let same = (before.cylinder, before.row) == (place.cylinder, place.row);
+                if same && *count < geometry.blocks_per_row {
+                    *count += 1;
+                    continue;
+                }
+            }
+            expected.push((block, 1));
+        }
+        let passes: Vec<_> = Passes::new(&geometry, extent).map(|pass| (pass.lbn, pass.blocks)).collect();
+        prop_assert_eq!(passes, expected);
+    }
+}
