@@ -8,11 +8,13 @@
 1000
 """
 
-from sledsim._core import VERSION as __version__
+from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.devices import Access, Device, Location, Seek, Step, device, presets
 from sledsim.loads import Load, read_trace, sample_traces, trace_info, workload
 from sledsim.simulation import Run, simulate
+
+__version__ = _core.VERSION
 
 __all__ = [
     "Access",

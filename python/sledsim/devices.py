@@ -161,8 +161,13 @@ class Device:
         spec: dict[str, Any] = json.loads(self._core.show())
         return spec
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The plain value of every key of the spec."""
+        return {key: entry["value"] for key, entry in self.spec["parameters"].items()}
+
     def seek(self, start: Point, end: Point) -> Seek:
-        """Seek times between two points, by cause.
+        """Return the seek times between two points, by cause.
 
         Parameters
         ----------
@@ -178,9 +183,13 @@ class Device:
         return Seek(*self._core.seek(_point(start), _point(end)))
 
     def access(
-        self, lbn: int, blocks: int, op: Literal["read", "write"] = "read", start: Point | None = None
+        self,
+        lbn: int,
+        blocks: int,
+        op: Literal["read", "write"] = "read",
+        start: Point | None = None,
     ) -> Access:
-        """What it takes to read or write blocks, pass by pass.
+        """Return what it takes to read or write blocks, pass by pass.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ use sledsim_core::run::{Load as CoreLoad, RowsTo};
 use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::{stats, traces};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How often a run looks for signals and reports progress.
@@ -153,6 +153,6 @@ pub(crate) fn trace_info(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 
 /// Writes a file beside its place and moves it there.
 #[pyfunction]
-pub(crate) fn write_atomically(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
-    stats::write_atomically(Path::new(&path), bytes).map_err(to_python)
+pub(crate) fn write_atomically(path: PathBuf, content: &[u8]) -> PyResult<()> {
+    stats::write_atomically(&path, content).map_err(to_python)
 }

@@ -108,7 +108,15 @@ impl<K: Kinematics> Table<K> {
 
 impl<K: Kinematics + Debug> Calculator for Table<K> {
     fn seek(&self, start: Point, end: Point) -> Result<Seek> {
-        let (start, end) = (self.state(&start)?, self.state(&end)?);
+        let (start, mut end) = (self.state(&start)?, self.state(&end)?);
+        // What differs by a rounding error only is one place, on a bit or not.
+        let tolerance_m = ON_BIT * self.motion.geometry.bit_m;
+        if (end.x_m - start.x_m).abs() < tolerance_m {
+            end.x_m = start.x_m;
+        }
+        if (end.y.y_m - start.y.y_m).abs() < tolerance_m {
+            end.y.y_m = start.y.y_m;
+        }
         Ok(self.motion.seek(&start, end.x_m, &end.y))
     }
 

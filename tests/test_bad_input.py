@@ -1,0 +1,332 @@
+"""Whatever is wrong with the input is said in one line, with exit code 2, and leaves no file."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PRESETS = Path(__file__).parents[1] / "crates" / "sledsim-core" / "data" / "devices"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Work in an empty folder."""
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
+
+
+@pytest.fixture
+def refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command that is refused; what it said after ``sledsim: error:``."""
+
+    def run(*words: object) -> str:
+        before = sorted(folder.rglob("*"))
+        assert main([*map(str, words)]) == 2
+        said = capfd.readouterr()
+        assert said.out == ""
+        assert said.err.startswith("sledsim: error: ")
+        assert said.err.count("\n") == 1, "one line, no traceback"
+        assert sorted(folder.rglob("*")) == before
+        return said.err.removeprefix("sledsim: error: ").strip()
+
+    return run
+
+
+WRONG_WORDS = [
+    ("rnu", "'rnu'", "did you mean 'run'"),
+    ("devices shwo g2", "'shwo'", "'show'"),
+    ("run --device g2 --requets x", "'--requets'", "'--requests'", "sledsim run --help"),
+    ("run --device g2 --req x", "'--req'"),
+    ("run --device g2 a.toml b.toml", "'b.toml'"),
+    ("run --device", "--device"),
+    ("devices show", "DEVICE"),
+    ("run", "--device"),
+    ("run --device g22", "'g22'", "g2"),
+    ("devices show zzzz", "'zzzz'", "sigmetrics2000", ".toml"),
+    ("seek --device sigmetric --start=0,0,up --end=0,0,up", "sigmetrics2000"),
+    ("run --device g2 --scheduler fcsf", "'fcsf'", "fcfs"),
+    ("run --device g2 --workload randm", "'randm'", "random"),
+    ("trace info sample:postmark", "'sample:postmark'", "sample:postmark-ext4"),
+    ("run --device g2 --workload random --trace x", "--trace and --workload"),
+    ("run --device g2 --set rate", "--set rate", "key=value"),
+    ("run --device g2 --set raet=5", "--set raet", "'workload.rate'"),
+    ("run --device g2 --set device.sping_factor=0", "--set device.sping_factor", "spring_factor"),
+    ("run --device g2 --set device.command_overhead_us=5", "command_overhead_ms", "in ms"),
+    ("run --device g2 --set address=wrap", "--set address"),
+    ("run --device g2 --set rate=fast", "--set rate", "fast", "a number"),
+    ("run --device g2 --set device.travel_x_um=100um", "travel_x_um", "100um"),
+    ("run --device g2 --set requests=2.5", "requests = 2.5", "an integer"),
+    ("run --device g2 --set rate=-1", "rate = -1", "above 0"),
+    ("run --device g2 --set rate=nan", "rate = nan"),
+    ("run --device g2 --set requests=99999999999999999999", "requests", "99999999999999999999"),
+    ("run --device g2 --set requests=0", "requests = 0", "at least 1"),
+    ("run --device g2 --set mean_size_kib=0", "mean_size_kib = 0", "0.5"),
+    ("run --device g2 --set rate=5 --set queue_depth=2", "rate", "queue_depth"),
+    ("run --device g2 --set device.spring_factor=1", "spring_factor = 1", "below 1"),
+    ("run --device g2 --set device.kinematics=exact", "kinematics", "piecewise", "disksim"),
+    ("run --device g2 --set device.active_tips=1000", "active_tips = 1000", "tips_per_lbn = 64"),
+    ("run --device g2 --set device.active_tips=4096", "tips = 6400", "4096"),
+    ("run --device g2 --set device.travel_y_um=1", "travel_y_um = 1", "row"),
+    ("run --device g2 --set device.travel_x_um=0.01", "travel_x_um = 0.01"),
+    ("run --device g2 --set device.tips_per_lbn=32", "tips_per_lbn = 32", "512"),
+    ("run --device g2 --set last_lbn=6750000", "last_lbn = 6750000", "6750000 blocks"),
+    ("run none.toml", "none.toml: No such file"),
+    ("run .", ".: Is a directory"),
+    ("run --device g2 --trace none.trace", "none.trace: No such file"),
+    ("trace info .", "."),
+    ("run --device g2 --requests none/out.parquet", "none/out.parquet", "folder"),
+    ("run --device g2 --requests .", ".: is a folder"),
+    ("run --device g2 --requests ''", "file name"),
+    ("run --device g2 --requests /dev/full", "/dev/full: No space left"),
+    ("run --device g2 --plot none/out.png", "--plot none/out.png", "folder"),
+    ("run --device g2 --plot ../x.png/..", "--plot"),
+    ("run --device g2 --plot out.bmp2", "--plot out.bmp2", ".png"),
+    ("run --device g2 --plot out.png --requests out.png", "--plot out.png"),
+    ("seek --device g2 --start=-50,0,up --end=0,0,up", "--start", "'-50'", "um"),
+    ("seek --device g2 --start=0,0,up --end=5in,0,up", "--end", "'5in'", "um"),
+    ("seek --device g2 --start=0,xum,up --end=0,0,up", "--start", "'xum'"),
+    ("seek --device g2 --start=nanum,0,up --end=0,0,up", "'nanum'"),
+    ("seek --device g2 --start=0,0,upp --end=0,0,up", "'upp'", "up or down"),
+    ("seek --device g2 --start=0,0 --end=0,0,up", "'0,0'", "X,Y,up"),
+    ("seek --device g2 --start=0,0,up --end=0,-51um,up", "y = -0.000051 m"),
+    ("seek --device g2 --start -5um,0,up --end=0,0,up", "--start=-50um"),
+    ("seek --device g2 --start=0,0,up", "--end"),
+]
+"""Command lines, each with what the message must name."""
+
+
+@pytest.mark.parametrize("line", WRONG_WORDS, ids=[line[0] for line in WRONG_WORDS])
+def test_wrong_words(line: tuple[str, ...], refused: Callable[..., str]) -> None:
+    words, *named = line
+    if "/dev/full" in words and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    said = refused(*shlex.split(words))
+    for name in named:
+        assert name in said
+
+
+DEVICES = {
+    "unknown key": ('base = "g2"\nspring_facto = 0\n', ":2", "spring_factor"),
+    "unknown table": ('base = "g2"\n[front]\nbase = "g3"\n', ":2", "front"),
+    "wrong type": ('base = "g2"\n\ntips = "many"\n', ":3", "an integer"),
+    "wrong unit": ('base = "g2"\ntravel_x_mm = 0.1\n', ":2", "'travel_x_um' (in um)"),
+    "out of range": ('base = "g2"\nspring_factor = -0.1\n', ":2", "at least 0"),
+    "infinite": ('base = "g2"\ntip_rate_kbit_s = inf\n', ":2", "finite"),
+    "kind": ('base = "g2"\nkind = "tape"\n', ":2", "mems"),
+    "no TOML": ("base = g2\n", ":1", "g2"),
+    "cut off": ('base = "g2', ":1", ""),
+    "twice": ('base = "g2"\ntips = 1\ntips = 2\n', ":3", "tips"),
+    "list of tables": ('base = "g2"\n[[x]]\n', ":2", "x"),
+    "springs hold the sled": ('base = "g2"\nspring_reference_um = 30\n', ":2", "spring"),
+    "nothing": ("", "", "title"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "named"), DEVICES.values(), ids=list(DEVICES))
+def test_wrong_devices(text: str, line: str, named: str, refused: Callable[..., str]) -> None:
+    file = Path("bad.toml")
+    file.write_text(text)
+    said = refused("devices", "show", file)
+    assert said.startswith(f"bad.toml{line}: ")
+    assert named in said
+    with pytest.raises(ss.SledsimError, match=re.escape(said)):
+        ss.device(file)
+    Path("study.toml").write_text('[device]\nbase = "bad.toml"\n')
+    for words in (["run", "--device", file], ["run", "study.toml"]):
+        assert f"bad.toml{line}: " in refused(*words)
+
+
+@pytest.mark.parametrize(("base", "named"), [("bad.toml", "circle"), ("g9", "'g9'")])
+def test_wrong_bases(base: str, named: str, refused: Callable[..., str]) -> None:
+    Path("bad.toml").write_text(f'base = "{base}"\n')
+    assert named in refused("devices", "show", "bad.toml")
+
+
+def test_every_key_of_a_device_is_needed(refused: Callable[..., str]) -> None:
+    lines = (PRESETS / "g2.toml").read_text().splitlines(keepends=True)
+    keys = [line.split()[0] for line in lines if line[:1].isalpha()]
+    assert len(keys) > 30
+    for key in keys:
+        Path("bad.toml").write_text("".join(line for line in lines if line.split()[:1] != [key]))
+        said = refused("devices", "show", "bad.toml")
+        assert said.startswith("bad.toml: ")
+        assert f"'{key}'" in said
+
+
+SCENARIOS = {
+    "unknown table": ('[device]\nbase = "g2"\n[sheduler]\nname = "fcfs"\n', ":3", "scheduler"),
+    "unknown key": ('[device]\nbase = "g2"\n[workload]\nrat = 5\n', ":4", "workload.rate"),
+    "scheduler": ('[device]\nbase = "g2"\n[scheduler]\nname = "best"\n', "", "fcfs"),
+    "trace without file": ('[device]\nbase = "g2"\n[workload]\nkind = "trace"\n', "", "file"),
+    "file without trace": ('[device]\nbase = "g2"\n[workload]\nfile = "x"\n', ":4", "trace"),
+    "no device": ("[workload]\nrate = 5\n", "", "device"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "named"), SCENARIOS.values(), ids=list(SCENARIOS))
+def test_wrong_scenarios(text: str, line: str, named: str, refused: Callable[..., str]) -> None:
+    Path("bad.toml").write_text(text)
+    said = refused("run", "bad.toml")
+    assert named in said
+    assert said.startswith(f"bad.toml{line}: ") or not line
+
+
+GOOD = b"0.5 0 100 8 1\n1.25 0 200 8 0\n"
+TRACES = {
+    "zero blocks": (GOOD + b"2 0 300 0 1\n", 3, "blocks"),
+    "time going backwards": (GOOD + b"1.249999 0 300 8 1\n", 3, "before 1.250000 ms"),
+    "too few fields": (GOOD + b"2 0 300 8\n", 3, "4 fields"),
+    "too many fields": (GOOD + b"2 0 300 8 1 7\n", 3, "6 fields"),
+    "negative": (GOOD + b"2 0 -300 8 1\n", 3, "-300"),
+    "not a number": (b"# comment\n\n" + GOOD + b"2 0 3x0 8 1\n", 5, "3x0"),
+    "words": (b"time device block blocks flags\n", 1, "time"),
+    "garbage": (bytes(range(1, 10)) + bytes(range(14, 256)) * 300, 1, ""),
+    "zeros": (bytes(100_000), 1, ""),
+    "two devices": (GOOD + b"2 7 300 8 1\n", 3, "trace_device"),
+    "past the end": (GOOD + b"2 0 6749996 8 1\n", 3, "6750000"),
+    "far past the end": (GOOD + b"2 0 9223372036854775808 8 1\n", 3, "address"),
+    "cut off": (GOOD + b"2 0 30", 3, "fields"),
+    "gzip cut off": (gzip.compress(GOOD * 1)[:-4], None, "gzip"),
+    "gzip damaged": (gzip.compress(os.urandom(4000))[:-9] + b"12345", None, ""),
+    "empty": (b"", 0, "no requests"),
+    "nothing but comments": (b"# nothing\n\n# here\n", 0, "no requests"),
+    "gzip of nothing": (gzip.compress(b""), 0, "no requests"),
+}
+ONLY_RUN = {"two devices", "past the end", "far past the end"}
+"""Fine in themselves, but not to be replayed as they are."""
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_wrong_traces(name: str, refused: Callable[..., str]) -> None:
+    text, line, named = TRACES[name]
+    file = Path("bad.trace")
+    file.write_bytes(text)
+    run = ["run", "--device", "g2", "--trace", file, "--requests", "out.parquet"]
+    commands = [run, [*run, "--set", "address=scale"], [*run, "--set", "queue_depth=2"]]
+    if name in ONLY_RUN:
+        commands = [run]
+    else:
+        commands.append(["trace", "info", file])
+    for words in commands:
+        said = refused(*words)
+        assert named in said
+        place = {None: "bad.trace:", 0: "bad.trace: "}.get(line, f"bad.trace:{line}: ")
+        assert said.startswith(place)
+
+
+def test_a_trace_that_ends_in_the_middle_is_refused_wherever_it_is_cut(
+    refused: Callable[..., str],
+) -> None:
+    lines = [f"{i} 0 {i * 37 % 90000} 8 1\n" for i in range(3000)]
+    whole = gzip.compress("".join(lines).encode())
+    for end in (len(whole) // 7, len(whole) // 2, len(whole) - 8, len(whole) - 1):
+        Path("cut.trace.gz").write_bytes(whole[:end])
+        words = ["run", "--device", "g2", "--trace", "cut.trace.gz", "--requests", "out.parquet"]
+        said = refused(*words)
+        assert said.startswith("cut.trace.gz:")
+        line = int(said.split(":")[1])
+        assert 1 <= line <= 3001
+        assert "cut off" in said
+
+
+def test_a_file_that_was_there_stays_as_it_was(refused: Callable[..., str]) -> None:
+    Path("out.parquet").write_bytes(b"precious")
+    Path("bad.trace").write_bytes(GOOD * 2)  # the second half is in the past
+    refused("run", "--device", "g2", "--trace", "bad.trace", "--requests", "out.parquet")
+    assert Path("out.parquet").read_bytes() == b"precious"
+
+
+def test_a_folder_that_cannot_be_written() -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    closed = Path("closed")
+    closed.mkdir(mode=0o500)
+    for option in ("--requests", "--plot"):
+        assert main(["run", "--device", "g2", option, "closed/out.png"]) == 2
+    assert list(closed.iterdir()) == []
+
+
+# The Python interface raises SledsimError
+
+
+def trace_of(text: bytes) -> str:
+    """Write a trace."""
+    Path("bad.trace").write_bytes(text)
+    return "bad.trace"
+
+
+@pytest.mark.parametrize(
+    ("do", "named"),
+    [
+        (lambda: ss.device("g22"), "g2"),
+        (lambda: ss.device("g2", spring=0), "argument spring"),
+        (lambda: ss.device("g2", spring_factor="0.5"), "argument spring_factor"),
+        (lambda: ss.device("g2", spring_factor=float("nan")), "spring_factor = nan"),
+        (lambda: ss.device("g2", spring_factor=1.0), "below 1"),
+        (lambda: ss.device("g2", tips=2**63), "argument tips"),
+        (lambda: ss.device("g2").locate(6_750_000), "6750000"),
+        (lambda: ss.device("g2").locate(-1), "lbn = -1"),
+        (lambda: ss.device("g2").lbn(2500, 0, 0, 0), "2500"),
+        (lambda: ss.device("g2").lbn(0, 0, 27, 0), "27"),
+        (lambda: ss.device("g2").lbn(0, 0, 0, -1), "cell = -1"),
+        (lambda: ss.device("g2").access(6_749_999, 2), "6749999"),
+        (lambda: ss.device("g2").access(0, 0), "0 blocks"),
+        (lambda: ss.device("g2").access(0, 2**32), "blocks"),
+        (lambda: ss.device("g2").access(0, 1, op="erase"), "'erase'"),  # type: ignore[arg-type]
+        (lambda: ss.device("g2").access(0, 1, start=(51e-6, 0, 1)), "x = "),
+        (lambda: ss.device("g2").seek((0, 0, 0), (0, 0, 1)), "direction = 0"),
+        (lambda: ss.device("g2").seek((0, 0, "left"), (0, 0, 1)), "'left'"),
+        (lambda: ss.device("g2").seek((float("inf"), 0, 1), (0, 0, 1)), "x = inf"),
+        (lambda: ss.workload("random", requests=0), "requests = 0"),
+        (lambda: ss.workload("random", rates=5), "argument rates"),
+        (lambda: ss.workload("seq"), "'seq'"),
+        (lambda: ss.read_trace("x", address="fold"), "fold"),
+        (lambda: ss.read_trace("sample:x"), "'sample:x'"),
+        (lambda: ss.trace_info("none.trace"), "none.trace"),
+        (lambda: ss.trace_info(trace_of(b"1 0 5 0 1\n")), "bad.trace:1: "),
+        (lambda: ss.simulate(ss.read_trace("none.trace"), ss.device("g2")), "none.trace"),
+        (lambda: ss.simulate(ss.read_trace(trace_of(GOOD * 2)), ss.device("g2")), "bad.trace:3: "),
+        (lambda: ss.simulate(ss.workload(), ss.device("g2"), "best"), "'best'"),
+        (lambda: ss.simulate(ss.workload(last_lbn=10**9), ss.device("g2")), "last_lbn"),
+        (
+            lambda: ss.simulate(ss.workload(), ss.device("g2"), requests="no/x"),
+            "no/x",
+        ),
+    ],
+)
+def test_the_interface_raises(do: Callable[[], object], named: str, folder: Path) -> None:
+    with pytest.raises(ss.SledsimError, match=re.escape(named)):
+        do()
+    assert [path for path in folder.iterdir() if path.name != "bad.trace"] == []
+
+
+def test_an_exception_in_progress_comes_out_and_leaves_no_file(folder: Path) -> None:
+    def progress(_done: int, _of: int | None) -> None:
+        raise ZeroDivisionError
+
+    load = ss.workload("random", requests=1_000_000_000)
+    with pytest.raises(ZeroDivisionError):
+        ss.simulate(load, ss.device("g2"), requests=folder / "out.parquet", progress=progress)
+    assert list(folder.iterdir()) == []
+
+
+def test_wrong_types_are_type_errors() -> None:
+    for do in (
+        lambda: ss.device("g2", tips=None),
+        lambda: ss.workload("random", requests=[1]),
+        lambda: ss.device("g2").locate("1"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError):
+            do()

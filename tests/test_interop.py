@@ -1,0 +1,125 @@
+"""Rows are read by pandas, polars, duckdb and pyarrow, from memory and from Parquet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Columns = dict[str, list[Any]]
+
+COUNT = 70_000  # more than a batch
+LOAD = {"rate": 700, "requests": COUNT, "seed": 11}
+
+
+@pytest.fixture(scope="module")
+def run() -> ss.Run:
+    return ss.simulate(ss.workload("random", **LOAD), ss.device("g2"))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    ss.simulate(ss.workload("random", **LOAD), ss.device("g2"), requests=path)
+    return path
+
+
+def from_pandas(frame: pd.DataFrame) -> Columns:
+    return {
+        str(name): [None if value is None or value != value else value for value in frame[name]]  # noqa: PLR0124 (nan)
+        for name in frame
+    }
+
+
+def from_duckdb(rows: object) -> Columns:
+    assert rows is not None  # duckdb finds it by its name
+    return {name: column.tolist() for name, column in duckdb.sql("from rows").fetchnumpy().items()}
+
+
+MEMORY: dict[str, Callable[[Any], Columns]] = {
+    "pandas": lambda rows: from_pandas(pd.DataFrame.from_arrow(rows)),
+    "polars": lambda rows: pl.DataFrame(rows).to_dict(as_series=False),
+    "duckdb": from_duckdb,
+    "pyarrow": lambda rows: pa.table(rows).to_pydict(),
+}
+PARQUET: dict[str, Callable[[Path], Columns]] = {
+    "pandas": lambda path: from_pandas(pd.read_parquet(path)),
+    "polars": lambda path: pl.read_parquet(path).to_dict(as_series=False),
+    "duckdb": lambda path: {
+        name: column.tolist()
+        for name, column in duckdb.sql(f"from read_parquet('{path}')").fetchnumpy().items()
+    },
+    "pyarrow": lambda path: pq.read_table(path).to_pydict(),
+}
+
+
+@pytest.fixture(scope="module")
+def expected(run: ss.Run) -> Columns:
+    columns: Columns = pa.table(run.requests).to_pydict()
+    assert len(columns["id"]) == COUNT
+    assert set(columns["op"]) == {"read", "write"}
+    return columns
+
+
+@pytest.mark.parametrize("library", MEMORY)
+def test_rows_in_memory(library: str, run: ss.Run, expected: Columns) -> None:
+    assert MEMORY[library](run.requests) == expected
+    assert MEMORY[library](run.requests) == expected, "and once more"
+
+
+@pytest.mark.parametrize("library", PARQUET)
+def test_rows_in_parquet(library: str, file: Path, expected: Columns) -> None:
+    assert PARQUET[library](file) == expected
+
+
+def test_a_query(run: ss.Run) -> None:
+    rows = run.requests
+    assert len(rows) == COUNT  # duckdb finds rows by its name
+    query = "select avg(completion_ns - arrival_ns) / 1e6, count(*) from rows where op = 'read'"
+    mean, count = duckdb.sql(query).fetchone() or (None, None)
+    reads = pl.DataFrame(rows).filter(pl.col("op") == "read")
+    assert count == run.summary["reads"] == len(reads)
+    assert mean == pytest.approx((reads["completion_ns"] - reads["arrival_ns"]).mean() / 1e6)  # type: ignore[operator]
+
+
+def test_names_are_categories(run: ss.Run) -> None:
+    frame = pd.DataFrame.from_arrow(run.requests)
+    for name in ("device", "op", "status"):
+        assert isinstance(frame[name].dtype, pd.CategoricalDtype)
+    assert frame["device"].unique().tolist() == ["g2"]
+
+
+def test_columns_and_schema_without_the_rows(run: ss.Run) -> None:
+    schema = pa.schema(run.requests)
+    assert schema.names == run.requests.column_names
+    assert schema.metadata[b"sledsim"].decode() == ss.__version__
+    assert schema.equals(pa.table(run.requests).schema, check_metadata=True)
+
+
+def test_the_file_has_the_schema_of_the_rows(run: ss.Run, file: Path) -> None:
+    assert pq.read_schema(file).equals(pa.schema(run.requests), check_metadata=False)
+    units = {field.name: field.metadata[b"unit"] for field in pq.read_schema(file)}
+    assert units["seek_ns"] == b"ns"
+    assert pq.ParquetFile(file).metadata.num_rows == COUNT
+
+
+def test_a_run_of_nothing_has_rows_of_nothing(tmp_path: Path) -> None:
+    # A load that outruns the device at once completes no request.
+    load = ss.workload("random", rate=1e9, requests=100, max_queue=1)
+    run = ss.simulate(load, ss.device("g2"))
+    assert run.summary["saturated"] is not None
+    assert run.summary["requests"] == len(run.requests) == 0
+    assert pa.table(run.requests).num_rows == 0
+    assert pl.DataFrame(run.requests).columns == run.requests.column_names
+    ss.simulate(load, ss.device("g2"), requests=tmp_path / "none.parquet")
+    assert pq.read_table(tmp_path / "none.parquet").schema.names == run.requests.column_names
