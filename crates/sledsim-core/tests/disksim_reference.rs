@@ -36,7 +36,7 @@ impl WithMotion for Replay {
                 .into_iter()
                 .find(|edge| (edge.y_m - y_m).abs() < 0.1 * bit_m)
                 .expect("the start is a row edge");
-            let start = State {
+            let mut start = State {
                 x_m: number(4) * bit_m,
                 y,
                 turning_s: 0.0,
@@ -46,7 +46,7 @@ impl WithMotion for Replay {
                 blocks: number(2) as u32,
             };
             let mut steps: Vec<Step> = Vec::new();
-            access(&motion, self.rule, start, &[extent], 0.0, |step| {
+            access(&motion, self.rule, &mut start, &[extent], 0.0, |step| {
                 steps.push(step);
             });
 

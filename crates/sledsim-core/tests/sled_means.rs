@@ -33,7 +33,7 @@ impl WithMotion for BackToBack {
                 lbn,
                 blocks: blocks as u32,
             };
-            state = access(&motion, self.rule, state, &[extent], 0.0, |step| {
+            access(&motion, self.rule, &mut state, &[extent], 0.0, |step| {
                 total_s += step.seek_s + step.transfer_s;
             });
         }

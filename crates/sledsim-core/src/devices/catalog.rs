@@ -63,12 +63,11 @@ impl Device {
     /// An unknown name (with the nearest presets), an unreadable file, or
     /// whatever is wrong with a key.
     pub fn resolve(name: &str, overrides: &[Override]) -> Result<Self> {
-        let mut keys = Keys::empty(name);
-        keys.set("base", name.into(), "device")?;
+        let (mut keys, folder) = load(name, None)?;
         for (key, value, origin) in overrides {
             keys.set(key, value.clone(), origin)?;
         }
-        Self::from_keys(keys, None)
+        Self::read(&short_name(name), keys, folder.as_deref())
     }
 
     /// Resolves the keys of a device; files they name are relative to
@@ -81,10 +80,7 @@ impl Device {
             .clone()
             .opt_text("base")?
             .unwrap_or_else(|| "device".into());
-        let name = Path::new(&base)
-            .file_stem()
-            .map_or(base.clone(), |stem| stem.to_string_lossy().into_owned());
-        Self::read(&name, keys, beside)
+        Self::read(&short_name(&base), keys, beside)
     }
 
     fn read(name: &str, keys: Keys, beside: Option<&Path>) -> Result<Self> {
@@ -232,6 +228,15 @@ impl Device {
             "derived": derived,
         })
     }
+}
+
+/// A preset's name, or a file's without folder and ending.
+fn short_name(name: &str) -> String {
+    let stem = Path::new(name).file_stem();
+    stem.map_or_else(
+        || name.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
 }
 
 fn table(keys: &mut Keys, name: &str) -> Result<Keys> {

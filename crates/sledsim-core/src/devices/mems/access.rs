@@ -24,28 +24,28 @@ pub enum DirectionRule {
 type Run = SmallVec<[Pass; 64]>;
 
 /// Serves `extents` in order from `state`, handing one step per pass to
-/// `emit`; `elapsed_s` is the time already spent on the request. Returns where
-/// the sled ends up.
+/// `emit`, and leaves in `state` where the sled ends up. `elapsed_s` is the
+/// time already spent on the request.
 pub fn access<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    mut state: State,
+    state: &mut State,
     extents: &[Extent],
     mut elapsed_s: f64,
     mut emit: impl FnMut(Step),
-) -> State {
+) {
     let row_s = motion.row_s();
     for &extent in extents {
         let mut passes = Passes::new(&motion.geometry, extent);
         if rule == DirectionRule::BestRun {
             while let Some(mut run) = next_run(&mut passes) {
-                let (_, up) = seek_to_run(motion, &state, &run);
+                let (_, up) = seek_to_run(motion, state, &run);
                 if up != (run[0].row <= run[run.len() - 1].row) {
                     run.reverse();
                 }
                 let forced = Some(if up { Direction::Up } else { Direction::Down });
                 for pass in &run {
-                    state = step(
+                    step(
                         motion,
                         state,
                         pass,
@@ -59,7 +59,7 @@ pub fn access<K: Kinematics>(
         } else {
             let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
             for pass in passes {
-                state = step(
+                step(
                     motion,
                     state,
                     &pass,
@@ -71,7 +71,6 @@ pub fn access<K: Kinematics>(
             }
         }
     }
-    state
 }
 
 /// The seek before the first pass of [`access`]. `None` without extents.
@@ -92,17 +91,18 @@ pub fn first_seek<K: Kinematics>(
     }
 }
 
-/// One pass: seek and transfer. Returns the state at its end.
+/// One pass: seek and transfer. Leaves in `state` where it ends.
+#[inline]
 fn step<K: Kinematics>(
     motion: &Motion<K>,
-    state: State,
+    state: &mut State,
     pass: &Pass,
     forced: Option<Direction>,
     row_s: f64,
     elapsed_s: &mut f64,
     emit: &mut impl FnMut(Step),
-) -> State {
-    let (seek, direction) = seek_to_pass(motion, &state, pass, forced);
+) {
+    let (seek, direction) = seek_to_pass(motion, state, pass, forced);
     *elapsed_s += seek.seek_s + row_s;
     emit(Step {
         seek_s: seek.seek_s,
@@ -121,11 +121,9 @@ fn step<K: Kinematics>(
         Direction::Up => pass.row + 1,
         Direction::Down => pass.row,
     };
-    State {
-        x_m: motion.geometry.x_m(pass.cylinder),
-        y: motion.edge(direction, end),
-        turning_s: 0.0,
-    }
+    state.x_m = motion.geometry.x_m(pass.cylinder);
+    state.y = motion.edge(direction, end);
+    state.turning_s = 0.0;
 }
 
 /// The seek to the start of a pass, in the given direction or the faster one.

@@ -131,15 +131,22 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
                 blocks - 1
             )));
         }
-        let start = start.map_or(Ok(self.parked), |point| self.state(&point))?;
+        let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
-        let end = access(&self.motion, self.rule, start, &[extent], 0.0, |step| {
-            steps.push(step);
-        });
+        access(
+            &self.motion,
+            self.rule,
+            &mut state,
+            &[extent],
+            0.0,
+            |step| {
+                steps.push(step);
+            },
+        );
         let end = Point {
-            x_m: end.x_m,
-            y_m: end.y.y_m,
-            direction: end.y.direction,
+            x_m: state.x_m,
+            y_m: state.y.y_m,
+            direction: state.y.direction,
         };
         Ok((steps, end))
     }

@@ -216,11 +216,13 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let (idle_j, inactive_j) = self.idle_energy_j(at.since(self.free));
         let rule = self.behaviour.direction;
         let from = steps.len();
-        self.state = access(
+        self.state = state;
+        let extents = &request.extents;
+        access(
             &self.motion,
             rule,
-            state,
-            &request.extents,
+            &mut self.state,
+            extents,
             startup_s,
             |step| {
                 steps.push(step);
