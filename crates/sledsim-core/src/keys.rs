@@ -113,14 +113,14 @@ impl Keys {
         self.set(key, value, origin)
     }
 
-    /// These keys laid over `base`, key by key.
+    /// These keys laid over `base`, key by key. What is missing then is missing
+    /// from `base`, which stands on its own.
     #[must_use]
     pub fn over(self, mut base: Self) -> Self {
         for entry in self.entries {
             base.put(entry);
         }
         base.tables.extend(self.tables);
-        base.what = self.what;
         base.prefix = self.prefix;
         if !self.about.is_empty() {
             base.about = self.about;
@@ -322,23 +322,21 @@ impl Keys {
     /// The first key that was never asked for, with the names that come near
     /// or the list of known ones.
     pub fn finish(self) -> Result<()> {
-        let known = |key: &str| self.known.iter().any(|name| name == key);
-        if let Some(entry) = self.entries.iter().find(|entry| !known(&entry.key)) {
-            return Err(self.unknown(entry));
-        }
         let asked = |table: &str| {
             let inside = format!("{table}.");
             let mut names = self.known.iter().chain(&self.known_tables);
             names.any(|name| name.starts_with(&inside))
         };
-        match self.tables.iter().find(|(name, _)| !asked(name)) {
-            Some((name, origin)) => {
-                let hint = did_you_mean(name, self.known_tables.iter().map(String::as_str));
-                let prefix = &self.prefix;
-                Err(Error::Key(format!(
-                    "{origin}: unknown table '{prefix}{name}'{hint}"
-                )))
-            }
+        if let Some((name, origin)) = self.tables.iter().find(|(name, _)| !asked(name)) {
+            let hint = did_you_mean(name, self.known_tables.iter().map(String::as_str));
+            let prefix = &self.prefix;
+            return Err(Error::Key(format!(
+                "{origin}: unknown table '{prefix}{name}'{hint}"
+            )));
+        }
+        let known = |key: &str| self.known.iter().any(|name| name == key);
+        match self.entries.iter().find(|entry| !known(&entry.key)) {
+            Some(entry) => Err(self.unknown(entry)),
             None => Ok(()),
         }
     }

@@ -128,7 +128,7 @@ fn a_variant_is_merged_key_by_key() {
     assert_eq!(merged.f64("spring_factor", unit()).unwrap(), 0.375);
     assert_eq!(
         fails(merged.u64("active_tips", 64..=6400)),
-        "my.toml: missing key 'active_tips' (an integer from 64 to 6400)"
+        "g2.toml: missing key 'active_tips' (an integer from 64 to 6400)"
     );
     let mut plain = parse("tips = 1").over(g2());
     assert!(plain.about().starts_with("Second"));

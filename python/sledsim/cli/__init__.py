@@ -1,0 +1,114 @@
+"""The command line. ``sledsim --help`` tells what it does; one file per command."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, NoReturn
+
+from sledsim._core import VERSION, SledsimError
+from sledsim.cli import devices, run, seek, trace
+from sledsim.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+DONE, REFUSED = 0, 2
+
+_DESCRIPTION = """\
+Simulate storage whose media moves: MEMS-based storage devices, from the papers of 2000 to 2005.
+
+A workload or a trace emits requests, a scheduler says who goes next, and a device says how long it
+takes. Start with what there is, then run something on it:
+
+  sledsim devices
+  sledsim run --device g2 --workload random --set rate=500
+  sledsim run --device g2 --trace sample:postmark-ext4
+"""
+
+_EPILOG = """\
+Every command takes --json, which prints one JSON document with units in the names of its keys.
+
+Exit codes: 0 done; 1 a check failed; 2 you must change something, and the message says what.
+"""
+
+
+class _Terminated(KeyboardInterrupt):
+    """Asked to stop by a signal other than Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Obey a command line and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        Words after the program's name; by default those of this process.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _terminate)
+    try:
+        code = _obey(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt as stop:
+        return _interrupted(stop)
+    except BrokenPipeError:
+        _discard_output()
+        return DONE
+    except UnicodeEncodeError as error:
+        return _refuse(f"{error.object!a} cannot be written as {error.encoding}")
+    except OSError as error:
+        _discard_output()
+        return _refuse(f"cannot write the output: {error.strerror}")
+    return code
+
+
+def _obey(arguments: Sequence[str] | None) -> int:
+    parser = Parser(prog="sledsim", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.set_defaults(json=False)
+    parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
+    commands = parser.add_commands()
+    for command in (run, devices, seek, trace):
+        command.add(commands)
+    try:
+        options = parser.parse_args(arguments)
+        options.command(options)
+    except SystemExit as done:  # argparse: help printed, or a wrong option named
+        return int(done.code or 0)
+    except SledsimError as error:
+        return _refuse(error)
+    return DONE
+
+
+def _refuse(problem: object) -> int:
+    print(f"sledsim: error: {problem}", file=sys.stderr)
+    return REFUSED
+
+
+def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    raise _Terminated(number)
+
+
+def _interrupted(stop: KeyboardInterrupt) -> int:
+    number = stop.number if isinstance(stop, _Terminated) else int(signal.SIGINT)
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        print("sledsim: interrupted", file=sys.stderr, flush=True)
+    _discard_output()
+    if threading.active_count() > 1:  # busy reading, deaf, and with nothing to clean up
+        os._exit(128 + number)
+    return 128 + number
+
+
+def _discard_output() -> None:
+    """Let nobody try again to write what is left in the buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,85 @@
+"""The argument parser: argparse with errors of one line that offer the nearest names."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 (it has no other name)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose options are never abbreviated, so that scripts keep working."""
+
+    def __init__(self, **keywords: Any) -> None:
+        keywords.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **keywords)
+        self.set_defaults(command=lambda _options: self.print_help())
+
+    def add_commands(self) -> Commands:
+        """Let a command follow."""
+        return self.add_subparsers(title="commands", metavar="COMMAND", prog=self.prog)
+
+    def add_json(self) -> None:
+        """Take ``--json``."""
+        # Suppressed, as an option before a sub-command would be reset by the latter's default.
+        self.add_argument(
+            "--json",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="print one JSON document instead of text",
+        )
+
+    def parse_known_args(  # type: ignore[override]  # (its overloads say the same)
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse what is left over here, where the options are known that it may have meant."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            word = rest[0].partition("=")[0]
+            near = _nearest(word, list(self._option_string_actions))
+            kind = "option" if word.startswith("-") else "argument"
+            self.error(f"unknown {kind} '{word}'{near}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            names = [str(name) for name in action.choices]
+            near = _nearest(str(value), names) or f"; there are {', '.join(names)}"
+            what = "command" if action.metavar == "COMMAND" else "name"
+            self.error(f"unknown {what} '{value}'{near}")
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message on one line and exit code 2."""
+        if message.endswith("expected one argument"):
+            message += " (one that starts with '-' is joined with '=', as in --start=-50um,0um,up)"
+        self.exit(2, f"sledsim: error: {message}; see {self.prog} --help\n")
+
+
+def command(
+    commands: Commands, name: str, do: Callable[[argparse.Namespace], None], about: str
+) -> Parser:
+    """Add a command; the first line of ``about`` stands in the list of commands."""
+    title = about.partition("\n")[0]
+    parser = commands.add_parser(
+        name, help=title[:1].lower() + title[1:].rstrip("."), description=about
+    )
+    parser.set_defaults(command=do)
+    parser.add_json()
+    return parser
+
+
+def print_json(document: object) -> None:
+    """Print a JSON document."""
+    print(json.dumps(document, indent=2, allow_nan=False))
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known)
+    names = "' or '".join(near)
+    return f"; did you mean '{names}'?" if near else ""

@@ -1,0 +1,83 @@
+"""Long work: always stopped within a second, with a progress bar on a terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+GRACE_S = 0.7
+"""How long an interrupted work may take to clean up."""
+
+
+class _Work(threading.Thread, Generic[T]):
+    """Work in a thread of its own.
+
+    The main thread stays free to take signals, whatever the work is busy with.
+    """
+
+    def __init__(self, do: Callable[[Callable[[int, int | None], None]], T]) -> None:
+        super().__init__(daemon=True)
+        self._do = do
+        self._stop_it = threading.Event()
+        self.finished = threading.Event()
+        """To wait for: an interrupted join takes the thread for ended (Python bug 45274)."""
+        self._bar = sys.stderr.isatty()
+        self.result: T
+        self.raised: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.result = self._do(self._beat)
+        except BaseException as raised:  # noqa: BLE001 (for the main thread to raise)
+            self.raised = raised
+        finally:
+            self.finished.set()
+
+    def stop(self) -> None:
+        """Ask it to stop, and give it the time to clean up."""
+        for number in (signal.SIGINT, signal.SIGTERM):  # impatience must not keep it from that
+            signal.signal(number, signal.SIG_IGN)
+        self._stop_it.set()
+        self.finished.wait(GRACE_S)
+
+    def _beat(self, done: int, of: int | None) -> None:
+        if self._stop_it.is_set():
+            raise KeyboardInterrupt
+        if self._bar:
+            share = f" of {of:,} [{'#' * (30 * done // of):.<30}]" if of else ""
+            print(f"\r{done:,}{share} ", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the bar."""
+        if self._bar:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def work(do: Callable[[Callable[[int, int | None], None]], T]) -> T:
+    """Do something long; ``do`` gets what to call with how much is done, of how much.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On a signal. The work has then cleaned up, or had not begun to write.
+    """
+    thread = _Work(do)
+    try:
+        thread.start()
+        while not thread.finished.wait(0.1):
+            pass
+    except KeyboardInterrupt:
+        thread.stop()
+        raise
+    finally:
+        thread.clear()
+    if thread.raised is not None:
+        raise thread.raised
+    return thread.result

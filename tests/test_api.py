@@ -1,0 +1,421 @@
+"""The Python interface: maps, calculators, repeatability, and results that add up."""
+
+from __future__ import annotations
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+import sledsim as ss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRESETS = ss.presets()
+
+
+def rows_of(run: ss.Run) -> pl.DataFrame:
+    """Read the rows, names as strings."""
+    return pl.DataFrame(run.requests).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+
+
+# The map of blocks
+
+
+def place(device: ss.Device, lbn: int) -> tuple[int, int, int, int]:
+    """Cylinder, track, row and cell of a block."""
+    at = device.locate(lbn)
+    return at.cylinder, at.track, at.row, at.cell
+
+
+def shape(device: ss.Device) -> tuple[int, int, int, int]:
+    """How many cylinders, tracks, rows and cells there are."""
+    derived = device.spec["derived"]
+    names = ("cylinders", "tracks_per_cylinder", "rows_per_track", "blocks_per_row")
+    cylinders, tracks, rows, cells = (int(derived[name]) for name in names)
+    return cylinders, tracks, rows, cells
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_places_and_blocks_are_one_to_one(name: str) -> None:
+    device = ss.device(name)
+    cylinders, tracks, rows, cells = shape(device)
+    assert cylinders * tracks * rows * cells == device.blocks
+    draw = random.Random(name)
+    for lbn in [0, device.blocks - 1, *(draw.randrange(device.blocks) for _ in range(3000))]:
+        assert device.lbn(*place(device, lbn)) == lbn
+    for _ in range(3000):
+        at = (
+            draw.randrange(cylinders),
+            draw.randrange(tracks),
+            draw.randrange(rows),
+            draw.randrange(cells),
+        )
+        assert place(device, device.lbn(*at)) == at
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_cylinder_is_filled_before_the_next(name: str) -> None:
+    device = ss.device(name)
+    cylinders, tracks, rows, cells = shape(device)
+    per_cylinder = tracks * rows * cells
+    for cylinder in (0, 1, cylinders // 2, cylinders - 1):
+        start = cylinder * per_cylinder
+        places = {place(device, lbn) for lbn in range(start, start + per_cylinder)}
+        assert places == set(product([cylinder], range(tracks), range(rows), range(cells)))
+
+
+@given(
+    cylinders=st.integers(1, 7),
+    tracks=st.integers(1, 5),
+    rows=st.integers(1, 6),
+    cells=st.integers(1, 4),
+    tips_per_lbn=st.sampled_from([1, 2, 64]),
+    servo_bits=st.integers(0, 20),
+    spare_bits=st.integers(0, 30),
+    lbn_map=st.sampled_from(["serpentine", "ascending"]),
+)
+@settings(max_examples=80, deadline=None)
+def test_small_geometries_are_one_to_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    cylinders: int,
+    tracks: int,
+    rows: int,
+    cells: int,
+    tips_per_lbn: int,
+    servo_bits: int,
+    spare_bits: int,
+    lbn_map: str,
+) -> None:
+    sector_bits = 4096 // tips_per_lbn
+    y_bits = rows * (sector_bits + servo_bits) + servo_bits + min(spare_bits, sector_bits - 1)
+    file = tmp_path_factory.mktemp("small") / "small.toml"
+    file.write_text(
+        f"""
+        base = "g2"
+        bit_cell_nm = 2
+        travel_x_um = {0.002 * cylinders:.3f}
+        travel_y_um = {0.002 * y_bits:.3f}
+        tips = {tracks * cells * tips_per_lbn}
+        active_tips = {cells * tips_per_lbn}
+        tips_per_lbn = {tips_per_lbn}
+        tip_sector_bits = {sector_bits}
+        servo_bits = {servo_bits}
+        lbn_map = "{lbn_map}"
+        """
+    )
+    device = ss.device(file)
+    assert shape(device) == (cylinders, tracks, rows, cells)
+    assert device.blocks == cylinders * tracks * rows * cells
+    everywhere = set(product(range(cylinders), range(tracks), range(rows), range(cells)))
+    assert {place(device, lbn) for lbn in range(device.blocks)} == everywhere
+    for lbn in range(device.blocks):
+        assert device.lbn(*place(device, lbn)) == lbn
+    # A row of a track is read at once: its tips do not overlap, and are of its track.
+    for row in range(rows):
+        tips = [
+            tip for cell in range(cells) for tip in device.locate(device.lbn(0, 0, row, cell)).tips
+        ]
+        assert tips == list(range(cells * tips_per_lbn))
+    # Blocks lie within the travel of the sled.
+    for lbn in range(device.blocks):
+        at = device.locate(lbn)
+        assert abs(at.x_m) <= 0.5e-6 * 0.002 * cylinders * (1 + 1e-9)
+        assert abs(at.y_m) <= 0.5e-6 * 0.002 * (y_bits + 1) * (1 + 1e-9)
+
+
+def test_neighbours_are_a_bit_apart() -> None:
+    device = ss.device("g2")
+    first, second = device.locate(device.lbn(0, 0, 0, 0)), device.locate(device.lbn(1, 0, 1, 0))
+    assert second.x_m - first.x_m == pytest.approx(40e-9, rel=1e-6)
+    assert second.y_m - first.y_m == pytest.approx(90 * 40e-9, rel=1e-6)
+
+
+# Accesses
+
+
+def pass_start(device: ss.Device, step: ss.Step) -> tuple[float, float, int]:
+    """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones."""
+    at = device.locate(step.lbn)
+    return at.x_m, at.y_m + (0 if step.direction == 1 else 100 * 40e-9), step.direction
+
+
+@given(
+    lbn=st.integers(0, 6_749_000),
+    blocks=st.integers(1, 900),
+    x_um=st.integers(-1250, 1249).map(lambda bit: 0.04 * bit),
+    y_um=st.floats(-50, 50),
+    up=st.booleans(),
+    kinematics=st.sampled_from(["analytic", "piecewise"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_an_access_is_seeks_and_rows(
+    lbn: int, blocks: int, x_um: float, y_um: float, up: bool, kinematics: str
+) -> None:
+    device = ss.device("g2", kinematics=kinematics)
+    point = (1e-6 * x_um, 1e-6 * y_um, 1 if up else -1)
+    access = device.access(lbn, blocks, start=point)
+    at = point
+    for step in access.steps:
+        seek = device.seek(at, pass_start(device, step))
+        assert (
+            step.seek_s,
+            step.x_seek_s,
+            step.y_seek_s,
+            step.settle_s,
+            step.turns,
+        ) == pytest.approx(
+            (seek.seek_s, seek.x_seek_s, seek.y_seek_s, seek.settle_s, seek.turns),
+            rel=1e-9,
+            abs=1e-15,
+        )
+        other = (*pass_start(device, step)[:1], *_other_end(device, step))
+        assert step.seek_s <= device.seek(at, other).seek_s * (1 + 1e-12), "the faster way"
+        start = pass_start(device, step)
+        at = (start[0], start[1] + step.direction * 90 * 40e-9, step.direction)
+    assert at == pytest.approx(access.end, abs=1e-15)
+    # 90 bits of 40 nm at 28 mm/s a row; the blocks in order, a row's at once.
+    assert access.transfer_s == pytest.approx(access.passes * 90 * 40e-9 / 0.028, rel=1e-12)
+    assert access.steps[0].lbn == lbn
+    assert all(a.lbn + a.blocks == b.lbn for a, b in pairwise(access.steps))
+    assert sum(step.blocks for step in access.steps) == blocks
+    # A pass takes what lies in one row of one cylinder, as much of it as 1280 tips can.
+    before = None
+    for step in access.steps:
+        ends = [device.locate(lbn) for lbn in (step.lbn, step.lbn + step.blocks - 1)]
+        row, last_row = ((end.cylinder, end.row) for end in ends)
+        assert row == last_row
+        assert row != before
+        before = None if step.blocks == 20 else row
+    assert access.total_s == pytest.approx(access.seek_s + access.transfer_s, rel=1e-12)
+    assert device.access(lbn, blocks, "write", point) == access
+
+
+def _other_end(device: ss.Device, step: ss.Step) -> tuple[float, int]:
+    at = device.locate(step.lbn)
+    return at.y_m + (0 if step.direction == -1 else 100 * 40e-9), -step.direction
+
+
+# Repeatability
+
+RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "open": ({}, {"rate": 900, "requests": 3000, "seed": 3}),
+    "closed": ({"kinematics": "piecewise"}, {"queue_depth": 7, "requests": 3000}),
+    "think": ({"idle": "coast"}, {"think_ms": 40, "requests": 2000, "read_fraction": 0.2}),
+    "sizes": (
+        {"direction": "best_run"},
+        {"size": "exponential", "mean_size_kib": 80, "requests": 1500},
+    ),
+    "disksim": ({"kinematics": "disksim"}, {"rate": 400, "requests": 2000, "blocking": 8}),
+}
+
+
+def run_of(name: str, **options: Any) -> ss.Run:
+    """Do one of the runs."""
+    device, load = RUNS[name]
+    return ss.simulate(ss.workload("random", **load), ss.device("g2", **device), **options)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_same_seed_gives_the_same_results(name: str, tmp_path: Path) -> None:
+    first, second = run_of(name), run_of(name)
+    assert first.document == second.document
+    assert rows_of(first).equals(rows_of(second))
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for file in files:
+        assert run_of(name, requests=file).document == first.document
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert run_of(name, requests=False).document == first.document
+
+
+def test_another_seed_gives_other_results() -> None:
+    runs = [
+        ss.simulate(ss.workload("random", rate=500, requests=500, seed=seed), ss.device("g2"))
+        for seed in (1, 2)
+    ]
+    assert not rows_of(runs[0])["lbn"].equals(rows_of(runs[1])["lbn"])
+    assert not rows_of(runs[0])["arrival_ns"].equals(rows_of(runs[1])["arrival_ns"])
+
+
+def test_threads_change_nothing() -> None:
+    names = list(RUNS) * 4
+    alone = {name: run_of(name) for name in RUNS}
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        together = list(pool.map(run_of, names))
+    for name, run in zip(names, together, strict=True):
+        assert run.document == alone[name].document
+        assert rows_of(run).equals(rows_of(alone[name]))
+
+
+def test_other_threads_run_meanwhile() -> None:
+    load, device = ss.workload("random", requests=300_000), ss.device("g2")
+    run = threading.Thread(target=ss.simulate, args=(load, device), kwargs={"requests": False})
+    run.start()
+    turns = 0
+    while run.is_alive():
+        turns += 1
+    assert turns > 100  # one, had the simulation kept the interpreter to itself
+
+
+# Results that add up
+
+PARTS = (
+    "overhead",
+    "queue",
+    "seek",
+    "rotation",
+    "head_switch",
+    "transfer",
+    "bus",
+    "retry",
+    "other",
+)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_parts_of_every_row_add_up(name: str) -> None:
+    rows = rows_of(run_of(name))
+    parts = rows.select(pl.sum_horizontal(f"{part}_ns" for part in PARTS)).to_series()
+    assert parts.equals(rows["completion_ns"] - rows["arrival_ns"], check_names=False)
+    assert rows["start_ns"].ge(rows["arrival_ns"]).all()
+    columns = {name: rows[name] for name in rows.columns}
+    waited = columns["overhead_ns"] + columns["queue_ns"]
+    assert (columns["start_ns"] - columns["arrival_ns"] == waited).all()
+    # Parts of a nanosecond are rounded by pass.
+    assert (columns["x_seek_ns"] <= columns["seek_ns"] + columns["passes"]).all()
+    assert (columns["y_seek_ns"] <= columns["seek_ns"] + columns["passes"]).all()
+    both = columns["x_seek_ns"] + columns["y_seek_ns"]
+    assert (columns["seek_ns"] <= both + columns["passes"]).all()
+    assert (columns["settle_ns"] <= columns["x_seek_ns"]).all()
+    assert (columns["turnaround_ns"] <= columns["y_seek_ns"]).all()
+    assert sorted(rows["id"]) == list(range(len(rows)))
+
+
+def brute_force(times: list[int]) -> dict[str, float | None]:
+    """Compute statistics of nanoseconds exactly, as milliseconds."""
+    count = len(times)
+    mean = Fraction(sum(times), count)
+    variance = sum((time - mean) ** 2 for time in times) / count
+    return {
+        "mean": float(mean) / 1e6,
+        "sd": float(variance) ** 0.5 / 1e6,
+        "scv": float(variance / mean**2) if mean else None,
+        "max": max(times) / 1e6,
+    }
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_summary_is_that_of_the_rows(name: str) -> None:
+    run = run_of(name)
+    rows, summary = rows_of(run), run.summary
+    times = {"response_time": rows["completion_ns"] - rows["arrival_ns"]}
+    times["service_time"] = rows["completion_ns"] - rows["start_ns"]
+    parts = (*PARTS, "x_seek", "y_seek", "settle", "turnaround")
+    times |= {part: rows[f"{part}_ns"] for part in parts}
+    for kind, column in times.items():
+        told = summary[f"{kind}_ms"]
+        ordered = sorted(column)
+        for key, value in brute_force(ordered).items():
+            assert told[key] == (None if value is None else pytest.approx(value, rel=1e-12)), kind
+        for key, share in (
+            ("p50", 5000),
+            ("p90", 9000),
+            ("p99", 9900),
+            ("p99_9", 9990),
+            ("p99_99", 9999),
+        ):
+            exact = ordered[-(-share * len(ordered) // 10_000) - 1]  # nearest rank
+            assert exact <= round(told[key] * 1e6) <= exact + exact // 1024, (kind, key)
+    reads = rows.filter(pl.col("op") == "read")
+    writes = rows.filter(pl.col("op") == "write")
+    span_s = (max(rows["completion_ns"]) - min(rows["arrival_ns"])) / 1e9
+    assert (summary["requests"], summary["reads"], summary["writes"]) == (
+        len(rows),
+        len(reads),
+        len(writes),
+    )
+    assert summary["blocks_read"] == reads["blocks"].sum()
+    assert summary["blocks_written"] == writes["blocks"].sum()
+    assert summary["passes"] == rows["passes"].sum()
+    assert summary["duration_s"] == pytest.approx(span_s, rel=1e-14)
+    assert summary["throughput_iops"] == pytest.approx(len(rows) / span_s, rel=1e-12)
+    moved_mb = 512e-6 * int(rows["blocks"].sum())
+    assert summary["throughput_mb_s"] == pytest.approx(moved_mb / span_s, rel=1e-12)
+    assert summary["mean_queue_depth"] == pytest.approx(rows["queue_depth"].mean(), rel=1e-12)
+    assert summary["max_queue_depth"] == rows["queue_depth"].max()
+    assert summary["request_energy_j"] == pytest.approx(
+        int(rows["energy_nj"].sum()) / 1e9, rel=1e-12
+    )
+    busy = sum(int(rows[f"{part}_ns"].sum()) for part in ("seek", "transfer", "other"))
+    share = busy / 1e9 / (summary["simulated_s"] - min(rows["arrival_ns"]) / 1e9)
+    assert summary["utilisation"] == pytest.approx(share, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_requests_are_served_in_order_without_pause(name: str) -> None:
+    # First come, first served. The bus takes commands, then the data of writes at once, and the
+    # data of reads as they come off the media; a request starts when its command is in and the
+    # sled is free.
+    rows = rows_of(run_of(name)).sort("id")
+    assert rows["start_ns"].is_sorted()
+    media = rows["seek_ns"] + rows["transfer_ns"] + rows["other_ns"]
+    free = (rows["start_ns"] + media).shift(1, fill_value=0)
+    command = rows["arrival_ns"] + rows["overhead_ns"]
+    assert (rows["start_ns"] >= free).all()
+    assert (rows["start_ns"] >= command).all()
+    late = (rows["start_ns"] > free) & (rows["start_ns"] > command)
+    # It starts later only if the bus was busy when it arrived: with the request before.
+    busy_until = rows["completion_ns"].cum_max().shift(1, fill_value=0)
+    assert (busy_until.filter(late) > rows["arrival_ns"].filter(late)).all()
+
+
+def test_progress_is_told() -> None:
+    heard: list[tuple[int, int | None]] = []
+    load = ss.workload("random", requests=1_000_000)
+    ss.simulate(load, ss.device("g2"), requests=False, progress=lambda *at: heard.append(at))
+    done = [at[0] for at in heard]
+    assert done == sorted(done)
+    assert heard
+    assert {at[1] for at in heard} == {1_000_000}
+    assert 0 < done[0] <= done[-1] <= 1_000_000
+
+
+def test_rows_that_were_not_kept_are_asked_for_in_vain() -> None:
+    run = ss.simulate(ss.workload(requests=5), ss.device("g2"), requests=False)
+    with pytest.raises(RuntimeError, match="requests=True"):
+        _ = run.requests
+    assert repr(run) == "<sledsim run: 5 requests on g2>"
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    load = ss.workload("random", rate=numpy.float32(500), requests=100)
+    same = ss.workload("random", rate=500.0, requests=100)
+    device = ss.device("g2", spring_factor=numpy.float64(0.5))
+    assert (
+        ss.simulate(load, device).document
+        == ss.simulate(same, ss.device("g2", spring_factor=0.5)).document
+    )
+
+
+def test_the_sample_trace_is_what_its_description_says() -> None:
+    about = ss.sample_traces()["postmark-ext4"]
+    run = ss.simulate(ss.read_trace("sample:postmark-ext4"), ss.device("g2"))
+    rows = rows_of(run)
+    figures = about["figures"]
+    assert len(rows) == figures["requests"]
+    assert rows.filter(pl.col("op") == "read")["blocks"].sum() == figures["blocks_read"]
+    assert rows.filter(pl.col("op") == "write")["blocks"].sum() == figures["blocks_written"]
+    assert (rows["lbn"] + rows["blocks"]).max() == figures["end_lbn"]
+    assert run.workload["address"] == "error"
+    half = ss.simulate(ss.read_trace("sample:postmark-ext4", time_scale=2), ss.device("g2"))
+    assert rows_of(half)["arrival_ns"].to_list() == pytest.approx(
+        (rows["arrival_ns"] / 2).to_list(), abs=0.5
+    )

@@ -1,0 +1,162 @@
+"""Documents are what their pages say: the summary's schema, the table of columns, the units."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sledsim as ss
+
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMA = json.loads((DOCS / "summary.schema.json").read_text())
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+ABOUT = {"$schema", "$defs", "title", "description"}
+
+
+class InvalidError(Exception):
+    """A document does not fit its schema."""
+
+
+def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
+    """Check a document against what our schema uses of JSON Schema; any other keyword raises."""
+    for keyword, rule in schema.items():
+        match keyword:
+            case "type":
+                names = [rule] if isinstance(rule, str) else rule
+                fits = any(isinstance(value, TYPES[name]) for name in names)
+                if not fits or (isinstance(value, bool) and "boolean" not in names):
+                    msg = f"{at} is {value!r}"
+                    raise InvalidError(msg)
+                if isinstance(value, float) and not math.isfinite(value):
+                    msg = f"{at} is not finite"
+                    raise InvalidError(msg)
+            case "properties":
+                for name in rule.keys() & value.keys() if isinstance(value, dict) else ():
+                    validate(value[name], rule[name], f"{at}.{name}")
+            case "required":
+                for name in set(rule) - value.keys() if isinstance(value, dict) else ():
+                    msg = f"{at}.{name} is missing"
+                    raise InvalidError(msg)
+            case "additionalProperties":
+                assert rule is False
+                for name in value.keys() - schema["properties"] if isinstance(value, dict) else ():
+                    msg = f"{at}.{name} is unknown"
+                    raise InvalidError(msg)
+            case "items":
+                for index, item in enumerate(value):
+                    validate(item, rule, f"{at}[{index}]")
+            case "minimum" | "maximum":
+                low = keyword == "minimum"
+                if value is not None and (value < rule if low else value > rule):
+                    msg = f"{at} = {value} is beyond {rule}"
+                    raise InvalidError(msg)
+            case "$ref":
+                validate(value, SCHEMA["$defs"][rule.removeprefix("#/$defs/")], at)
+            case _:
+                assert keyword in ABOUT, keyword
+
+
+def summary(**keys: object) -> dict[str, Any]:
+    """Give the summary of a run on g2."""
+    return ss.simulate(ss.workload("random", **keys), ss.device("g2"), requests=False).summary
+
+
+SUMMARIES = {
+    "open": summary(rate=500, requests=400),
+    "closed": summary(think_ms=150, requests=50),
+    "saturated": summary(rate=9000, requests=5000, max_queue=100),
+    "one request": summary(requests=1, size="fixed"),
+    "none": summary(rate=1e9, requests=100, max_queue=1),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_summaries_fit_their_schema(name: str) -> None:
+    validate(SUMMARIES[name], SCHEMA)
+    assert list(SUMMARIES[name]) == list(SCHEMA["properties"]), "in the order of the schema"
+    assert json.loads(json.dumps(SUMMARIES[name], allow_nan=False)) == SUMMARIES[name]
+
+
+def test_what_the_examples_are_there_for() -> None:
+    assert SUMMARIES["saturated"]["saturated"]["queue"] > 0
+    assert SUMMARIES["closed"]["energy_j"]["startup"] > 0
+    assert SUMMARIES["none"]["requests"] == 0
+    assert SUMMARIES["none"]["response_time_ms"]["mean"] is None
+    assert SUMMARIES["one request"]["response_time_ms"]["sd"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("requests",), 1.5),
+        (("requests",), -1),
+        (("read_fraction",), 1.1),
+        (("interrupted",), 0),
+        (("seek_ms", "mean"), "0.5"),
+        (("seek_ms", "mean"), math.nan),
+        (("seek_ms", "p95"), 0.5),
+        (("saturated",), {"at_s": 1.0}),
+        (("energy_j", "total"), None),
+        (("mean_seek",), 1.0),
+        (("devices",), [{"name": "g2"}]),
+    ],
+)
+def test_the_schema_is_strict(path: tuple[str, ...], value: object) -> None:
+    wrong = copy.deepcopy(SUMMARIES["open"])
+    inner = wrong
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    with pytest.raises(InvalidError):
+        validate(wrong, SCHEMA)
+
+
+def test_every_key_is_required() -> None:
+    for name in SUMMARIES["open"]:
+        wrong = {key: value for key, value in SUMMARIES["open"].items() if key != name}
+        with pytest.raises(InvalidError, match=f"{name} is missing"):
+            validate(wrong, SCHEMA)
+
+
+def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
+    line = r"^\| `(\w+)` \| ([\w ]+) \| (\w*) ?\| (.*) \|$"
+    listed = re.findall(line, (DOCS / "results.md").read_text(), re.MULTILINE)
+    run = ss.simulate(ss.workload("random", requests=3), ss.device("g2"))
+    names = {
+        pa.uint64(): "uint64",
+        pa.int64(): "int64",
+        pa.uint32(): "uint32",
+        pa.dictionary(pa.int32(), pa.string()): "string",
+    }
+    columns = [
+        (
+            field.name,
+            names[field.type] + (" or null" if field.nullable else ""),
+            field.metadata.get(b"unit", b"").decode(),
+            field.metadata[b"description"].decode(),
+        )
+        for field in pa.schema(run.requests)
+    ]
+    assert columns == listed
+
+
+def test_the_documents_of_the_command_line_are_those_of_python() -> None:
+    run = ss.simulate(ss.workload("random", requests=3), ss.device("g2"))
+    assert list(run.document) == ["sledsim", "device", "scheduler", "workload", "summary"]
+    assert run.document["sledsim"] == ss.__version__
+    assert run.workload["requests"] == 3
+    assert run.workload["queue_depth"] == 1
