@@ -326,7 +326,7 @@ fn every_key_must_be_asked_for() {
         ),
         (
             "[frnt]\nbase = 1",
-            "my.toml:2: unknown table 'frnt'; did you mean 'front'?",
+            "my.toml:1: unknown table 'frnt'; did you mean 'front'?",
         ),
         (
             "[frnt]",
