@@ -70,9 +70,16 @@ fn a_variant_states_only_what_differs() {
     );
 }
 
+/// A device, its overrides, and what the message must say.
+type Mistake = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
 #[test]
 fn mistakes_are_named() {
-    let cases: [(&str, &[(&str, &str)], &[&str]); 12] = [
+    let cases: [Mistake; 12] = [
         ("g22", &[], &["unknown device 'g22'", "g2"]),
         ("missing.toml", &[], &["missing.toml", "No such file"]),
         (

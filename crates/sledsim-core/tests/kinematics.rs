@@ -40,7 +40,7 @@ struct Device {
     tracks: i64,
 }
 
-#[allow(clippy::approx_constant)] // DiskSim's 2 pi
+#[allow(clippy::approx_constant, reason = "DiskSim's 2 pi")]
 const fn device(
     name: &'static str,
     [

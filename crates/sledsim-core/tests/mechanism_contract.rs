@@ -209,7 +209,7 @@ fn a_parked_sled_starts_up_and_energy_is_power_times_time() {
     assert_eq!(second.parts.other, Nanos(500_000), "startup");
     let energy = sled.energy(at + second.parts.total());
     let close = |ours: f64, expected: f64| {
-        assert!((ours / expected - 1.0).abs() < 1e-6, "{ours} {expected}")
+        assert!((ours / expected - 1.0).abs() < 1e-6, "{ours} {expected}");
     };
     close(energy.idle_j, 0.1 * 0.1);
     close(energy.inactive_j, 0.05 * 0.25);
