@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -138,7 +139,19 @@ def test_neighbours_are_a_bit_apart() -> None:
     assert second.y_m - first.y_m == pytest.approx(90 * 40e-9, rel=1e-6)
 
 
-# Accesses
+# Seeks and accesses
+
+
+def test_up_is_towards_higher_y() -> None:
+    device = ss.device("g2")
+    upwards = device.seek((0, 0, "up"), (0, 20e-6, "up"))
+    assert (upwards.turns, upwards) == (0, device.seek((0, 0, 1), (0, 20e-6, 1)))
+    assert upwards == device.seek((0, 0, "down"), (0, -20e-6, "down"))
+    # X and Y move in parallel, and the longer counts.
+    both = device.seek((0, 0, "up"), (1e-6, 20e-6, "up"))
+    assert both.y_seek_s == upwards.seek_s
+    assert both.seek_s == max(both.x_seek_s, both.y_seek_s)
+    assert both.settle_s == pytest.approx(1 / (2 * math.pi * 739), rel=1e-12)
 
 
 def pass_start(device: ss.Device, step: ss.Step) -> tuple[float, float, int]:

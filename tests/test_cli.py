@@ -167,6 +167,7 @@ def test_seek_reads_units_exactly(document: Callable[..., Any]) -> None:
     seek_there = ss.device("g2").seek((-50e-6, -50e-6, "up"), (50e-6, 0.0, "down"))
     for name in seek_there.__slots__:
         assert whole[name] == getattr(seek_there, name)
+    assert seek("0,0,up", "0,5um,up")["turns"] == 0
     assert seek("12.36um,3nm,down", "12.36um,3nm,down")["seek_s"] == 0
 
 

@@ -178,10 +178,21 @@ fn composites_are_devices_too() {
     // Whole units only: 6,750,000 is 105,468 of 64 blocks and 48 more.
     assert_eq!(model.blocks(), 2 * 105_468 * 64);
 
+    let wide: Override = ("unit_blocks".into(), 7_000_000.into(), "--set".into());
+    let message = Device::resolve(&path.to_string_lossy(), &[wide])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(message.contains("unit_blocks = 7000000"), "{message}");
+
     let path = folder.path().join("cached.toml");
     let text = "title = 'Cached'\nkind = 'read_cache'\n[front]\ntitle = 'RAM'\nkind = 'memory'\nblocks = 4096\nlatency_ms = 0.01\nms_per_block = 0.001\n[back]\nbase = 'g2'\n";
     fs::write(&path, text).expect("written");
     let set: Override = ("back.spring_facter".into(), 0.5.into(), "--set".into());
+    let huge: Override = ("front.blocks".into(), (1_i64 << 30).into(), "--set".into());
+    let message = Device::resolve(&path.to_string_lossy(), &[huge])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(message.contains("front: must offer at most"), "{message}");
     let message = Device::resolve(&path.to_string_lossy(), &[set])
         .expect_err("a mistake")
         .to_string();

@@ -153,6 +153,36 @@ fn passes_cover_a_request_once_and_no_pass_is_wider_than_a_row() {
 }
 
 #[test]
+fn a_device_of_very_many_rows_does_without_a_table() {
+    // 502 rows of 8 coded bits; the same device with one row less has a table.
+    let mean = |travel_y_um: &str| {
+        let overrides = [
+            ("tips_per_lbn", "512"),
+            ("tip_sector_bits", "8"),
+            ("active_tips", "512"),
+            ("tips", "512"),
+            ("servo_bits", "0"),
+            ("bit_cell_nm", "50"),
+            ("spring_reference_um", "200"),
+            ("travel_y_um", travel_y_um),
+        ];
+        let mut sled = sled("sigmetrics2000", &overrides);
+        let mut random = Stream::new(2, "rows");
+        let total: u64 = (0..4000)
+            .map(|id| {
+                let lbn = random.below(1_000_000);
+                let request = Request::new(id, Nanos::ZERO, Op::Read, lbn, 1);
+                let service = sled.serve(Nanos::ZERO, &request, &mut Vec::new());
+                service.parts.total().0
+            })
+            .sum();
+        total as f64 / 4000.0
+    };
+    let (table, none) = (mean("200"), mean("200.8"));
+    assert!((table / none - 1.0).abs() < 0.01, "{table} {none}");
+}
+
+#[test]
 fn a_coasting_sled_follows_a_triangle_wave() {
     // Without springs a turnaround takes 2v/a wherever it is; the wave over
     // 100 um at 28 mm/s then has a known period.

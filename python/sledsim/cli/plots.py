@@ -74,7 +74,7 @@ def draw(run: Run, rows: Rows | str, path: str) -> bytes:
 
     lazy = pl.scan_parquet(rows) if isinstance(rows, str) else pl.DataFrame(rows).lazy()
     frame = (
-        lazy.filter(pl.col("parent").is_null())
+        lazy.filter(pl.col("device").cast(pl.String) == run.document["device"])
         .select("op", ms=(pl.col("completion_ns") - pl.col("arrival_ns")) / 1e6)
         .collect()
     )
@@ -95,10 +95,13 @@ def draw(run: Run, rows: Rows | str, path: str) -> bytes:
             ordered = times.sort()
             xs = [*ordered.gather(list(ranks)), ordered[-1]]
             left.plot(xs, [*((rank + 1) / count for rank in ranks), 1.0], label=name)
-    left.set(xscale="log", xlabel="response time, ms", ylabel="share of requests", ylim=(0, 1))
-    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    left.xaxis.set_major_formatter("{x:g}")
-    left.minorticks_off()
+    left.set(xlabel="response time, ms", ylabel="share of requests", ylim=(0, 1))
+    least, most = frame["ms"].min(), frame["ms"].max()
+    if isinstance(least, float) and isinstance(most, float) and most > 10 * least:
+        left.set(xscale="log")
+        left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
+        left.xaxis.set_major_formatter("{x:g}")
+        left.minorticks_off()
     left.grid(alpha=0.3)
     if left.lines:
         left.legend()

@@ -29,6 +29,9 @@ pub const PRESETS: [(&str, &str); 7] = [
 /// How many bases may stand on each other; more is a circle.
 const MAX_BASES: usize = 16;
 
+/// The largest front of a read cache: its directory takes 1.6 GB.
+const MAX_FRONT_BLOCKS: u64 = 1 << 26;
+
 /// A device: resolved, checked, ready to be built.
 #[derive(Clone, Debug)]
 pub struct Device {
@@ -107,6 +110,11 @@ impl Device {
                 let children = (0..children)
                     .map(|index| Self::read(&format!("{name}.child{index}"), child.clone(), beside))
                     .collect::<Result<Vec<_>>>()?;
+                let child_blocks = children[0].blocks();
+                if child_blocks < unit_blocks {
+                    let must = format!("must be at most the {child_blocks} blocks of the child");
+                    return Err(keys.refuse("unit_blocks", must));
+                }
                 Kind::Stripe {
                     unit_blocks,
                     children,
@@ -121,10 +129,12 @@ impl Device {
                         beside,
                     )?))
                 };
-                Kind::ReadCache {
-                    front: part("front")?,
-                    back: part("back")?,
+                let (front, back) = (part("front")?, part("back")?);
+                if front.blocks() > MAX_FRONT_BLOCKS {
+                    let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
+                    return Err(keys.refuse("front", must));
                 }
+                Kind::ReadCache { front, back }
             }
             _ => {
                 return Err(keys.refuse("kind", "must be one of mems, memory, stripe, read_cache"));

@@ -122,16 +122,20 @@ pub struct Motion<K> {
     kinematics: K,
     /// The least turnaround there is: at the edge, springs helping.
     least_turnaround_s: f64,
-    /// Y seeks between all row edges: Y positions are few.
+    /// Y seeks between all row edges, which are few; empty if they are not.
     table: Vec<YSeek>,
     edges: u32,
 }
+
+/// Devices of more rows than this do without a table of Y seeks (24 MB).
+const MAX_TABLED_ROWS: u32 = 500;
 
 impl<K: Kinematics> Motion<K> {
     /// Tabulates the Y seeks of `geometry` under `drive`.
     #[must_use]
     pub fn new(geometry: Geometry, drive: Drive, kinematics: K) -> Self {
-        let edges = 2 * (geometry.rows + 1);
+        let tabled = geometry.rows <= MAX_TABLED_ROWS;
+        let edges = if tabled { 2 * (geometry.rows + 1) } else { 0 };
         let outward = drive.access_m_s;
         let least_turnaround_s =
             kinematics.turnaround_s(&drive.y_axis, drive.reach_y_m, outward, Moment::Start);
@@ -143,6 +147,9 @@ impl<K: Kinematics> Motion<K> {
             table: Vec::new(),
             edges,
         };
+        if !tabled {
+            return motion;
+        }
         let points: Vec<YPoint> = [Direction::Up, Direction::Down]
             .into_iter()
             .flat_map(|direction| (0..=geometry.rows).map(move |edge| (direction, edge)))
@@ -164,7 +171,7 @@ impl<K: Kinematics> Motion<K> {
         YPoint {
             y_m: self.geometry.edge_y_m(up, edge),
             direction,
-            edge: Some(first + edge),
+            edge: (self.edges > 0).then_some(first + edge),
         }
     }
 

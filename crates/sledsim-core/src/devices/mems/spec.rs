@@ -55,17 +55,18 @@ impl Mems {
     /// The key that is unknown, missing or not allowed, or the geometry that
     /// cannot be.
     pub fn read(keys: &mut Keys) -> Result<Self> {
-        let positive = Range::above(0.0);
-        let not_negative = Range::at_least(0.0);
+        // Wide bounds, so that no time runs out of its range.
+        let within = |least: f64, most: f64| Range::at_least(least).at_most(most);
+        let power = within(0.0, 1e9);
         let media = Media {
-            bit_cell_nm: keys.f64("bit_cell_nm", positive)?,
+            bit_cell_nm: keys.f64("bit_cell_nm", within(1e-3, 1e6))?,
             travel_um: (
-                keys.f64("travel_x_um", positive)?,
-                keys.f64("travel_y_um", positive)?,
+                keys.f64("travel_x_um", within(1e-6, 1e9))?,
+                keys.f64("travel_y_um", within(1e-6, 1e9))?,
             ),
-            tips: keys.u32("tips", 1..=u32::MAX)?,
-            active_tips: keys.u32("active_tips", 1..=u32::MAX)?,
-            tips_per_lbn: keys.u32("tips_per_lbn", 1..=u32::MAX)?,
+            tips: keys.u32("tips", 1..=1_000_000)?,
+            active_tips: keys.u32("active_tips", 1..=1_000_000)?,
+            tips_per_lbn: keys.u32("tips_per_lbn", 1..=1_000_000)?,
             tip_sector_bits: keys.u32("tip_sector_bits", 1..=1_000_000)?,
             servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
         };
@@ -73,14 +74,14 @@ impl Mems {
         let geometry = Geometry::new(&media, map)?;
 
         let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
-        let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", positive)?;
+        let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", within(1e-6, 1e12))?;
         let axis = |acceleration_m_s2| Axis {
             acceleration_m_s2,
             spring_factor,
             spring_reference_m,
         };
-        let x_axis = axis(keys.f64("acceleration_x_m_s2", positive)?);
-        let y_axis = axis(keys.f64("acceleration_y_m_s2", positive)?);
+        let x_axis = axis(keys.f64("acceleration_x_m_s2", within(1e-3, 1e12))?);
+        let y_axis = axis(keys.f64("acceleration_y_m_s2", within(1e-3, 1e12))?);
         let reach_m = (0.5e-6 * media.travel_um.0, 0.5e-6 * media.travel_um.1);
         if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {
             return Err(keys.refuse(
@@ -88,9 +89,9 @@ impl Mems {
                 "the springs would hold the sled at the end of its travel; spring_factor times half the travel must be below it",
             ));
         }
-        let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", positive)?;
-        let resonance_hz = keys.f64("resonance_hz", positive)?;
-        let settling_constants = keys.f64("settling_constants", not_negative)?;
+        let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", within(1e-3, 1e9))?;
+        let resonance_hz = keys.f64("resonance_hz", within(1e-2, 1e12))?;
+        let settling_constants = keys.f64("settling_constants", within(0.0, 1e3))?;
         let mut drive = Drive {
             x_axis,
             y_axis,
@@ -126,7 +127,7 @@ impl Mems {
             ],
         )?;
         let both_ways = keys.bool("reads_both_ways")?;
-        let milliseconds = Range::at_least(0.0).at_most(1e12);
+        let milliseconds = within(0.0, 1e9);
         let inactive_after_ms = keys.f64(
             "inactive_after_ms",
             Range::above(0.0).at_most(f64::INFINITY),
@@ -145,11 +146,11 @@ impl Mems {
             inactive_after: Nanos::from_ms(inactive_after_ms),
             startup_s: 1e-3 * keys.f64("startup_ms", milliseconds)?,
             power: Power {
-                active_mw: keys.f64("power_active_mw", not_negative)?,
-                idle_mw: keys.f64("power_idle_mw", not_negative)?,
-                inactive_mw: keys.f64("power_inactive_mw", not_negative)?,
-                startup_mw: keys.f64("power_startup_mw", not_negative)?,
-                tip_mw: keys.f64("power_tip_mw", not_negative)?,
+                active_mw: keys.f64("power_active_mw", power)?,
+                idle_mw: keys.f64("power_idle_mw", power)?,
+                inactive_mw: keys.f64("power_inactive_mw", power)?,
+                startup_mw: keys.f64("power_startup_mw", power)?,
+                tip_mw: keys.f64("power_tip_mw", power)?,
                 tips_powered: keys.choice(
                     "tips_powered",
                     &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
