@@ -373,6 +373,13 @@ def test_a_closed_pipe_is_no_error() -> None:
     os.close(write)
 
 
+def test_closed_output_is_no_error(tmp_path: Path) -> None:
+    words = [*MODULE, "run", "--device", "g2", "--requests", "out.parquet"]
+    done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *words], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert len(pl.read_parquet(tmp_path / "out.parquet")) == 10_000
+
+
 def test_a_full_disk_is_an_error() -> None:
     full = Path("/dev/full")
     if not full.exists():

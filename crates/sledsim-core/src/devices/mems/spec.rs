@@ -82,7 +82,7 @@ impl Mems {
         };
         let x_axis = axis(keys.f64("acceleration_x_m_s2", within(1e-3, 1e12))?);
         let y_axis = axis(keys.f64("acceleration_y_m_s2", within(1e-3, 1e12))?);
-        let reach_m = (0.5e-6 * media.travel_um.0, 0.5e-6 * media.travel_um.1);
+        let reach_m = (media.travel_um.0 / 2e6, media.travel_um.1 / 2e6);
         if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {
             return Err(keys.refuse(
                 "spring_reference_um",
