@@ -123,7 +123,7 @@ DEVICES = {
     "wrong type": ('base = "g2"\n\ntips = "many"\n', ":3", "an integer"),
     "wrong unit": ('base = "g2"\ntravel_x_mm = 0.1\n', ":2", "'travel_x_um' (in um)"),
     "out of range": ('base = "g2"\nspring_factor = -0.1\n', ":2", "at least 0"),
-    "infinite": ('base = "g2"\ntip_rate_kbit_s = inf\n', ":2", "finite"),
+    "infinite": ('base = "g2"\ntip_rate_kbit_s = inf\n', ":2", "at most 1000000000"),
     "kind": ('base = "g2"\nkind = "tape"\n', ":2", "mems"),
     "no TOML": ("base = g2\n", ":1", "g2"),
     "cut off": ('base = "g2', ":1", ""),
