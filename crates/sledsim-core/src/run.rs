@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::request::Request;
 use crate::row::Row;
 use crate::schedulers::Choice as SchedulerChoice;
-use crate::stats::{ParquetRows, RowBuffer, RunFacts, Saturation, Stats, summary};
+use crate::stats::{ParquetRows, RowBuffer, RunFacts, Stats, summary};
 use crate::traces::{TraceSource, TraceSpec};
 use crate::units::Nanos;
 use crate::workloads::{RandomSource, RandomSpec, Source};
@@ -222,10 +222,7 @@ pub fn run(
     model.report(outcome.end, &mut reports);
     let facts = RunFacts {
         simulated_end: outcome.end,
-        saturated: outcome.saturated.map(|at| Saturation {
-            at: at.at,
-            queue: at.queue,
-        }),
+        saturated: outcome.saturated,
         reports,
         ..RunFacts::default()
     };

@@ -1,9 +1,9 @@
 //! Is the sled's motion right? Against a numerical integration of the
 //! equation of motion, published values, and tables computed by DiskSim.
 
-use std::io::Read;
-use std::path::PathBuf;
+mod common;
 
+use common::{csv, reference};
 use proptest::prelude::*;
 use sledsim_core::devices::mems::kinematics::{
     Analytic, Axis, DiskSim, Kinematics, Moment, Piecewise, Turnaround,
@@ -580,28 +580,6 @@ fn bounded_models() -> [(Box<dyn Kinematics>, f64); 3] {
 
 // ---- DiskSim ---------------------------------------------------------------
 
-/// A file of DiskSim's results, or None with a line printed if the shared
-/// folder is not there.
-fn reference(name: &str) -> Option<String> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/reference/disksim")
-        .join(name);
-    if !path.exists() {
-        println!("skipped: no {}", path.display());
-        return None;
-    }
-    let bytes = std::fs::read(&path).unwrap();
-    let mut text = String::new();
-    if name.ends_with(".gz") {
-        flate2::read::GzDecoder::new(&bytes[..])
-            .read_to_string(&mut text)
-            .unwrap();
-    } else {
-        text = String::from_utf8(bytes).unwrap();
-    }
-    Some(text)
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     x_bits: i64,
@@ -696,15 +674,13 @@ fn disksim_seek_tables() {
     for device in &GENERATIONS {
         for start in ["centre", "corner"] {
             let name = format!("seek_{}_piecewise_moving_{start}.csv", device.name);
-            let Some(text) = reference(&name) else { return };
-            let rows: Vec<Vec<f64>> = text
-                .lines()
-                .skip(1)
-                .map(|line| {
-                    line.split(',')
-                        .map(|field| field.parse().unwrap())
-                        .collect()
-                })
+            let Some(path) = reference(&format!("reference/disksim/{name}")) else {
+                return;
+            };
+            let number = |field: &String| field.parse().unwrap();
+            let rows: Vec<Vec<f64>> = csv(&path)
+                .iter()
+                .map(|fields| fields.iter().map(number).collect())
                 .collect();
             assert_eq!(rows.len(), 441);
             let from = match start {
@@ -740,10 +716,11 @@ fn disksim_requests() {
     for device in &GENERATIONS {
         for kind in ["closed", "wake"] {
             let name = format!("{}_{kind}_s1.csv.gz", device.name);
-            let Some(text) = reference(&name) else { return };
+            let Some(path) = reference(&format!("reference/disksim/{name}")) else {
+                return;
+            };
             let mut rows = 0;
-            for line in text.lines().skip(1) {
-                let fields: Vec<&str> = line.split(',').collect();
+            for fields in &csv(&path) {
                 let integer = |i: usize| fields[i].parse::<i64>().unwrap();
                 let ms = |i: usize| fields[i].parse::<f64>().unwrap();
                 let from = State {
@@ -758,7 +735,7 @@ fn disksim_requests() {
                     faster(device, from, up, down)
                 };
                 check_row(
-                    &format!("{name} {line}"),
+                    &format!("{name} {fields:?}"),
                     got,
                     [ms(9), ms(10), ms(11)],
                     integer(12) as u32,

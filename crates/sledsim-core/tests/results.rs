@@ -2,10 +2,11 @@
 //! its schema, rows against their documentation.
 
 use serde_json::{Value, json};
+use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Energy, Report};
 use sledsim_core::request::Op;
 use sledsim_core::row::{Parts, Row, Status};
-use sledsim_core::stats::{RunFacts, Saturation, Stats, summary};
+use sledsim_core::stats::{RunFacts, Stats, summary};
 use sledsim_core::units::Nanos;
 use std::fs;
 use std::path::Path;
@@ -114,7 +115,7 @@ fn a_run_worked_out_by_hand() {
         &stats,
         &RunFacts {
             simulated_end: Nanos(11_000_000),
-            saturated: Some(Saturation {
+            saturated: Some(Saturated {
                 at: Nanos(11_000_000),
                 queue: 7,
             }),
@@ -378,7 +379,7 @@ mod schema {
     fn full() -> Value {
         let run = RunFacts {
             simulated_end: Nanos(2_000_000_000_000),
-            saturated: Some(Saturation {
+            saturated: Some(Saturated {
                 at: Nanos(1),
                 queue: 2,
             }),

@@ -1,5 +1,8 @@
 //! Traces: what is read, what is done to it, and what bad files are told.
 
+mod common;
+
+use common::reference;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -517,22 +520,10 @@ fn info_says_what_is_in_a_trace() {
     );
 }
 
-/// A real trace beside the repository, if it is there.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/traces")
-        .join(name);
-    if !path.exists() {
-        println!("skipped: ../shared/traces/{name} is not there");
-        return None;
-    }
-    Some(path)
-}
-
 /// Figures counted by a script in another language.
 #[test]
 fn the_real_traces_are_read_whole() {
-    if let Some(path) = shared("disksim-ascii-100k.trace") {
+    if let Some(path) = reference("traces/disksim-ascii-100k.trace") {
         let info = trace_info(&path, Format::default()).unwrap();
         for (key, value) in [
             ("requests", json!(100_000)),
@@ -572,7 +563,7 @@ fn the_real_traces_are_read_whole() {
         let (requests, facts) = replay(&path, "trace_device = \"all\"", 2_376_020).unwrap();
         assert_eq!((requests.len(), &facts["moved"]), (100_000, &json!(0)));
     }
-    if let Some(path) = shared("postmark-ssd.disksim") {
+    if let Some(path) = reference("traces/postmark-ssd.disksim") {
         let info = trace_info(&path, Format::default()).unwrap();
         for (key, value) in [
             ("requests", json!(62_257)),

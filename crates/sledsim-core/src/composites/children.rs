@@ -1,6 +1,6 @@
 //! The children of a composite: routing by index, events in order.
 
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Energy, Model, Report};
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
@@ -159,10 +159,20 @@ impl Children {
         Some(None)
     }
 
-    /// Reports of all children, by index.
-    pub fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+    /// The report of the composite called `name`, then those of its children
+    /// by index. A composite spends no energy of its own; its busy time is the
+    /// mean over its children, so that the share of time stays one.
+    pub fn report(&self, name: &str, until: Nanos, reports: &mut Vec<Report>) {
+        let mut devices = Vec::new();
         for model in &self.models {
-            model.report(until, reports);
+            model.report(until, &mut devices);
         }
+        let busy: u64 = devices.iter().map(|report| report.busy.0).sum();
+        reports.push(Report {
+            name: name.to_owned(),
+            busy: Nanos(busy / devices.len().max(1) as u64),
+            energy: Energy::default(),
+        });
+        reports.extend(devices);
     }
 }

@@ -1,7 +1,6 @@
 //! A read cache: a fast model in front of a slow one, writing through.
 
 use super::Children;
-use super::stripe::report_around;
 use crate::model::{Answers, Model, Report};
 use crate::request::{Extent, Extents, Op, Request};
 use crate::row::Row;
@@ -175,6 +174,6 @@ impl Model for ReadCache {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        report_around(&self.name, &self.children, until, reports);
+        self.children.report(&self.name, until, reports);
     }
 }

@@ -1,7 +1,7 @@
 //! A stripe: blocks dealt out over several devices in units.
 
 use super::Children;
-use crate::model::{Answers, Energy, Model, Report};
+use crate::model::{Answers, Model, Report};
 use crate::request::{Extent, Extents, Request};
 use crate::row::Row;
 use crate::units::Nanos;
@@ -140,26 +140,6 @@ impl Model for Stripe {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        report_around(&self.name, &self.children, until, reports);
+        self.children.report(&self.name, until, reports);
     }
-}
-
-/// A composite's own report, put before those of its children. It spends no
-/// energy of its own; busy is the mean over the children, so that the share of
-/// time stays one.
-pub(super) fn report_around(
-    name: &str,
-    children: &Children,
-    until: Nanos,
-    reports: &mut Vec<Report>,
-) {
-    let mut devices = Vec::new();
-    children.report(until, &mut devices);
-    let busy: u64 = devices.iter().map(|report| report.busy.0).sum();
-    reports.push(Report {
-        name: name.to_owned(),
-        busy: Nanos(busy / devices.len().max(1) as u64),
-        energy: Energy::default(),
-    });
-    reports.extend(devices);
 }

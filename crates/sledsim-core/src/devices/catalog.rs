@@ -44,7 +44,7 @@ pub struct Device {
 #[derive(Clone, Debug)]
 enum Kind {
     Mems(Box<Mems>),
-    Memory(Memory, Interface),
+    Memory(Memory),
     Stripe {
         unit_blocks: u64,
         children: Vec<Device>,
@@ -53,6 +53,61 @@ enum Kind {
         front: Box<Device>,
         back: Box<Device>,
     },
+}
+
+/// Reads the keys of one kind of device: its name, its keys, and the folder
+/// that files are relative to.
+type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
+
+/// The kinds of devices.
+const KINDS: [(&str, Read); 4] = [
+    ("mems", |_, keys, _| {
+        Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
+    }),
+    ("memory", read_memory),
+    ("stripe", read_stripe),
+    ("read_cache", read_read_cache),
+];
+
+fn read_memory(_name: &str, keys: &mut Keys, _beside: Option<&Path>) -> Result<Kind> {
+    let time = Range::at_least(0.0).at_most(1e9);
+    Ok(Kind::Memory(Memory {
+        blocks: keys.u64("blocks", 1..=1 << 40)?,
+        latency: Nanos::from_ms(keys.f64("latency_ms", time)?),
+        block_time: Nanos::from_ms(keys.f64("ms_per_block", time)?),
+    }))
+}
+
+fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let children = keys.u32("children", 1..=1000)?;
+    let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
+    let child = table(keys, "child")?;
+    let children = (0..children)
+        .map(|index| Device::read(&format!("{name}.child{index}"), child.clone(), beside))
+        .collect::<Result<Vec<_>>>()?;
+    let child_blocks = children[0].blocks();
+    if child_blocks < unit_blocks {
+        let must = format!("must be at most the {child_blocks} blocks of the child");
+        return Err(keys.refuse("unit_blocks", must));
+    }
+    Ok(Kind::Stripe {
+        unit_blocks,
+        children,
+    })
+}
+
+fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let mut part = |part: &str| -> Result<Box<Device>> {
+        let keys = table(keys, part)?;
+        let device = Device::read(&format!("{name}.{part}"), keys, beside)?;
+        Ok(Box::new(device))
+    };
+    let (front, back) = (part("front")?, part("back")?);
+    if front.blocks() > MAX_FRONT_BLOCKS {
+        let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
+        return Err(keys.refuse("front", must));
+    }
+    Ok(Kind::ReadCache { front, back })
 }
 
 /// An override of a key: name, value, and who asked (`--set device.idle`,
@@ -90,56 +145,8 @@ impl Device {
         let mut keys = with_base(keys, beside)?;
         let all = keys.clone();
         let _title = keys.text("title")?;
-        let kind = keys.text("kind")?;
-        let kind = match kind.as_str() {
-            "mems" => Kind::Mems(Box::new(Mems::read(&mut keys)?)),
-            "memory" => {
-                let nanoseconds = |milliseconds: f64| Nanos::from_ms(milliseconds);
-                let time = Range::at_least(0.0).at_most(1e9);
-                let memory = Memory {
-                    blocks: keys.u64("blocks", 1..=1 << 40)?,
-                    latency: nanoseconds(keys.f64("latency_ms", time)?),
-                    block_time: nanoseconds(keys.f64("ms_per_block", time)?),
-                };
-                Kind::Memory(memory, Interface::default())
-            }
-            "stripe" => {
-                let children = keys.u32("children", 1..=1000)?;
-                let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
-                let child = table(&mut keys, "child")?;
-                let children = (0..children)
-                    .map(|index| Self::read(&format!("{name}.child{index}"), child.clone(), beside))
-                    .collect::<Result<Vec<_>>>()?;
-                let child_blocks = children[0].blocks();
-                if child_blocks < unit_blocks {
-                    let must = format!("must be at most the {child_blocks} blocks of the child");
-                    return Err(keys.refuse("unit_blocks", must));
-                }
-                Kind::Stripe {
-                    unit_blocks,
-                    children,
-                }
-            }
-            "read_cache" => {
-                let mut part = |part: &str| -> Result<Box<Self>> {
-                    let keys = table(&mut keys, part)?;
-                    Ok(Box::new(Self::read(
-                        &format!("{name}.{part}"),
-                        keys,
-                        beside,
-                    )?))
-                };
-                let (front, back) = (part("front")?, part("back")?);
-                if front.blocks() > MAX_FRONT_BLOCKS {
-                    let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
-                    return Err(keys.refuse("front", must));
-                }
-                Kind::ReadCache { front, back }
-            }
-            _ => {
-                return Err(keys.refuse("kind", "must be one of mems, memory, stripe, read_cache"));
-            }
-        };
+        let read = keys.choice("kind", &KINDS)?;
+        let kind = read(name, &mut keys, beside)?;
         keys.finish()?;
         Ok(Self {
             name: name.to_owned(),
@@ -166,6 +173,9 @@ impl Device {
     /// Logical blocks it offers.
     #[must_use]
     pub fn blocks(&self) -> u64 {
+        if let Kind::Mems(mems) = &self.kind {
+            return mems.geometry.blocks();
+        }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
     }
 
@@ -190,12 +200,12 @@ impl Device {
         names.push(self.name.clone());
         match &self.kind {
             Kind::Mems(mems) => mems.build(&self.name, device, scheduler()),
-            Kind::Memory(memory, interface) => Box::new(Station::new(
+            Kind::Memory(memory) => Box::new(Station::new(
                 &self.name,
                 device,
                 *memory,
                 scheduler(),
-                *interface,
+                Interface::default(),
             )),
             Kind::Stripe {
                 unit_blocks,

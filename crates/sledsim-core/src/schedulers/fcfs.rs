@@ -19,8 +19,4 @@ impl Scheduler for Fcfs {
     fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
         self.queue.pop_front()
     }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
 }

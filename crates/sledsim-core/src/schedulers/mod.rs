@@ -33,14 +33,6 @@ pub trait Scheduler: Send {
 
     /// Removes and returns the request to serve at `at`.
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
-
-    /// How many wait.
-    fn len(&self) -> usize;
-
-    /// Whether none waits.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// A scheduler by name.

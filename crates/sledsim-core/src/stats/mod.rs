@@ -17,4 +17,4 @@ pub use file::write_atomically;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetRows;
 pub use streaming::Stats;
-pub use summary::{RunFacts, Saturation, summary};
+pub use summary::{RunFacts, summary};

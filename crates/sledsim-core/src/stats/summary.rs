@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::streaming::{Stats, TIMES};
+use crate::engine::Saturated;
 use crate::model::{Energy, Report};
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Map, Value, json};
@@ -13,21 +14,12 @@ pub struct RunFacts {
     pub simulated_end: Nanos,
     /// Set if the run was stopped because the load was more than the device
     /// could take.
-    pub saturated: Option<Saturation>,
+    pub saturated: Option<Saturated>,
     /// Whether the user stopped the run before its end.
     pub interrupted: bool,
     /// One per device, outermost first, as [`crate::model::Model::report`]
     /// gives them.
     pub reports: Vec<Report>,
-}
-
-/// When and how a run was given up as saturated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saturation {
-    /// When.
-    pub at: Nanos,
-    /// How many requests were waiting.
-    pub queue: u64,
 }
 
 /// The summary of a run: the document that `docs/summary.schema.json`

@@ -77,14 +77,14 @@ pub struct Seek {
 }
 
 /// The X part of a seek.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct XSeek {
     total_s: f64,
     settle_s: f64,
 }
 
 /// The Y part of a seek.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct YSeek {
     total_s: f64,
     turnaround_s: f64,
@@ -261,10 +261,7 @@ impl<K: Kinematics> Motion<K> {
 
     fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
         if from_m == to_m {
-            return XSeek {
-                total_s: 0.0,
-                settle_s: 0.0,
-            };
+            return XSeek::default();
         }
         if self.within_tip_reach(from_m, to_m) {
             return XSeek {
@@ -284,11 +281,7 @@ impl<K: Kinematics> Motion<K> {
 
     fn y_seek(&self, from: &YPoint, to: &YPoint, x_moves: bool) -> YSeek {
         if !x_moves && from.y_m == to.y_m && from.direction == to.direction {
-            return YSeek {
-                total_s: 0.0,
-                turnaround_s: 0.0,
-                turns: 0,
-            };
+            return YSeek::default();
         }
         match (from.edge, to.edge) {
             (Some(from), Some(to)) => self.table[(from * self.edges + to) as usize],
@@ -301,11 +294,7 @@ impl<K: Kinematics> Motion<K> {
     /// of no length counts as one down.
     fn compute_y_seek(&self, from: &YPoint, to: &YPoint) -> YSeek {
         if self.drive.y_waits && from.y_m == to.y_m && from.direction == to.direction {
-            return YSeek {
-                total_s: 0.0,
-                turnaround_s: 0.0,
-                turns: 0,
-            };
+            return YSeek::default();
         }
         let heading = if from.y_m < to.y_m {
             Direction::Up

@@ -99,12 +99,6 @@ impl<K: Kinematics> Sled<K> {
         }
     }
 
-    /// Its motion, for calculations outside a simulation.
-    #[must_use]
-    pub fn motion(&self) -> &Motion<K> {
-        &self.motion
-    }
-
     /// The state at `at`, and the time it takes to wake first.
     fn state_at(&self, at: Nanos) -> (State, f64) {
         let idle = at.since(self.free);
