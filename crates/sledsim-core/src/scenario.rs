@@ -16,7 +16,7 @@
 use crate::devices::Device;
 use crate::error::{Error, Result};
 use crate::keys::Keys;
-use crate::run::Load;
+use crate::load::Load;
 use crate::schedulers::Choice as SchedulerChoice;
 use std::path::{Path, absolute};
 
