@@ -27,6 +27,10 @@ python3-venv | $(PYTHON) -c "import ensurepip, venv"
 endef
 export SYSTEM_PACKAGES
 
+# Fuzzing needs no nightly compiler: --sanitizer none. Crashes go to fuzz/artifacts.
+CARGO_FUZZ := $(CURDIR)/target/tools/bin/cargo-fuzz
+FUZZ_SECONDS ?= 60
+
 # The stamps: what they stand for is in their names or in their prerequisites.
 SYSTEM := out/.system
 DEPENDENCIES := $(VENV)/.dependencies-$(shell cksum < requirements-dev.lock | tr ' ' -)
@@ -54,6 +58,14 @@ build: $(BUILT) ## Build the extension module, optimised, into .venv
 bench: build ## Measure simulation speed: out/bench.json
 	@mkdir -p out
 	$(PY) benches/bench.py
+
+.PHONY: fuzz
+fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys and decompression, FUZZ_SECONDS (60) for each target
+	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
+	  echo "fuzz: $$target for $(FUZZ_SECONDS) s"; mkdir -p out/fuzz/$$target; \
+	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz $$target \
+	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
+	done
 
 .PHONY: docs
 docs: build ## Build the documentation: out/docs/index.html, out/docs/rust
@@ -111,6 +123,9 @@ $(SYSTEM): Makefile
 	else \
 	  echo "sledsim: missing system packages, and no right to install them (what needs them fails or skips):$$missing"; \
 	fi
+
+$(CARGO_FUZZ):
+	cargo install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)

@@ -17,11 +17,15 @@ from typing import TYPE_CHECKING
 import sledsim as ss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 REPEATS = 5
 RATE_REQUESTS = 2_000_000
 MEMORY_REQUESTS = (1_000_000, 10_000_000)
+TRACE_LINES = 3_000_000
+TRACE_FLOOR_MB_S = 200
+"""Of text, to be read on one core."""
 
 GOALS = {
     "g2_random_fcfs_statistics": {"floor": 3.0e6, "goal": 5.0e6},
@@ -81,6 +85,63 @@ def peaks(*, parquet: bool) -> dict[str, float]:
     }
 
 
+def write_traces(folder: Path) -> dict[str, Path]:
+    """Write one trace of some 100 MB per text format."""
+    lines: dict[str, Callable[[int], str]] = {
+        "disksim_ascii": lambda i: (
+            f"{i * 2000003 // 1000000}.{i * 2000003 % 1000000:06d} 0 {place(i)} 8 {i & 1}\n"
+        ),
+        "mqsim": lambda i: f"{i * 2000003} 0 {place(i)} 8 {i & 1}\n",
+        "disksim_validate": lambda i: f"{'RW'[i & 1]} Hit {place(i):>9} 8 663.0000 {i % 50000}.0\n",
+        "fio_iolog": lambda i: (
+            f"{i * 2000} /dev/sda {('read', 'write')[i & 1]} {512 * place(i)} 4096\n"
+        ),
+        "blkparse": lambda i: (
+            f"  8,0    1 {i:8d} {i // 500:5d}.{i % 500 * 2000000:09d}  1234  {'QGID'[i & 3]}"
+            f"  {'RW'[i & 1]} {place(i)} + 8 [cat]\n"
+        ),
+    }
+    files = {}
+    for name, line in lines.items():
+        files[name] = folder / f"x.{name.split('_')[-1]}"
+        with files[name].open("w", encoding="ascii") as file:
+            if name == "fio_iolog":
+                file.write("fio version 3 iolog\n")
+            for start in range(0, TRACE_LINES, 10_000):
+                file.write("".join(map(line, range(start, start + 10_000))))
+    return files
+
+
+def place(index: int) -> int:
+    """Return a block of g2, by a multiplicative sequence."""
+    return index * 2654435761 % 6_749_000
+
+
+def trace_rates() -> dict[str, dict[str, float]]:
+    """MB/s of text read as by ``sledsim trace info``, and replayed on g2."""
+    device = ss.device("g2")
+    rates: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, file in write_traces(Path(folder)).items():
+            size = file.stat().st_size / 1e6
+            reads, replays = [], []
+            for _ in range(REPEATS):
+                start = time.perf_counter()
+                ss.trace_info(file)
+                reads.append(time.perf_counter() - start)
+            for _ in range(2):
+                start = time.perf_counter()
+                load = ss.read_trace(file, trace_format=name, queue_depth=1)
+                ss.simulate(load, device=device, requests=False)
+                replays.append(time.perf_counter() - start)
+            rates[name] = {
+                "info_mb_s": round(size / min(reads)),
+                "replay_mb_s": round(size / min(replays)),
+                "floor_mb_s": TRACE_FLOOR_MB_S,
+            }
+    return rates
+
+
 def main() -> None:
     """Measure everything."""
     results = {
@@ -89,6 +150,7 @@ def main() -> None:
             "g2_random_fcfs_statistics": rate("g2_random_fcfs_statistics", parquet=False),
             "g2_random_fcfs_parquet": rate("g2_random_fcfs_parquet", parquet=True),
         },
+        "traces": trace_rates(),
         "peak_memory_mib": {
             "statistics": peaks(parquet=False),
             "parquet": peaks(parquet=True),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = ss.presets()
+PRESETS = [name for name in ss.presets() if "cylinders" in ss.device(name).spec["derived"]]
 
 
 def rows_of(run: ss.Run) -> pl.DataFrame:
@@ -432,3 +432,34 @@ def test_the_sample_trace_is_what_its_description_says() -> None:
     assert rows_of(half)["arrival_ns"].to_list() == pytest.approx(
         (rows["arrival_ns"] / 2).to_list(), abs=0.5
     )
+
+
+def test_a_table_of_a_device_is_a_mapping() -> None:
+    buffer = {"size_kib": 64, "segments": 2, "read_ahead": "track"}
+    device = ss.device("g2", buffer=buffer)
+    given = {key: value for key, value in device.parameters.items() if key.startswith("buffer.")}
+    assert given == {f"buffer.{key}": value for key, value in buffer.items()}
+    with pytest.raises(ss.SledsimError, match=r"argument buffer.segments = 0: must be"):
+        ss.device("g2", buffer=buffer | {"segments": 0})
+
+
+def test_yardsticks_need_no_seek() -> None:
+    load = ss.workload("random", requests=2000, read_fraction=1.0, queue_depth=4)
+    sled = ss.simulate(load, device=ss.device("g3")).summary["response_time_ms"]["p50"]
+    for name in ("flash", "memory"):
+        summary = ss.simulate(load, device=ss.device(name)).summary
+        assert summary["seek_ms"]["max"] == 0
+        assert summary["response_time_ms"]["max"] < sled
+
+
+def test_what_a_buffer_does_on_its_own_account_is_in_the_energy() -> None:
+    buffer = {"size_kib": 256, "segments": 4, "read_ahead": 40, "write_back_segments": 2}
+    load = ss.workload("random", requests=2000, rate=100)
+    summary = ss.simulate(load, device=ss.device("g2", buffer=buffer)).summary
+    energy = dict(summary["energy_j"])
+    total = energy.pop("total")
+    assert sum(energy.values()) == pytest.approx(total)
+    assert min(energy["read_ahead"], energy["destage"]) > 0
+    assert summary["utilisation"] < 1
+    # The sled draws 50 to 100 mW all the time, and 1 mW per tip in use above that.
+    assert 0.05 * summary["simulated_s"] < total < 1.4 * summary["simulated_s"]

@@ -196,7 +196,7 @@ TRACES = {
     "zeros": (bytes(100_000), 1, ""),
     "two devices": (GOOD + b"2 7 300 8 1\n", 3, "trace_device"),
     "past the end": (GOOD + b"2 0 6749996 8 1\n", 3, "6750000"),
-    "far past the end": (GOOD + b"2 0 9223372036854775808 8 1\n", 3, "address"),
+    "far past the end": (GOOD + b"2 0 9007199254740992 8 1\n", 3, "address"),
     "cut off": (GOOD + b"2 0 30", 3, "fields"),
     "gzip cut off": (gzip.compress(GOOD * 1)[:-4], None, "gzip"),
     "gzip damaged": (gzip.compress(os.urandom(4000))[:-9] + b"12345", None, ""),
@@ -204,7 +204,7 @@ TRACES = {
     "nothing but comments": (b"# nothing\n\n# here\n", 0, "no requests"),
     "gzip of nothing": (gzip.compress(b""), 0, "no requests"),
 }
-ONLY_RUN = {"two devices", "past the end", "far past the end"}
+ONLY_RUN = {"two devices", "time going backwards", "past the end", "far past the end"}
 """Fine in themselves, but not to be replayed as they are."""
 
 
@@ -217,7 +217,7 @@ def test_wrong_traces(name: str, refused: Callable[..., str]) -> None:
     commands = [run, [*run, "--set", "address=scale"], [*run, "--set", "queue_depth=2"]]
     if name in ONLY_RUN:
         commands = [run]
-    else:
+    elif name != "time going backwards":  # trace info tells how many are late
         commands.append(["trace", "info", file])
     for words in commands:
         said = refused(*words)

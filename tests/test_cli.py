@@ -341,7 +341,7 @@ def test_a_signal_is_heard_while_a_trace_is_read(tmp_path: Path) -> None:
     # A pipe that nothing comes through is a trace of infinite length.
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    deaf = ["run", "--device", "g2", "--trace", pipe, "--set", "address=scale"]
+    deaf = ["run", "--device", "g2", "--trace", pipe]
     for words in (["trace", "info", pipe], [*deaf, "--requests", tmp_path / "out.parquet"]):
         with running(*words) as process:
             writer = None
@@ -410,3 +410,60 @@ def test_a_bar_is_drawn_on_a_terminal_only() -> None:
     os.close(master)
     assert b" of 2,000,000 [#" in drawn
     assert drawn.endswith(b"\r\x1b[K")  # and removed in the end
+
+
+def test_options_for_traces(
+    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
+) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("5000000 0 10 8 1\n4000000 0 20 8 0\n9000000 0 30 8 1\n")
+    words = ["run", "--device", "g2", "--trace", plain, "--format", "mqsim", "--sort"]
+    for sort, window in (([], 1000), (["1.5"], 1.5)):
+        load = document(*words, *sort)["workload"]
+        assert (load["format"], load["format_from"]) == ("mqsim", "trace_format")
+        assert (load["sort_ms"], load["sorted"], load["first_time_s"]) == (window, 1, 0.004)
+    out = text(*words)
+    assert "mqsim (as asked for)" in out
+    assert "open, at the times of the trace; 1 sorted that came up to 1 ms late" in out
+    log = tmp_path / "x.iolog"
+    log.write_text("fio version 2 iolog\na add\na read 0 700\nwait 100\nb write 512 512\n")
+    separate = ["run", "--device", "g2", "--trace", log, "--set", "trace_device=separate"]
+    out = text(*separate, "--set", "address_offset=1000")
+    assert "fio_iolog (by its content); 2 lines that are no requests" in out
+    assert "devices a, b, one after the other" in out
+    assert "from LBN 1,000 on; 1 widened to whole blocks" in out
+    drive = tmp_path / "x.validate"
+    drive.write_text("R Hit 10 4 663 1000\nW Miss 20 1 9000 0\n")
+    assert "1 outstanding, after the think times of the trace" in text(
+        "run", "--device", "g2", "--trace", drive
+    )
+    assert main([*map(str, words), "0.5"]) == 2
+    assert main([*map(str, words), "--columns", "time=t:s, offset='a b'"]) == 2
+
+
+def test_a_scenario_may_name_a_sample(document: Callable[..., Any], tmp_path: Path) -> None:
+    scenario = tmp_path / "x.toml"
+    scenario.write_text(
+        '[device]\nbase = "g2"\n[workload]\nkind = "trace"\nrequests = 10\n'
+        'file = "sample:postmark-ext4"\n'
+    )
+    assert document("run", scenario)["workload"]["requests"] == 10
+    scenario.write_text(scenario.read_text().replace("postmark-ext4", "none"))
+    assert main(["run", str(scenario)]) == 2
+
+
+def test_a_trace_from_standard_input(tmp_path: Path) -> None:
+    words = [*MODULE, "run", "--device", "g2", "--trace", "/dev/stdin", "--json"]
+    trace = b"0.5 0 100 8 1\n1.25 0 200 8 0\n"
+    done = subprocess.run(words, input=trace, stdout=subprocess.PIPE, timeout=60, check=True)
+    assert json.loads(done.stdout)["summary"]["requests"] == 2
+    twice = [*words, "--set", "address=scale"]
+    failed = subprocess.run(twice, input=trace, capture_output=True, timeout=60, check=False)
+    assert failed.returncode == 2
+    assert b"reads the trace twice: it must be a file, and no pipe" in failed.stderr
+    # A file at standard input is a file.
+    file = tmp_path / "x.trace"
+    file.write_bytes(trace)
+    with file.open("rb") as stdin:
+        done = subprocess.run(twice, stdin=stdin, stdout=subprocess.PIPE, timeout=60, check=True)
+    assert json.loads(done.stdout)["workload"]["span_blocks"] == 208

@@ -57,7 +57,7 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                     msg = f"{at}.{name} is unknown"
                     raise InvalidError(msg)
             case "items":
-                for index, item in enumerate(value):
+                for index, item in enumerate(value or []):
                     validate(item, rule, f"{at}[{index}]")
             case "minimum" | "maximum":
                 low = keyword == "minimum"
@@ -70,9 +70,12 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                 assert keyword in ABOUT, keyword
 
 
-def summary(**keys: object) -> dict[str, Any]:
+def summary(*, precision: float | None = None, seeds: int = 1, **keys: object) -> dict[str, Any]:
     """Give the summary of a run on g2."""
-    return ss.simulate(ss.workload("random", **keys), ss.device("g2"), requests=False).summary
+    load = ss.workload("random", **keys)
+    return ss.simulate(
+        load, ss.device("g2"), requests=False, precision=precision, seeds=seeds
+    ).summary
 
 
 SUMMARIES = {
@@ -81,6 +84,10 @@ SUMMARIES = {
     "saturated": summary(rate=9000, requests=5000, max_queue=100),
     "one request": summary(requests=1, size="fixed"),
     "none": summary(rate=1e9, requests=100, max_queue=1),
+    "precise": summary(rate=500, warm_up_requests=100, precision=0.05),
+    "missed": summary(requests=50, warm_up_s=0.01, precision=0.001),
+    "seeds": summary(rate=500, requests=600, seeds=3, warm_up_requests=100, precision=0.5),
+    "seeds of nothing": summary(rate=1e9, requests=100, max_queue=1, seeds=2, precision=0.5),
 }
 
 
@@ -97,6 +104,11 @@ def test_what_the_examples_are_there_for() -> None:
     assert SUMMARIES["none"]["requests"] == 0
     assert SUMMARIES["none"]["response_time_ms"]["mean"] is None
     assert SUMMARIES["one request"]["response_time_ms"]["sd"] == 0
+    assert SUMMARIES["one request"]["confidence"]["response_time_ms"]["low"] is None
+    assert SUMMARIES["precise"]["precision"]["met"] is True
+    assert SUMMARIES["missed"]["precision"]["met"] is False
+    assert len(SUMMARIES["seeds"]["seeds"]) == 3
+    assert SUMMARIES["seeds of nothing"]["confidence"]["response_time_ms"]["mean"] is None
 
 
 @pytest.mark.parametrize(
@@ -113,6 +125,10 @@ def test_what_the_examples_are_there_for() -> None:
         (("energy_j", "total"), None),
         (("mean_seek",), 1.0),
         (("devices",), [{"name": "g2"}]),
+        (("seeds",), [{"seed": 1}]),
+        (("confidence", "response_time_ms", "batches"), 2.5),
+        (("longest_wait", "seed"), "1"),
+        (("precision",), {"target": 0.01}),
     ],
 )
 def test_the_schema_is_strict(path: tuple[str, ...], value: object) -> None:

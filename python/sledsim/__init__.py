@@ -10,14 +10,24 @@
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.comparison import Comparison, compare
 from sledsim.devices import Access, Device, Location, Seek, Step, device, presets
-from sledsim.loads import Load, read_trace, sample_traces, trace_info, workload
+from sledsim.loads import (
+    Load,
+    convert_trace,
+    generate_trace,
+    read_trace,
+    sample_traces,
+    trace_info,
+    workload,
+)
 from sledsim.simulation import Run, simulate
 
 __version__ = _core.VERSION
 
 __all__ = [
     "Access",
+    "Comparison",
     "Device",
     "Load",
     "Location",
@@ -26,7 +36,10 @@ __all__ = [
     "SledsimError",
     "Step",
     "__version__",
+    "compare",
+    "convert_trace",
     "device",
+    "generate_trace",
     "presets",
     "read_trace",
     "sample_traces",

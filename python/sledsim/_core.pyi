@@ -6,6 +6,8 @@ from typing import Any, Final, TypeAlias, final
 
 VERSION: Final[str]
 
+_Given: TypeAlias = tuple[str | None, str | None, float | None]
+_Progress: TypeAlias = Callable[[int, int | None], object] | None
 _Arguments: TypeAlias = Sequence[tuple[str, object]]
 _Point: TypeAlias = tuple[float, float, int]
 _Step: TypeAlias = tuple[float, float, float, float, float, float, int, int, int, int]
@@ -31,6 +33,7 @@ class Load:
     def workload(name: str, arguments: _Arguments) -> Load: ...
     @staticmethod
     def trace(path: str | Path, arguments: _Arguments) -> Load: ...
+    def within(self, blocks: int) -> Load: ...
 
 @final
 class Rows:
@@ -40,15 +43,23 @@ class Rows:
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
 
+@final
+class Statistics:
+    def cdf(self, time: str, op: str | None) -> list[tuple[float, float]]: ...
+
 def presets() -> list[str]: ...
 def run(
     device: Device,
     load: Load,
     scheduler: str,
-    rows: bool,
-    parquet: str | Path | None,
+    rows: bool | str | Path,
+    series: bool | str | Path,
+    series_ms: float | None,
+    precision: float | None,
+    seeds: int,
+    threads: int,
     progress: Callable[[int, int | None], object] | None,
-) -> tuple[str, Rows | None]: ...
+) -> tuple[str, Rows | None, Rows | None, Statistics]: ...
 def scenario(
     file: str | Path | None,
     device: str | None,
@@ -56,6 +67,28 @@ def scenario(
     workload: str | None,
     trace: str | None,
     settings: Sequence[str],
+    samples: str | Path | None = None,
 ) -> tuple[Device, Load, str]: ...
-def trace_info(path: str | Path) -> str: ...
+def trace_convert(
+    inputs: Sequence[str],
+    output: str,
+    to: str | None,
+    given: _Given,
+    choices: dict[str, object],
+    progress: _Progress,
+) -> str: ...
+def trace_generate(
+    load: Load,
+    output: str,
+    to: str | None,
+    place: tuple[Device | None, str, int | None],
+    progress: _Progress,
+) -> str: ...
+def trace_info(
+    path: str,
+    given: _Given,
+    look: tuple[bool, int | None, int | None, bool],
+    progress: _Progress,
+) -> str: ...
+def workload_of_settings(name: str, settings: Sequence[str]) -> Load: ...
 def write_atomically(path: str | Path, content: bytes) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -247,14 +248,24 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     name
         One of :func:`presets`, or the path of a ``.toml`` file.
     **overrides
-        Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``.
+        Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``; a mapping for
+        a table: ``device("g2", buffer={"size_kib": 1024, "segments": 8})``.
 
     Raises
     ------
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    return Device(_core.Device(str(name), list(overrides.items())))
+    return Device(_core.Device(str(name), list(_flat(overrides))))
+
+
+def _flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the keys of a table and, dotted, of the tables inside it."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{inner}", item) for inner, item in _flat(value))
+        else:
+            yield key, value
 
 
 def presets() -> list[str]:

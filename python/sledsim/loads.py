@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -12,7 +13,10 @@ from sledsim import _core
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from os import PathLike
+
+    from sledsim.devices import Device
 
 SAMPLE = "sample:"
 """What the names of the sample traces start with wherever a path may stand."""
@@ -35,10 +39,14 @@ def workload(name: str = "random", **keys: object) -> Load:
     Parameters
     ----------
     name
-        ``"random"``: independent requests at uniform places.
+        ``"random"`` (uniform places), ``"zipf"`` (a few places are asked for most),
+        ``"hot_cold"`` (a part of the device gets most requests), ``"sequential"`` (streams),
+        or ``"mix"`` of several of these.
     **keys
         ``requests``, ``rate`` (open, per s) or ``queue_depth`` and ``think_ms`` (closed),
-        ``read_fraction``, ``mean_size_kib``, ``seed``, ...; see the page on workloads.
+        ``read_fraction``, ``mean_size_kib``, ``seed``, ...; see the page on workloads. The parts
+        of a mix are a dict of their keys by name:
+        ``part={"hot": {"kind": "zipf", "rate": 300}, "scan": {"kind": "sequential"}}``.
 
     Raises
     ------
@@ -54,10 +62,15 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     Parameters
     ----------
     path
-        A DiskSim ascii trace, plain or gzip, or ``"sample:NAME"`` for one of
-        :func:`sample_traces`.
+        A trace in any known format, plain or compressed by gzip, zstd or xz, or
+        ``"sample:NAME"`` for one of :func:`sample_traces`. A pipe will do where the trace is read
+        once.
     **keys
-        ``trace_device``, ``address``, ``time_scale``, ...; see the page on workloads.
+        ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
+        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"`` or ``"scale"``),
+        ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``, ``requests``,
+        ``queue_depth``, ``think_ms``, ...; see the page on workloads. What was done to the trace
+        is in :attr:`Run.workload`.
 
     Raises
     ------
@@ -68,23 +81,195 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     return Load(_core.Load.trace(file, list(keys.items())), str(path))
 
 
-def trace_info(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read a whole trace and say what is in it: requests, rates, sizes, devices.
+def trace_info(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 (as the option is called)
+    columns: str | None = None,
+    sort_ms: float | None = None,
+    quick: bool = False,
+    interleave_blocks: int | None = None,
+    max_units: int | None = None,
+    picture: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> dict[str, Any]:
+    """Read a whole trace and say what is in it; see the page on traces.
+
+    Memory does not grow with the trace.
+
+    Parameters
+    ----------
+    path
+        A trace, or ``"sample:NAME"``.
+    format
+        Its format; recognised by its content by default.
+    columns
+        Which column is what, for formats that leave it open.
+    sort_ms
+        Puts requests in order that are late by up to this.
+    quick
+        Leaves footprint and reuse out, which take most of the time.
+    interleave_blocks
+        Counts requests as sequential also if they leave out exactly so many blocks.
+    max_units
+        How many distinct units of 4 KiB footprint and reuse follow exactly, 2^18 by default.
+        Of larger traces they follow a sample of this size, and the result tells its rate.
+    picture
+        Adds what a picture shows: ``timeline``, ``map`` and ``lru_curve``.
+    progress
+        Called now and then with the number of bytes read and of all, if known.
 
     Raises
     ------
     SledsimError
         For a file that cannot be read, or its first bad line.
     """
-    info: dict[str, Any] = json.loads(_core.trace_info(trace_path(path)))
+    document = _core.trace_info(
+        trace_path(path),
+        (format, columns, sort_ms),
+        (quick, interleave_blocks, max_units, picture),
+        progress,
+    )
+    info: dict[str, Any] = json.loads(document)
     return info
+
+
+def convert_trace(
+    inputs: str | PathLike[str] | Sequence[str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    to: str | None = None,
+    format: str | None = None,  # noqa: A002
+    columns: str | None = None,
+    sort_ms: float | None = None,
+    devices: Sequence[int | str] = (),
+    from_s: float | None = None,
+    until_s: float | None = None,
+    every: int | None = None,
+    sample: float | None = None,
+    seed: int = 1,
+    requests: int | None = None,
+    rebase: bool = False,
+    time_scale: float = 1.0,
+    widen: bool = False,
+    keep_devices: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> dict[str, Any]:
+    """Write traces in another format: merged, cut, sampled, scaled.
+
+    Returns what was done; see the page on traces. The file appears when it is complete.
+
+    Parameters
+    ----------
+    inputs
+        A trace, or several to merge by time; ``"sample:NAME"`` too.
+    output, to
+        The file to write, and its format; that of its ending by default.
+    format, columns, sort_ms
+        As in :func:`trace_info`.
+    devices
+        Takes only these devices, by number or name.
+    from_s, until_s
+        Takes only requests from this time on and before that, on the clock of the output.
+    every
+        Takes the first request and every so manieth after it.
+    sample, seed
+        Takes a share of the 4 KiB units in which requests begin, chosen by hash, so that reuse
+        stays what it is.
+    requests
+        Takes the first so many.
+    rebase
+        Makes the first request taken time zero.
+    time_scale
+        Divides the times.
+    widen
+        Takes in the whole of every block of 512 bytes that is touched.
+    keep_devices
+        Keeps the device numbers of several traces, even if they collide.
+    progress
+        Called now and then with the number of bytes read and of all, if known.
+
+    Raises
+    ------
+    SledsimError
+        For a file that cannot be read or written, a bad line, a request that the format cannot
+        hold, or when no request is left.
+    """
+    files = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    choices: dict[str, object] = {
+        "devices": [str(device) for device in devices],
+        "from_s": from_s,
+        "until_s": until_s,
+        "requests": requests,
+        "every": every,
+        "sample": sample,
+        "seed": seed,
+        "rebase": rebase,
+        "time_scale": time_scale,
+        "widen": widen,
+        "keep_devices": keep_devices,
+    }
+    document = _core.trace_convert(
+        [trace_path(file) for file in files],
+        str(output),
+        to,
+        (format, columns, sort_ms),
+        choices,
+        progress,
+    )
+    report: dict[str, Any] = json.loads(document)
+    return report
+
+
+def generate_trace(
+    load: Load,
+    output: str | PathLike[str],
+    *,
+    device: Device | None = None,
+    blocks: int | None = None,
+    scheduler: str = "fcfs",
+    to: str | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> dict[str, Any]:
+    """Write the requests of a load as a trace.
+
+    Returns what was done; see the page on traces. The file appears when it is complete.
+
+    Parameters
+    ----------
+    load
+        A workload; what is open is written as it is drawn.
+    output, to
+        The file to write, and its format; that of its ending by default.
+    device, scheduler
+        What the requests go to; a closed load is simulated on it and written with the arrivals
+        that happened.
+    blocks
+        Instead of a device, how many blocks there are.
+    progress
+        Called now and then with the number of requests done and of all, if known.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with the load or the output, or a closed load without a device.
+    """
+    document = _core.trace_generate(
+        load._core,  # noqa: SLF001 (one package)
+        str(output),
+        to,
+        (None if device is None else device._core, scheduler, blocks),  # noqa: SLF001
+        progress,
+    )
+    report: dict[str, Any] = json.loads(document)
+    return report
 
 
 def sample_traces() -> dict[str, dict[str, Any]]:
     """Return the traces that come with sledsim, by name, with how they were recorded."""
     return {
         Path(file.name).stem: tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in sorted(_samples().iterdir(), key=lambda file: file.name)
+        for file in sorted(samples_folder().iterdir(), key=lambda file: file.name)
         if file.name.endswith(".toml")
     }
 
@@ -100,7 +285,7 @@ def trace_path(path: str | PathLike[str]) -> str:
     text = str(path)
     if not text.startswith(SAMPLE):
         return text
-    file = _samples() / f"{text.removeprefix(SAMPLE)}.trace.gz"
+    file = samples_folder() / f"{text.removeprefix(SAMPLE)}.trace.gz"
     if not file.is_file():
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{text}': must be one of {known}"
@@ -108,6 +293,7 @@ def trace_path(path: str | PathLike[str]) -> str:
     return str(file)
 
 
-def _samples() -> Path:
+def samples_folder() -> Path:
+    """Return where the sample traces are."""
     # A regular folder: the package is never imported from an archive, as it holds a library.
     return Path(str(resources.files("sledsim"))) / "data" / "traces"

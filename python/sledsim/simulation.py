@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +19,18 @@ if TYPE_CHECKING:
 class Run:
     """What came of a simulation; made by :func:`simulate`."""
 
-    def __init__(self, document: dict[str, Any], rows: _core.Rows | None) -> None:
+    def __init__(
+        self,
+        document: dict[str, Any],
+        statistics: _core.Statistics,
+        rows: _core.Rows | None = None,
+        series: _core.Rows | None = None,
+    ) -> None:
         self.document = document
         """Everything but the rows, as the JSON of ``sledsim run --json``."""
+        self._statistics = statistics
         self._rows = rows
+        self._series = series
 
     def __repr__(self) -> str:
         requests, device = self.summary["requests"], self.document["device"]
@@ -39,6 +48,31 @@ class Run:
         workload: dict[str, Any] = self.document["workload"]
         return workload
 
+    def cdf(self, time: str = "response_time", op: str | None = None) -> list[tuple[float, float]]:
+        """Return a distribution function, from the histograms that are always kept.
+
+        Parameters
+        ----------
+        time
+            A kind of time, named as in the summary but without its unit: ``"response_time"``,
+            ``"service_time"``, ``"queue"``, ``"seek"``, ...
+        op
+            ``"read"``, ``"write"``, ``"flush"`` or ``"trim"``, for the response times of these
+            alone.
+
+        Returns
+        -------
+        list of (ms, share)
+            Rising times, each with the share of the requests that did not take longer; a time is
+            at most 1/1024 too high. The last is the maximum and 1. Empty without requests.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name, or an operation with another kind of time.
+        """
+        return self._statistics.cdf(time, op)
+
     @property
     def requests(self) -> _core.Rows:
         """One row per request, for any library that reads the Arrow PyCapsule interface.
@@ -53,13 +87,32 @@ class Run:
             raise RuntimeError(msg)
         return self._rows
 
+    @property
+    def series(self) -> _core.Rows:
+        """Throughput, outstanding requests and power by window of time, as :attr:`requests`.
+
+        Raises
+        ------
+        RuntimeError
+            If no series was asked for.
+        """
+        if self._series is None:
+            msg = "there is no time series: simulate(..., series=True) makes one"
+            raise RuntimeError(msg)
+        return self._series
+
 
 def simulate(
     load: Load,
     device: Device,
     scheduler: str = "fcfs",
     *,
-    requests: bool | str | PathLike[str] = True,
+    requests: bool | str | PathLike[str] | None = None,
+    series: bool | str | PathLike[str] = False,
+    series_ms: float | None = None,
+    precision: float | None = None,
+    seeds: int = 1,
+    threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Run:
     """Run a load on a device.
@@ -72,22 +125,46 @@ def simulate(
         ``"fcfs"``.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
-        a path streams them to a Parquet file in constant memory.
+        a path streams them to a Parquet file in constant memory. By default they are kept, but of
+        several seeds they cannot be.
+    series
+        ``True`` makes a time series, a path (``.csv`` or ``.parquet``) writes it, too.
+    series_ms
+        The length of its windows; by default 1, 2, 4, ... ms, so that there are at most 1,024.
+    precision
+        Run until the 95 % confidence interval of the mean response time reaches no further than
+        this share of the mean to either side (0.01 is 1 %), or the load ends. Without
+        ``requests=`` of its own a generated load ends after 100 million.
+    seeds
+        Run so often, with the seed of the load and those that follow it, and put the results
+        together.
+    threads
+        For several seeds; by default as many as there are processors. Results do not depend on it.
     progress
-        Called now and then with the number of requests completed and of all, if known.
+        Called now and then with the number of requests completed and of all, if known (of a trace:
+        estimated). A trace that is read twice counts the requests of the first reading before.
 
     Raises
     ------
     SledsimError
         For whatever is wrong with the load, its file or the output. Nothing is left behind then.
     """
-    parquet = None if isinstance(requests, bool) else str(requests)
-    document, rows = _core.run(
+    for name, number, least in (("seeds", seeds, 1), ("threads", threads, 1)):
+        if number is not None and number < least:
+            msg = f"{name} = {number}: must be at least {least}"
+            raise SledsimError(msg)
+    if requests is None:
+        requests = seeds == 1
+    document, rows, windows, statistics = _core.run(
         device._core,  # noqa: SLF001 (one package)
         load._core,  # noqa: SLF001
         scheduler,
-        requests is True,
-        parquet,
+        requests if isinstance(requests, bool) else str(requests),
+        series if isinstance(series, bool) else str(series),
+        series_ms,
+        precision,
+        seeds,
+        threads or 0,
         progress,
     )
-    return Run(json.loads(document), rows)
+    return Run(json.loads(document), statistics, rows, windows)

@@ -27,6 +27,30 @@ pub trait Observer {
     /// # Errors
     /// As [`Observer::done`].
     fn note(&mut self, row: &Row) -> Result<()>;
+
+    /// Request number `count` (from 0) is about to arrive; first called with
+    /// request 0, then with the one whose number was returned.
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+        let _ = (at, count, model);
+        u64::MAX
+    }
+
+    /// All that happened before `now` has happened, nothing that happens at it;
+    /// called at the start, then as soon as the clock has come to the instant
+    /// that was returned, or past it.
+    ///
+    /// # Errors
+    /// As [`Observer::done`].
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Nanos> {
+        let _ = (now, model);
+        Ok(Nanos::MAX)
+    }
+
+    /// Whether there are requests enough, asked now and then: no more are
+    /// taken then, and the run ends when those under way are complete.
+    fn enough(&mut self) -> bool {
+        false
+    }
 }
 
 /// Bounds of a run.
@@ -60,6 +84,9 @@ pub struct Outcome {
     pub completed: u64,
     /// The latest completion.
     pub end: Nanos,
+    /// When nothing was left to do: the latest completion, or the end of work
+    /// that the model did on its own account after it.
+    pub idle: Nanos,
     /// Set if the load outran the device.
     pub saturated: Option<Saturated>,
 }
@@ -67,10 +94,24 @@ pub struct Outcome {
 /// How far a run is; handed to the `check` of [`simulate`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Requests completed.
+    /// Requests completed; while a trace is read before it is replayed,
+    /// requests read.
     pub completed: u64,
     /// Requests there will be, if known.
     pub requests: Option<u64>,
+    /// The share of a trace's bytes read so far, if known.
+    pub share: Option<f64>,
+}
+
+impl Progress {
+    /// Requests there will be: known, or estimated from the share of the
+    /// trace that was read.
+    #[must_use]
+    pub fn expected(&self) -> Option<u64> {
+        let share = self.share.filter(|share| *share > 0.0);
+        let estimate = || share.map(|share| (self.completed as f64 / share).ceil() as u64);
+        self.requests.or_else(estimate)
+    }
 }
 
 /// A completion to come, ordered by (time, sequence).
@@ -131,24 +172,36 @@ pub fn simulate(
     };
     let mut submitted = 0;
     let mut saturated = None;
+    let mut idle = Nanos::ZERO;
     let mut events: u64 = 0;
     let never = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
     // What is next on each side; asked anew only where it may have changed.
     let mut arrival = never(source.next_arrival()?);
     let mut wake = never(model.wake_at());
+    let mut tick = desk.observer.tick(Nanos::ZERO, model)?;
+    let mut tell_at = 0;
+    let mut enough = false;
     loop {
         let completion = never(desk.due.peek().map(|Reverse((at, _, _))| *at));
         let now = completion.min(arrival).min(wake);
         if now == Nanos::MAX {
             break;
         }
+        if now >= tick {
+            tick = desk.observer.tick(now, model)?;
+        }
         if completion == now {
             if let Some(Reverse((at, _, id))) = desk.due.pop() {
                 source.completed(id, at);
             }
-            arrival = never(source.next_arrival()?);
+            if !enough {
+                arrival = never(source.next_arrival()?);
+            }
         } else {
             if arrival == now {
+                if submitted == tell_at {
+                    tell_at = desk.observer.arriving(now, submitted, model);
+                }
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
                 model.submit(request, &mut desk);
@@ -162,6 +215,7 @@ pub fn simulate(
                 arrival = never(source.next_arrival()?);
             } else {
                 model.wake(now, &mut desk);
+                idle = now;
             }
             wake = never(model.wake_at());
             if let Some(error) = desk.failed.take() {
@@ -174,13 +228,19 @@ pub fn simulate(
             check(Progress {
                 completed,
                 requests,
+                share: source.share(),
             })?;
+            if !enough && desk.observer.enough() {
+                enough = true;
+                arrival = Nanos::MAX;
+            }
         }
     }
     Ok(Outcome {
         submitted,
         completed: desk.announced,
         end: desk.end,
+        idle: idle.max(desk.end),
         saturated,
     })
 }

@@ -22,6 +22,16 @@ pub enum Error {
         /// What is wrong, with the value and what was allowed.
         problem: String,
     },
+    /// A record of a binary trace.
+    #[error("{path}: byte {byte}: {problem}")]
+    Byte {
+        /// The file as the user named it.
+        path: String,
+        /// Where the record begins, counted from 0, after decompression.
+        byte: u64,
+        /// What is wrong, with the value and what was allowed.
+        problem: String,
+    },
     /// A request that the device cannot take.
     #[error("{0}")]
     Request(String),

@@ -156,6 +156,19 @@ impl Keys {
         (there || !table.entries.is_empty()).then_some(table)
     }
 
+    /// The names of this table's tables and keys, each once: tables in the order
+    /// in which they were written, then keys.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let keys = self.entries.iter().map(|entry| &*entry.key);
+        let tables = self.tables.iter().map(|(name, _)| &**name);
+        let mut names = Vec::new();
+        for name in tables.chain(keys) {
+            remember(&mut names, name.split('.').next().unwrap_or_default());
+        }
+        names
+    }
+
     /// Whether the key, or a table of that name, was given.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
@@ -233,25 +246,40 @@ impl Keys {
         Ok(self.opt_u64(key, wide)?.map(|number| number as u32))
     }
 
-    /// An integer of 32 bits or a word that stands for `None` inside, if
-    /// given.
+    /// The name of something that may be named by a number: a string, or an
+    /// integer of 32 bits, if given.
     ///
     /// # Errors
     /// Neither.
-    pub fn opt_u32_or(
+    pub fn opt_name(&mut self, key: &str) -> Result<Option<String>> {
+        let wanted = || format!("an integer from 0 to {}, or {TEXT}", u32::MAX);
+        let read = |value: &Value| match value.as_integer() {
+            Some(number) => Some(u32::try_from(number).ok()?.to_string()),
+            None => value.as_str().map(str::to_owned),
+        };
+        self.read(key, wanted, read)
+    }
+
+    /// An integer of 32 bits or one of several names, if given.
+    ///
+    /// # Errors
+    /// Neither.
+    pub fn opt_u32_or_choice<T: Clone>(
         &mut self,
         key: &str,
         allowed: RangeInclusive<u32>,
-        word: &str,
-    ) -> Result<Option<Option<u32>>> {
-        let (low, high) = (*allowed.start(), *allowed.end());
-        let wanted = || format!("an integer from {low} to {high}, or \"{word}\"");
+        number: fn(u32) -> T,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>> {
+        let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
+        let wanted = || format!("{}, or {}", integer(&wide), either(choices));
         let read = |value: &Value| {
-            if value.as_str() == Some(word) {
-                return Some(None);
+            if let Some(name) = value.as_str() {
+                let found = choices.iter().find(|choice| choice.0 == name)?;
+                return Some(found.1.clone());
             }
-            let number = u32::try_from(value.as_integer()?).ok()?;
-            allowed.contains(&number).then_some(Some(number))
+            let given = u32::try_from(value.as_integer()?).ok()?;
+            allowed.contains(&given).then(|| number(given))
         };
         self.read(key, wanted, read)
     }
@@ -483,6 +511,7 @@ impl Keys {
         let head = (key[prefix.len()..].find('.')).map(|dot| &key[..prefix.len() + dot]);
         Error::Key(match (other_unit, head) {
             (Some((name, unit)), _) => {
+                let unit = spelled(unit);
                 format!("{origin}: unknown key '{key}'; did you mean '{name}' (in {unit})?")
             }
             // Not a known table either: then that is the mistake.
@@ -707,6 +736,33 @@ fn split_unit(name: &str) -> (&str, Option<&str>) {
         }
     }
     (name, None)
+}
+
+/// A unit as one writes it, from how it ends a key.
+fn spelled(unit: &str) -> &str {
+    match unit {
+        "mbit_per_s" | "mbit_s" => "Mbit/s",
+        "kbit_per_s" | "kbit_s" => "kbit/s",
+        "mb_per_s" | "mb_s" => "MB/s",
+        "m_per_s2" | "m_s2" => "m/s2",
+        "mm_per_s" | "mm_s" => "mm/s",
+        "m_per_s" | "m_s" => "m/s",
+        "per_s" => "1/s",
+        "khz" => "kHz",
+        "mhz" => "MHz",
+        "hz" => "Hz",
+        "kib" => "KiB",
+        "mib" => "MiB",
+        "gib" => "GiB",
+        "kb" => "kB",
+        "mb" => "MB",
+        "gb" => "GB",
+        "mw" => "mW",
+        "nj" => "nJ",
+        "w" => "W",
+        "j" => "J",
+        other => other,
+    }
 }
 
 fn said(origin: &str, name: &str, value: &str) -> String {

@@ -24,6 +24,8 @@ pub mod run;
 #[cfg(feature = "parquet")]
 pub mod scenario;
 pub mod schedulers;
+#[cfg(feature = "parquet")]
+mod seeds;
 pub mod station;
 pub mod stats;
 pub mod traces;

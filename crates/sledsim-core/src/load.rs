@@ -1,13 +1,14 @@
 //! Loads: a workload or a trace, with the bounds of its run.
 
-use crate::engine::Limits;
-use crate::error::{Error, Result};
+use crate::engine::{Limits, Progress};
+use crate::error::Result;
 use crate::keys::Keys;
 use crate::request::Request;
+use crate::stats::WarmUp;
 use crate::traces::{TraceSource, TraceSpec};
 use crate::units::Nanos;
-use crate::workloads::{RandomSource, RandomSpec, Source};
-use serde_json::{Value, json};
+use crate::workloads::{Generator, Mix, Source, Workload};
+use serde_json::Value;
 use std::path::Path;
 
 /// A load: checked, not yet laid on a device.
@@ -15,16 +16,16 @@ use std::path::Path;
 pub struct Load {
     kind: LoadKind,
     pub(crate) limits: Limits,
+    pub(crate) warm_up: WarmUp,
+    /// Lays the load on no more than so many blocks.
+    within: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
 enum LoadKind {
-    Random(Box<RandomSpec>),
+    Workload(Workload),
     Trace(Box<TraceSpec>),
 }
-
-/// The workloads by name, traces apart.
-pub const WORKLOADS: [&str; 1] = ["random"];
 
 impl Load {
     /// Reads the workload called `name` from `keys` and finishes them.
@@ -32,16 +33,16 @@ impl Load {
     /// # Errors
     /// An unknown name, or whatever is wrong with a key.
     pub fn workload(name: &str, mut keys: Keys) -> Result<Self> {
-        if !WORKLOADS.contains(&name) {
-            let known = WORKLOADS.join(", ");
-            return Err(Error::Key(format!(
-                "unknown workload '{name}': must be one of {known}"
-            )));
-        }
         let limits = limits(&mut keys)?;
-        let kind = LoadKind::Random(Box::new(RandomSpec::read(&mut keys)?));
+        let warm_up = WarmUp::read(&mut keys)?;
+        let kind = LoadKind::Workload(Workload::read(name, &mut keys)?);
         keys.finish()?;
-        Ok(Self { kind, limits })
+        Ok(Self {
+            kind,
+            limits,
+            warm_up,
+            within: None,
+        })
     }
 
     /// Reads how to replay the trace at `path` from `keys` and finishes them.
@@ -50,15 +51,67 @@ impl Load {
     /// Whatever is wrong with a key; the file is opened by [`crate::run::run`].
     pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
         let limits = limits(&mut keys)?;
+        let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));
         keys.finish()?;
-        Ok(Self { kind, limits })
+        Ok(Self {
+            kind,
+            limits,
+            warm_up,
+            within: None,
+        })
     }
 
-    pub(crate) fn source(&self, device_blocks: u64) -> Result<Running> {
+    /// The seed; `None` for a trace, which has none.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        match &self.kind {
+            LoadKind::Workload(workload) => Some(workload.seed()),
+            LoadKind::Trace(_) => None,
+        }
+    }
+
+    /// The same load with `k` added to its seed; a trace stays as it is.
+    #[must_use]
+    pub fn with_seed_offset(mut self, k: u64) -> Self {
+        if let LoadKind::Workload(workload) = &mut self.kind {
+            *workload = workload.with_seed_offset(k);
+        }
+        self
+    }
+
+    /// The same load, going on for `most` requests if it is generated and
+    /// nobody said how many; then also whether it is such a load.
+    #[must_use]
+    pub fn going_on(mut self, most: u64) -> (Self, bool) {
+        let goes_on = match &mut self.kind {
+            LoadKind::Workload(workload) => workload.go_on(most),
+            LoadKind::Trace(_) => false,
+        };
+        (self, goes_on)
+    }
+
+    /// The same load for a device as if it had `blocks` blocks, if it has more.
+    #[must_use]
+    pub fn within(mut self, blocks: u64) -> Self {
+        self.within = Some(blocks);
+        self
+    }
+
+    pub(crate) fn source(
+        &self,
+        device_blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Running> {
+        let device_blocks = device_blocks.min(self.within.unwrap_or(u64::MAX));
         Ok(match &self.kind {
-            LoadKind::Random(spec) => Running::Random(spec.source(device_blocks)?, spec.facts()),
-            LoadKind::Trace(spec) => Running::Trace(spec.source(device_blocks)?),
+            LoadKind::Workload(Workload::Generator(spec)) => {
+                Running::Generator(Box::new(spec.source(device_blocks)?))
+            }
+            LoadKind::Workload(Workload::Mix(spec)) => {
+                Running::Mix(Box::new(spec.source(device_blocks)?))
+            }
+            LoadKind::Trace(spec) => Running::Trace(Box::new(spec.source(device_blocks, check)?)),
         })
     }
 }
@@ -70,18 +123,16 @@ fn limits(keys: &mut Keys) -> Result<Limits> {
 
 /// A load under way.
 pub(crate) enum Running {
-    Random(RandomSource, Value),
-    Trace(TraceSource),
+    Generator(Box<Generator>),
+    Mix(Box<Mix>),
+    Trace(Box<TraceSource>),
 }
 
 impl Running {
     pub(crate) fn facts(&self) -> Value {
         match self {
-            Self::Random(source, facts) => {
-                let mut facts = facts.clone();
-                facts["shortened"] = json!(source.shortened());
-                facts
-            }
+            Self::Generator(source) => source.facts(),
+            Self::Mix(source) => source.facts(),
             Self::Trace(source) => source.facts(),
         }
     }
@@ -90,29 +141,40 @@ impl Running {
 impl Source for Running {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         match self {
-            Self::Random(source, _) => source.next_arrival(),
+            Self::Generator(source) => source.next_arrival(),
+            Self::Mix(source) => source.next_arrival(),
             Self::Trace(source) => source.next_arrival(),
         }
     }
 
     fn take(&mut self) -> Result<Request> {
         match self {
-            Self::Random(source, _) => source.take(),
+            Self::Generator(source) => source.take(),
+            Self::Mix(source) => source.take(),
             Self::Trace(source) => source.take(),
         }
     }
 
     fn completed(&mut self, id: u64, at: Nanos) {
         match self {
-            Self::Random(source, _) => source.completed(id, at),
+            Self::Generator(source) => source.completed(id, at),
+            Self::Mix(source) => source.completed(id, at),
             Self::Trace(source) => source.completed(id, at),
         }
     }
 
     fn requests(&self) -> Option<u64> {
         match self {
-            Self::Random(source, _) => source.requests(),
+            Self::Generator(source) => source.requests(),
+            Self::Mix(source) => source.requests(),
             Self::Trace(source) => source.requests(),
+        }
+    }
+
+    fn share(&self) -> Option<f64> {
+        match self {
+            Self::Generator(_) | Self::Mix(_) => None,
+            Self::Trace(source) => source.share(),
         }
     }
 }

@@ -31,9 +31,30 @@ pub trait Mechanism: Send {
     /// found.
     fn at_least(&self, at: Nanos, major: i64) -> Nanos;
 
+    /// One past the last block of the row, track or cylinder that holds `lbn`;
+    /// blocks of one lie side by side in LBN order. A row is what is moved in
+    /// one pass: the least that is worth reading ahead, and the longest that
+    /// background work keeps a request waiting. A mechanism without such
+    /// structure is one row.
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        let _ = (lbn, span);
+        self.blocks()
+    }
+
     /// Energy spent by cause up to `until`, which is not before the end of
     /// the last service.
     fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// Blocks that lie together, from little to much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// What is moved in one pass.
+    Row,
+    /// What is moved without switching tips or heads.
+    Track,
+    /// What is moved without moving across tracks.
+    Cylinder,
 }
 
 /// A place on the media. Time grows mostly with the difference in `major`

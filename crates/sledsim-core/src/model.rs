@@ -3,6 +3,7 @@
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
+use std::ops::{Add, Sub};
 
 /// Anything that takes requests: a device, a cache, an array.
 ///
@@ -66,18 +67,25 @@ pub struct Energy {
     pub inactive_j: f64,
     /// Waking from the parked state.
     pub startup_j: f64,
+    /// Reading ahead, whatever the mechanism did for it; not counted above.
+    pub read_ahead_j: f64,
+    /// Writing what a buffer held back, whatever the mechanism did for it; not
+    /// counted above.
+    pub destage_j: f64,
 }
 
 impl Energy {
     /// The causes with their names, in the order of the result schema.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, f64); 5] {
+    pub fn by_cause(&self) -> [(&'static str, f64); 7] {
         [
             ("seek_j", self.seek_j),
             ("transfer_j", self.transfer_j),
             ("idle_j", self.idle_j),
             ("inactive_j", self.inactive_j),
             ("startup_j", self.startup_j),
+            ("read_ahead_j", self.read_ahead_j),
+            ("destage_j", self.destage_j),
         ]
     }
 
@@ -85,6 +93,35 @@ impl Energy {
     #[must_use]
     pub fn total_j(&self) -> f64 {
         self.by_cause().iter().map(|(_, joules)| joules).sum()
+    }
+}
+
+impl Energy {
+    /// Cause by cause.
+    fn with(self, other: Self, operation: fn(f64, f64) -> f64) -> Self {
+        Self {
+            seek_j: operation(self.seek_j, other.seek_j),
+            transfer_j: operation(self.transfer_j, other.transfer_j),
+            idle_j: operation(self.idle_j, other.idle_j),
+            inactive_j: operation(self.inactive_j, other.inactive_j),
+            startup_j: operation(self.startup_j, other.startup_j),
+            read_ahead_j: operation(self.read_ahead_j, other.read_ahead_j),
+            destage_j: operation(self.destage_j, other.destage_j),
+        }
+    }
+}
+
+impl Add for Energy {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        self.with(other, f64::add)
+    }
+}
+
+impl Sub for Energy {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self.with(other, f64::sub)
     }
 }
 

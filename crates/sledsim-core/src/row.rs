@@ -2,6 +2,7 @@
 
 use crate::request::{Op, Request};
 use crate::units::Nanos;
+use std::ops::Add;
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,7 +39,8 @@ impl Status {
 pub struct Parts {
     /// Command processing, paid at arrival.
     pub overhead: Nanos,
-    /// Waiting: for the bus with the command, then for the mechanism.
+    /// Waiting: for the bus with the command, then for the mechanism, for room
+    /// in a buffer, or for blocks that are being read.
     pub queue: Nanos,
     /// Positioning: for every pass the larger of X and Y.
     pub seek: Nanos,
@@ -56,7 +58,8 @@ pub struct Parts {
     pub head_switch: Nanos,
     /// Media transfer.
     pub transfer: Nanos,
-    /// From the end of the media transfer to the last byte on the bus.
+    /// From the end of the media transfer to the last byte on the bus; the
+    /// crossing of write data where nothing else can happen before it.
     pub bus: Nanos,
     /// Repeated attempts.
     pub retry: Nanos,
@@ -77,6 +80,29 @@ impl Parts {
             + self.bus
             + self.retry
             + self.other
+    }
+}
+
+impl Add for Parts {
+    type Output = Self;
+
+    /// What two services took together.
+    fn add(self, other: Self) -> Self {
+        Self {
+            overhead: self.overhead + other.overhead,
+            queue: self.queue + other.queue,
+            seek: self.seek + other.seek,
+            x_seek: self.x_seek + other.x_seek,
+            y_seek: self.y_seek + other.y_seek,
+            settle: self.settle + other.settle,
+            turnaround: self.turnaround + other.turnaround,
+            rotation: self.rotation + other.rotation,
+            head_switch: self.head_switch + other.head_switch,
+            transfer: self.transfer + other.transfer,
+            bus: self.bus + other.bus,
+            retry: self.retry + other.retry,
+            other: self.other + other.other,
+        }
     }
 }
 

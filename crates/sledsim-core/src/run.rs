@@ -2,17 +2,23 @@
 
 use crate::devices::Device;
 use crate::engine::{Observer, Progress, simulate};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::load::Load;
+use crate::model::{Model, Report};
 use crate::row::Row;
 use crate::schedulers::Choice as SchedulerChoice;
-use crate::stats::{ParquetRows, RowBuffer, RunFacts, Stats, summary};
+use crate::seeds::run_seeds;
+use crate::stats::{
+    ParquetRows, Pieces, Precision, RowBuffer, RunFacts, Series, SeriesFile, Stats, WarmUp,
+    WarmUpCut, Window, summary,
+};
+use crate::units::Nanos;
 use arrow_array::RecordBatch;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Where the rows go. The statistics are kept in any case.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum RowsTo {
     /// Nowhere.
     #[default]
@@ -24,46 +30,186 @@ pub enum RowsTo {
     Parquet(PathBuf),
 }
 
+/// Where the time series goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SeriesTo {
+    /// Nowhere: none is made.
+    #[default]
+    Nowhere,
+    /// Into memory.
+    Memory,
+    /// Into a file, `.csv` or `.parquet`, and into memory.
+    File(PathBuf),
+}
+
+/// How a load is run, and what is kept of it beside the statistics.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Where the rows go.
+    pub rows: RowsTo,
+    /// Where the time series goes.
+    pub series: SeriesTo,
+    /// The length of its windows; by default 512 to 1,024 in the run.
+    pub window: Option<Nanos>,
+    /// Run until half the confidence interval of the mean response time is at
+    /// most this share of it.
+    pub precision: Option<f64>,
+    /// Run so often, with the seed of the load and those that follow it; 0 is
+    /// taken as 1.
+    pub seeds: u64,
+    /// Threads for several seeds; 0 for as many as there are processors. No
+    /// result depends on it.
+    pub threads: usize,
+}
+
+impl From<&RowsTo> for Plan {
+    fn from(rows: &RowsTo) -> Self {
+        Self {
+            rows: rows.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Self> for Plan {
+    fn from(plan: &Self) -> Self {
+        plan.clone()
+    }
+}
+
+/// The most seeds of one run.
+const MOST_SEEDS: u64 = 10_000;
+/// Where a generated load of no stated length ends if its precision does not
+/// end it.
+pub const MOST_REQUESTS: u64 = 100_000_000;
+
+/// A precision must be found this many times running, each time after an
+/// eighth more requests: one look may find a narrow interval by chance.
+const LOOKS_IN_A_ROW: u32 = 2;
+
+impl Plan {
+    fn check(&self, load: &Load) -> Result<()> {
+        if let Some(precision) = self.precision
+            && !(precision > 0.0 && precision < 1.0)
+        {
+            return Err(Error::Key(format!(
+                "precision = {precision}: must be above 0 and below 1 (100 %)"
+            )));
+        }
+        if self.window == Some(Nanos::ZERO) {
+            let problem = "series_ms: must be at least 0.000001 (a nanosecond)";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        if self.window.is_some() && self.series == SeriesTo::Nowhere {
+            let problem = "series_ms: is the length of windows, and no series is asked for";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        if let (RowsTo::Parquet(rows), SeriesTo::File(series)) = (&self.rows, &self.series)
+            && rows == series
+        {
+            return Err(Error::file(rows, "is to hold the requests and the series"));
+        }
+        if self.seeds > MOST_SEEDS {
+            let seeds = self.seeds;
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: must be an integer from 1 to {MOST_SEEDS}"
+            )));
+        }
+        if self.seeds > 1 {
+            let seeds = self.seeds;
+            if self.rows != RowsTo::Nowhere {
+                return Err(Error::Key(format!(
+                    "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
+                )));
+            }
+            if self.series != SeriesTo::Nowhere {
+                return Err(Error::Key(format!(
+                    "seeds = {seeds}: a series is of a single run only; run one seed for it"
+                )));
+            }
+            let Some(seed) = load.seed() else {
+                return Err(Error::Key(format!(
+                    "seeds = {seeds}: a trace has no seed; every run of it is the same"
+                )));
+            };
+            if seed > i64::MAX as u64 - seeds {
+                return Err(Error::Key(format!(
+                    "seeds = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Rows in one batch in memory.
 const BATCH_ROWS: usize = 65_536;
 
 /// Statistics of the requests, and rows wherever they go.
 struct Recorder {
     stats: Stats,
+    pieces: Pieces,
+    /// The precision at which the run may end, and how many requests there
+    /// must be when it is looked at next.
+    target: Option<f64>,
+    look_at: u64,
+    /// How many times running it was found good enough.
+    in_a_row: u32,
+    reached: bool,
+    warm_up: WarmUp,
+    /// Requests that arrived earlier are not counted.
+    since: Nanos,
+    not_counted: u64,
+    /// What the devices had done by then.
+    before: Vec<Report>,
+    series: Option<Series>,
     memory: Option<RowBuffer>,
     batches: Vec<RecordBatch>,
     file: Option<ParquetRows>,
 }
 
 impl Recorder {
-    fn new(rows: &RowsTo, devices: &[String]) -> Result<Self> {
-        let file = match rows {
+    fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
+        let file = match &plan.rows {
             RowsTo::Parquet(path) => Some(ParquetRows::create(path, devices)?),
             _ => None,
         };
-        let memory = matches!(rows, RowsTo::Memory).then(|| RowBuffer::new(devices, BATCH_ROWS));
+        let in_memory = plan.rows == RowsTo::Memory;
+        let has_series = plan.series != SeriesTo::Nowhere;
         Ok(Self {
             stats: Stats::new(),
-            memory,
+            pieces: Pieces::default(),
+            target: plan.precision,
+            look_at: 0,
+            in_a_row: 0,
+            reached: false,
+            warm_up,
+            since: if warm_up.is_some() {
+                Nanos::MAX
+            } else {
+                Nanos::ZERO
+            },
+            not_counted: 0,
+            before: Vec::new(),
+            series: has_series.then(|| Series::new(plan.window)),
+            memory: in_memory.then(|| RowBuffer::new(devices, BATCH_ROWS)),
             batches: Vec::new(),
             file,
         })
-    }
-
-    fn finish(mut self) -> Result<(Stats, Vec<RecordBatch>)> {
-        if let Some(file) = self.file {
-            file.finish()?;
-        }
-        if let Some(buffer) = &mut self.memory {
-            self.batches.push(buffer.finish());
-        }
-        Ok((self.stats, self.batches))
     }
 }
 
 impl Observer for Recorder {
     fn done(&mut self, row: &Row) -> Result<()> {
-        self.stats.record(row);
+        if row.arrival >= self.since {
+            self.stats.record(row);
+            self.pieces.count(&self.stats);
+        } else {
+            self.not_counted += 1;
+        }
+        if let Some(series) = &mut self.series {
+            series.record(row)?;
+        }
         self.note(row)
     }
 
@@ -79,6 +225,47 @@ impl Observer for Recorder {
         }
         Ok(())
     }
+
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+        if !self.warm_up.is_some() {
+            return u64::MAX;
+        }
+        if self.warm_up.ends(at, count) {
+            self.since = at;
+            model.report(at, &mut self.before);
+            return u64::MAX;
+        }
+        self.warm_up.requests.max(count + 1)
+    }
+
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Nanos> {
+        match &mut self.series {
+            Some(series) => series.tick(now, model),
+            None => Ok(Nanos::MAX),
+        }
+    }
+
+    fn enough(&mut self) -> bool {
+        let Some(target) = self.target else {
+            return false;
+        };
+        let requests = self.pieces.requests();
+        if requests < self.look_at {
+            return false;
+        }
+        // Every look is a chance to stop too early: not too many of them.
+        self.look_at = requests + requests.div_ceil(8);
+        if !self.pieces.is_within(target) {
+            self.in_a_row = 0;
+            return false;
+        }
+        self.in_a_row += 1;
+        self.reached = self.in_a_row == LOOKS_IN_A_ROW;
+        if self.reached {
+            self.pieces.close();
+        }
+        self.reached
+    }
 }
 
 /// What came of a run.
@@ -89,39 +276,184 @@ pub struct Run {
     pub document: Value,
     /// The rows, if they were kept in memory: at least one batch, then.
     pub batches: Vec<RecordBatch>,
+    /// The time series, if one was made.
+    pub series: Option<Vec<Window>>,
+    /// The statistics, for distribution functions.
+    pub stats: Stats,
 }
 
-/// Runs `load` on `device`. `check` is called now and then with the progress;
-/// its error ends the run, and leaves nothing behind.
+/// One run before it is written up.
+pub(crate) struct Single {
+    pub(crate) stats: Stats,
+    pub(crate) facts: RunFacts,
+    pub(crate) workload: Value,
+    batches: Vec<RecordBatch>,
+    series: Option<Vec<Window>>,
+}
+
+/// Runs `load` on `device` as planned; where only the place of the rows is of
+/// interest, that will do as a plan. `check` is called now and then with the
+/// progress; its error ends the run, and leaves nothing behind.
 ///
 /// # Errors
-/// Whatever is wrong with the load, its file or the output.
+/// Whatever is wrong with the plan, the load, its file or the output.
 pub fn run(
     device: &Device,
     load: &Load,
     scheduler: SchedulerChoice,
-    rows: &RowsTo,
+    plan: impl Into<Plan>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Run> {
-    let (mut model, devices) = device.build(&|| scheduler.make());
-    let mut source = load.source(model.blocks())?;
-    let mut recorder = Recorder::new(rows, &devices)?;
-    let outcome = simulate(&mut source, &mut *model, &mut recorder, load.limits, check)?;
-    let mut reports = Vec::new();
-    model.report(outcome.end, &mut reports);
-    let facts = RunFacts {
-        simulated_end: outcome.end,
-        saturated: outcome.saturated,
-        reports,
-        ..RunFacts::default()
+    let plan = plan.into();
+    plan.check(load)?;
+    let single = if plan.seeds > 1 {
+        run_seeds(device, load, scheduler, &plan, check)?
+    } else {
+        run_one(device, load, scheduler, &plan, check)?
     };
-    let (stats, batches) = recorder.finish()?;
     let document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
         "scheduler": scheduler.name,
-        "workload": source.facts(),
-        "summary": summary(&stats, &facts),
+        "workload": single.workload,
+        "summary": summary(&single.stats, &single.facts),
     });
-    Ok(Run { document, batches })
+    Ok(Run {
+        document,
+        batches: single.batches,
+        series: single.series,
+        stats: single.stats,
+    })
+}
+
+/// Runs it once.
+pub(crate) fn run_one(
+    device: &Device,
+    load: &Load,
+    scheduler: SchedulerChoice,
+    plan: &Plan,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Single> {
+    let (mut model, devices) = device.build(&|| scheduler.make());
+    let (load, goes_on) = match plan.precision {
+        Some(_) => load.clone().going_on(MOST_REQUESTS),
+        None => (load.clone(), false),
+    };
+    let warm_up = load.warm_up;
+    let mut source = load.source(model.blocks(), check)?;
+    if let Some(requests) = crate::workloads::Source::requests(&source)
+        && warm_up.requests >= requests
+    {
+        return Err(Error::Key(format!(
+            "warm_up_requests = {}: must be below the {requests} requests of the load",
+            warm_up.requests
+        )));
+    }
+    let series_file = match &plan.series {
+        SeriesTo::File(path) => Some(SeriesFile::create(path)?),
+        _ => None,
+    };
+    let mut recorder = Recorder::new(plan, warm_up, &devices)?;
+    let mut told = |at: Progress| {
+        check(Progress {
+            requests: at.requests.filter(|_| !goes_on),
+            ..at
+        })
+    };
+    let limits = load.limits;
+    let outcome = simulate(&mut source, &mut *model, &mut recorder, limits, &mut told)?;
+    if recorder.since == Nanos::MAX && outcome.saturated.is_none() {
+        let (wanted, end) = (warm_up.until, outcome.end.s());
+        let wanted = match wanted {
+            Nanos::ZERO => format!("warm_up_requests = {}", warm_up.requests),
+            until => format!("warm_up_s = {}", until.0 as f64 / 1e9),
+        };
+        let all = outcome.submitted;
+        return Err(Error::Key(format!(
+            "{wanted}: the load ended at {end} s after {all} requests, before any was counted"
+        )));
+    }
+    let mut reports = Vec::new();
+    model.report(outcome.idle, &mut reports);
+    for (report, before) in reports.iter_mut().zip(&recorder.before) {
+        *report = difference(report, before);
+    }
+    let mut intervals = recorder.pieces.intervals();
+    if outcome.saturated.is_some() {
+        for interval in intervals.iter_mut().flatten() {
+            interval.caution = Some(crate::stats::Caution::Saturated);
+        }
+    }
+    let precision = plan.precision.map(|target| Precision {
+        target,
+        reached: intervals[0].map(|interval| interval.share()),
+        missed: (!recorder.reached && !recorder.pieces.is_within(target)).then(|| {
+            let reason = match (outcome.saturated, goes_on) {
+                (Some(_), _) => "the load outran the device".to_owned(),
+                (None, true) => format!("the limit of {} requests came first", outcome.submitted),
+                (None, false) => format!("the load ended after {} requests", outcome.submitted),
+            };
+            match intervals[0].and_then(|interval| interval.caution) {
+                Some(caution) => format!("{reason} ({})", caution.text()),
+                None => reason,
+            }
+        }),
+    });
+    let facts = RunFacts {
+        simulated_end: outcome.idle,
+        saturated: outcome.saturated,
+        interrupted: false,
+        reports,
+        warm_up: warm_up.is_some().then(|| WarmUpCut {
+            requests: recorder.not_counted,
+            until: recorder.since.min(outcome.end),
+        }),
+        intervals,
+        precision,
+        runs: Vec::new(),
+    };
+    let windows = match recorder.series.take() {
+        Some(series) => Some(series.finish(outcome.idle, &*model)?),
+        None => None,
+    };
+    if let Some(file) = recorder.file.take() {
+        file.finish()?;
+    }
+    if let (Some(file), Some(windows)) = (series_file, &windows) {
+        file.write(windows)?;
+    }
+    if let Some(buffer) = &mut recorder.memory {
+        recorder.batches.push(buffer.finish());
+    }
+    let mut workload = source.facts();
+    if recorder.reached {
+        workload["requests"] = json!(outcome.submitted); // the same run again, then
+    }
+    Ok(Single {
+        stats: recorder.stats,
+        facts,
+        workload,
+        batches: recorder.batches,
+        series: windows,
+    })
+}
+
+/// What a device did since `before`.
+fn difference(now: &Report, before: &Report) -> Report {
+    Report {
+        name: now.name.clone(),
+        busy: now.busy.since(before.busy),
+        energy: now.energy - before.energy,
+    }
+}
+
+/// Runs that differ in nothing but their seeds, as one.
+pub(crate) fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
+    Single {
+        stats,
+        facts,
+        workload,
+        batches: Vec::new(),
+        series: None,
+    }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::keys::Keys;
 use crate::load::Load;
 use crate::schedulers::Choice as SchedulerChoice;
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 /// A device, a scheduler and a load.
 #[derive(Clone, Debug)]
@@ -46,6 +46,8 @@ pub struct Additions {
     /// `key=value` as after `--set`: keys of the workload bare, others with
     /// their table (`device.idle`); values as in TOML, words without quotes.
     pub set: Vec<String>,
+    /// The folder of the sample traces, which a file calls `sample:NAME`.
+    pub samples: Option<PathBuf>,
 }
 
 /// The tables of a scenario.
@@ -132,7 +134,17 @@ fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<
         (None, Some(workload)) => Load::workload(workload, keys),
         (None, None) => match (kind.as_deref().unwrap_or("random"), file) {
             ("trace", Some(file)) => {
-                let path = beside.map_or_else(|| file.clone().into(), |folder| folder.join(&file));
+                let path = match (file.strip_prefix("sample:"), &additions.samples) {
+                    (Some(sample), Some(folder)) => {
+                        let path = folder.join(format!("{sample}.trace.gz"));
+                        if !path.is_file() {
+                            let problem = format!("unknown sample trace '{file}'");
+                            return Err(keys.refuse("file", problem));
+                        }
+                        path
+                    }
+                    _ => beside.map_or_else(|| file.clone().into(), |folder| folder.join(&file)),
+                };
                 Load::trace(&path, keys)
             }
             ("trace", None) => Err(keys.refuse("file", "missing; must be the path of a trace")),

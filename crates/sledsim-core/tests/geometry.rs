@@ -12,6 +12,12 @@ use sledsim_core::random::Stream;
 use sledsim_core::request::Extent;
 use std::collections::BTreeSet;
 
+/// The presets that have a sled.
+fn mems_presets() -> impl Iterator<Item = &'static str> {
+    let names = PRESETS.iter().map(|preset| preset.0);
+    names.filter(|name| device(name, &[]).mems().is_some())
+}
+
 fn preset(name: &str) -> Geometry {
     device(name, &[]).mems().expect("a MEMS device").geometry
 }
@@ -28,12 +34,7 @@ fn presets_have_the_published_shapes() {
         ("cmu2003", 2500, 27, 10, 10, 6_750_000),
         ("msst2005", 2500, 27, 20, 5, 6_750_000),
     ];
-    assert!(
-        shapes
-            .iter()
-            .map(|shape| shape.0)
-            .eq(PRESETS.iter().map(|preset| preset.0))
-    );
+    assert!(shapes.iter().map(|shape| shape.0).eq(mems_presets()));
     for (name, cylinders, rows, blocks_per_row, tracks, blocks) in shapes {
         let g = preset(name);
         assert_eq!(
@@ -46,7 +47,7 @@ fn presets_have_the_published_shapes() {
 
 #[test]
 fn presets_are_bijections() {
-    for (name, _) in PRESETS {
+    for name in mems_presets() {
         let geometry = preset(name);
         let mut random = Stream::new(1, name);
         let ends = [0, geometry.blocks() - 1];

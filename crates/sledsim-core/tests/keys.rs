@@ -334,7 +334,7 @@ fn every_key_must_be_asked_for() {
         ),
         (
             "[power]\nsled_w = 1",
-            "my.toml:2: unknown key 'power.sled_w'; did you mean 'power.sled_mw' (in mw)?",
+            "my.toml:2: unknown key 'power.sled_w'; did you mean 'power.sled_mw' (in mW)?",
         ),
         (
             "front = 3",

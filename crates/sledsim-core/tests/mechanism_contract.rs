@@ -2,31 +2,11 @@
 
 mod common;
 
-use common::device;
-use sledsim_core::devices::mems::kinematics::Kinematics;
-use sledsim_core::devices::mems::motion::Motion;
-use sledsim_core::devices::mems::sled::{Behaviour, Sled};
-use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::mechanism::{Mechanism, Step};
+use common::sleds::sled;
+use sledsim_core::mechanism::{Mechanism, Span, Step};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Op, Request};
 use sledsim_core::units::Nanos;
-
-struct Make(Behaviour);
-
-impl WithMotion for Make {
-    type Output = Box<dyn Mechanism>;
-
-    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        Box::new(Sled::new(motion, self.0))
-    }
-}
-
-fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
-    let device = device(name, overrides);
-    let spec = device.mems().expect("a MEMS device");
-    spec.with_motion(Make(spec.behaviour))
-}
 
 const CASES: [(&str, &[(&str, &str)]); 9] = [
     ("g2", &[]),
@@ -148,6 +128,35 @@ fn passes_cover_a_request_once_and_no_pass_is_wider_than_a_row() {
                 lbn += u64::from(step.blocks);
             }
             assert_eq!(lbn, request.extents[0].end());
+        }
+    }
+}
+
+#[test]
+fn rows_lie_in_tracks_and_tracks_in_cylinders() {
+    for (name, overrides) in CASES {
+        let sled = sled(name, overrides);
+        let mut random = Stream::new(3, "spans");
+        let place = |lbn| sled.place(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
+        let ends = [0, sled.blocks() - 1];
+        let some = (0..500).map(|_| random.below(sled.blocks()));
+        for lbn in ends.into_iter().chain(some) {
+            let [row, track, cylinder] =
+                [Span::Row, Span::Track, Span::Cylinder].map(|span| sled.end_of(lbn, span));
+            assert!(lbn < row && row <= track && track <= cylinder && cylinder <= sled.blocks());
+            assert_eq!(place(row - 1), place(lbn), "a row is one place");
+            assert_eq!(place(cylinder - 1).major, place(lbn).major);
+            assert!(
+                row == track || place(row) != place(lbn),
+                "the next row is another"
+            );
+            if cylinder < sled.blocks() {
+                assert_eq!(place(cylinder).major, place(lbn).major + 1);
+            }
+            // A row is one pass, whatever comes before and behind.
+            let request = Request::new(0, Nanos::ZERO, Op::Read, lbn, (row - lbn) as u32);
+            let mut copy = self::sled(name, overrides);
+            assert_eq!(copy.serve(Nanos::ZERO, &request, &mut Vec::new()).passes, 1);
         }
     }
 }

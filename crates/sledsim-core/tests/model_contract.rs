@@ -1,5 +1,5 @@
-//! Does every model keep the contract? One suite for a sled, a stripe of two
-//! sleds, and a memory in front of a sled.
+//! Does every model keep the contract? One suite for sleds without and with a
+//! buffer, a stripe of two sleds, a memory in front of a sled, and flash.
 
 mod common;
 
@@ -68,11 +68,54 @@ fn memory_before_sled() -> Box<dyn Model> {
     Box::new(ReadCache::new("cached", 0, Box::new(front), plain(2)))
 }
 
-const MODELS: [(&str, Make); 4] = [
+/// A sled with a buffer that reads ahead and holds writes back, and parks soon.
+fn buffered_sled() -> Box<dyn Model> {
+    let overrides = [
+        ("inactive_after_ms", "2"),
+        ("idle", "'coast'"),
+        ("buffer.size_kib", "256"),
+        ("buffer.segments", "4"),
+        ("buffer.read_ahead", "'full'"),
+        ("buffer.write_back_segments", "2"),
+        ("buffer.speed_matching", "'block'"),
+    ];
+    device("g2", &overrides)
+        .mems()
+        .expect("a sled")
+        .build("buffered", 0, fcfs())
+}
+
+/// Two sleds with buffers, of which only the first lets writes through.
+fn stripe_of_buffered_sleds() -> Box<dyn Model> {
+    let through = [
+        ("buffer.size_kib", "128"),
+        ("buffer.segments", "8"),
+        ("buffer.read_ahead", "30"),
+        ("buffer.speed_matching", "'none'"),
+    ];
+    let (through, _) = device("g3", &through).build(&fcfs);
+    Box::new(Stripe::new("stripe", 0, vec![through, buffered_sled()], 16))
+}
+
+fn flash() -> Box<dyn Model> {
+    let overrides = [("units", "3")];
+    device("flash", &overrides).build(&fcfs).0
+}
+
+/// Whether every mechanism in it does nothing but serve the requests it
+/// reports, one at a time.
+fn is_plain(name: &str) -> bool {
+    !name.contains("buffered") && name != "flash"
+}
+
+const MODELS: [(&str, Make); 7] = [
     ("sled", sled),
     ("restless sled", restless_sled),
     ("stripe of two sleds", stripe),
     ("memory before a sled", memory_before_sled),
+    ("buffered sled", buffered_sled),
+    ("stripe of buffered sleds", stripe_of_buffered_sleds),
+    ("flash", flash),
 ];
 
 /// Open arrivals of all operations, some batches, many on the same blocks.
@@ -242,7 +285,7 @@ fn every_request_completes_once_and_its_parts_add_up() {
 
 #[test]
 fn mechanisms_serve_one_request_at_a_time_and_are_busy_that_long() {
-    for (name, make) in MODELS {
+    for (name, make) in MODELS.into_iter().filter(|(name, _)| is_plain(name)) {
         let mut model = make();
         let all = requests(2000, 1100.0, 3, model.blocks());
         let (rows, outcome) = run(&mut *model, &mut Load::new(all, None));

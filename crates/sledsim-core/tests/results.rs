@@ -6,7 +6,7 @@ use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Energy, Report};
 use sledsim_core::request::Op;
 use sledsim_core::row::{Parts, Row, Status};
-use sledsim_core::stats::{RunFacts, Stats, summary};
+use sledsim_core::stats::{Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut, summary};
 use sledsim_core::units::Nanos;
 use std::fs;
 use std::path::Path;
@@ -124,6 +124,7 @@ fn a_run_worked_out_by_hand() {
                 report("g2", 4, energy(0.5, 0.25)),
                 report("cache", 1, energy(0.0, 1.25)),
             ],
+            ..RunFacts::default()
         },
     );
     // 6 ms is 5 ms after the first arrival; 1,024,000 bytes moved in it.
@@ -149,6 +150,15 @@ fn a_run_worked_out_by_hand() {
         ("saturated", json!({"at_s": 0.011, "queue": 7})),
         ("interrupted", json!(false)),
         ("request_energy_j", json!(0.75)),
+        ("warm_up", Value::Null),
+        ("precision", Value::Null),
+        ("seeds", Value::Null),
+        // Two waited as long; the first of them is named.
+        (
+            "longest_wait",
+            json!({"queue_ms": 0.5, "seed": null, "id": 2, "op": "read", "lbn": 0,
+                "blocks": 1000, "arrival_s": 0.002}),
+        ),
         (
             "seek_ms",
             json!({"mean": 0.0, "sd": 0.0, "scv": null, "p50": 0.0, "p90": 0.0, "p99": 0.0,
@@ -157,15 +167,17 @@ fn a_run_worked_out_by_hand() {
         (
             "energy_j",
             json!({"seek": 0.5, "transfer": 0.0, "idle": 1.5, "inactive": 0.0, "startup": 0.0,
-                "total": 2.0}),
+                "read_ahead": 0.0, "destage": 0.0, "total": 2.0}),
         ),
         (
             "devices",
             json!([
                 {"name": "g2", "busy_s": 0.004, "utilisation": 0.4, "energy_j": {"seek": 0.5,
-                    "transfer": 0.0, "idle": 0.25, "inactive": 0.0, "startup": 0.0, "total": 0.75}},
+                    "transfer": 0.0, "idle": 0.25, "inactive": 0.0, "startup": 0.0,
+                    "read_ahead": 0.0, "destage": 0.0, "total": 0.75}},
                 {"name": "cache", "busy_s": 0.001, "utilisation": 0.1, "energy_j": {"seek": 0.0,
-                    "transfer": 0.0, "idle": 1.25, "inactive": 0.0, "startup": 0.0, "total": 1.25}},
+                    "transfer": 0.0, "idle": 1.25, "inactive": 0.0, "startup": 0.0,
+                    "read_ahead": 0.0, "destage": 0.0, "total": 1.25}},
             ]),
         ),
     ] {
@@ -389,8 +401,26 @@ mod schema {
                 busy: Nanos(5),
                 energy: Energy::default(),
             }],
+            warm_up: Some(WarmUpCut {
+                requests: 3,
+                until: Nanos(4),
+            }),
+            precision: Some(Precision {
+                target: 0.01,
+                reached: Some(0.02),
+                missed: Some("why".into()),
+            }),
+            ..RunFacts::default()
         };
-        summary(&stats_of(&random_rows(4, 100)), &run)
+        let stats = stats_of(&random_rows(4, 100));
+        let runs = [1, 2].map(|seed| SeedRun::new(seed, &stats, &run));
+        let interval = Interval::of_runs(&[1.0, 2.0], 1000);
+        let run = RunFacts {
+            runs: runs.into(),
+            intervals: [interval, None, interval],
+            ..run
+        };
+        summary(&stats, &run)
     }
 
     #[test]

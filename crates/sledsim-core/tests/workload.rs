@@ -7,14 +7,14 @@ use sledsim_core::keys::Keys;
 use sledsim_core::random::{Geometric, Stream};
 use sledsim_core::request::{Op, Request};
 use sledsim_core::units::Nanos;
-use sledsim_core::workloads::{RandomSource, RandomSpec, Source};
+use sledsim_core::workloads::{Generator, GeneratorSpec, Source};
 
 /// Blocks of the device (a g2).
 const DEVICE: u64 = 6_750_000;
 
-fn try_source(text: &str, blocks: u64) -> Result<RandomSource> {
+fn try_source(text: &str, blocks: u64) -> Result<Generator> {
     let mut keys = Keys::parse(text, "load.toml")?;
-    let spec = RandomSpec::read(&mut keys)?;
+    let spec = GeneratorSpec::read("random", &mut keys)?;
     keys.finish()?;
     spec.source(blocks)
 }
@@ -158,7 +158,7 @@ fn the_default_load_is_the_one_it_always_was() {
         closed.completed(other.id, Nanos((request.id + 1) * 7));
     }
     assert_eq!(closed.next_arrival().unwrap(), None);
-    let facts = RandomSpec::read(&mut Keys::empty("workload"))
+    let facts = GeneratorSpec::read("random", &mut Keys::empty("workload"))
         .unwrap()
         .facts();
     for (key, value) in [
@@ -493,6 +493,28 @@ fn each_key_changes_only_what_it_is_about() {
 }
 
 #[test]
+fn a_load_without_a_count_can_go_on_and_other_seeds_are_a_number_away() {
+    let spec = |text: &str| {
+        GeneratorSpec::read("random", &mut Keys::parse(text, "load.toml").unwrap()).unwrap()
+    };
+    assert!(!spec("rate = 500\nrequests = 10_000").go_on(u64::MAX));
+    let mut endless = spec("rate = 500");
+    assert!(endless.go_on(u64::MAX));
+    let mut source = endless.source(DEVICE).unwrap();
+    assert!(source.requests() > Some(1_000_000_000));
+    for request in open("rate = 500\nrequests = 30_000", DEVICE) {
+        assert_eq!(source.take().unwrap(), request);
+    }
+    assert!(source.next_arrival().unwrap().is_some());
+    let mut third = (spec("rate = 500\nseed = 5").with_seed_offset(2))
+        .source(DEVICE)
+        .unwrap();
+    for request in open("rate = 500\nseed = 7", DEVICE) {
+        assert_eq!(third.take().unwrap(), request);
+    }
+}
+
+#[test]
 fn closed_loads_keep_their_depth_and_think() {
     let mut source = try_source("queue_depth = 3\nthink_ms = 2.5\nrequests = 5", DEVICE).unwrap();
     for id in 0..3 {
@@ -644,7 +666,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
         ),
         (
             "mean_size_bytes = 4096",
-            "load.toml:1: unknown key 'mean_size_bytes'; did you mean 'mean_size_kib' (in kib)?",
+            "load.toml:1: unknown key 'mean_size_bytes'; did you mean 'mean_size_kib' (in KiB)?",
         ),
     ] {
         let found = message(text);
@@ -670,4 +692,52 @@ fn bad_keys_are_refused_with_what_is_allowed() {
         DEVICE,
     );
     assert!(one.iter().all(|r| r.lbn() == DEVICE - 1 && r.blocks() == 1));
+}
+
+/// FNV-1a over everything the first requests of a load are.
+fn checksum(text: &str) -> u64 {
+    let mut source = try_source(text, DEVICE).unwrap();
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut mix = |number: u64| {
+        for byte in number.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for k in 0..10_000 {
+        let request = source.take().unwrap();
+        mix(request.arrival.0);
+        mix(request.lbn());
+        mix(u64::from(request.blocks()));
+        mix(u64::from(request.op == Op::Read));
+        source.completed(request.id, Nanos(k * 1_000_003));
+    }
+    hash
+}
+
+#[test]
+fn random_requests_are_bit_for_bit_what_they_were() {
+    // A regression test: recorded before zipf, hot_cold, sequential and mix
+    // were added beside random.
+    for (text, expected) in [
+        ("", 0x5aa0_a0de_d2f6_c214),
+        ("rate = 500", 0x8115_3119_0be8_cac0),
+        (
+            "rate = 3.7e8\ntime_scale = 3\nread_fraction = 0.2\nseed = 77",
+            0xfbb1_eec9_aa3e_fc5d,
+        ),
+        (
+            "queue_depth = 9\nthink_ms = 2.5\nsize = \"exponential\"\nblocking = 8",
+            0xfa3c_e27d_bfa8_2d6c,
+        ),
+        (
+            "rate = 70\nsize = \"fixed\"\nmean_size_kib = 700\nfirst_lbn = 1001\nlast_lbn = 5000",
+            0xdde6_6230_c5e9_5727,
+        ),
+        (
+            "rate = 1\nmean_size_kib = 64\nblocking = 5\nlast_lbn = 300",
+            0xe8cd_8d5b_ddd3_bd2a,
+        ),
+    ] {
+        assert_eq!(checksum(text), expected, "{text}");
+    }
 }

@@ -3,7 +3,7 @@
 use crate::error::{SledsimError, to_python};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
 use sledsim_core::devices::mems::motion::Direction;
@@ -21,30 +21,50 @@ pub(crate) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
 }
 
+/// No key is longer than this; a dict inside itself would have one.
+const LONGEST_KEY: usize = 1000;
+
+/// An argument as the value of a key; a dict is a table.
+fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
+    if given.is_instance_of::<PyBool>() {
+        Ok(given.extract::<bool>()?.into())
+    } else if given.is_instance_of::<PyInt>() {
+        let number = given.extract::<i64>().map_err(|_| {
+            SledsimError::new_err(format!("argument {name} = {given}: does not fit 64 bits"))
+        })?;
+        Ok(number.into())
+    } else if given.is_instance_of::<PyFloat>() {
+        Ok(given.extract::<f64>()?.into())
+    } else if given.is_instance_of::<PyString>() {
+        Ok(given.extract::<String>()?.into())
+    } else if let Ok(table) = given.cast::<PyDict>() {
+        let mut keys = toml_edit::InlineTable::new();
+        if name.len() > LONGEST_KEY {
+            let says = format!("argument {name}: a dict must not lie inside itself");
+            return Err(SledsimError::new_err(says));
+        }
+        for (key, inside) in table {
+            let key = key.extract::<String>().map_err(|_| {
+                PyTypeError::new_err(format!("argument {name}: key {key}: must be a string"))
+            })?;
+            let inside = value(&format!("{name}.{key}"), &inside)?;
+            keys.insert(key, inside);
+        }
+        Ok(keys.into())
+    } else if let Ok(number) = given.call_method0("item").and_then(|n| n.extract::<f64>()) {
+        // A number of numpy's.
+        Ok(number.into())
+    } else {
+        let kind = given.get_type();
+        let says = format!(
+            "argument {name}: must be a number, a string, a bool, or a dict of these, not {kind}"
+        );
+        Err(PyTypeError::new_err(says))
+    }
+}
+
 /// Keyword arguments as overrides of keys.
 pub(crate) fn overrides(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Override>> {
-    let value = |name: &str, value: &Bound<'_, PyAny>| -> PyResult<toml_edit::Value> {
-        if value.is_instance_of::<PyBool>() {
-            Ok(value.extract::<bool>()?.into())
-        } else if value.is_instance_of::<PyInt>() {
-            let number = value.extract::<i64>().map_err(|_| {
-                SledsimError::new_err(format!("argument {name} = {value}: does not fit 64 bits"))
-            })?;
-            Ok(number.into())
-        } else if value.is_instance_of::<PyFloat>() {
-            Ok(value.extract::<f64>()?.into())
-        } else if value.is_instance_of::<PyString>() {
-            Ok(value.extract::<String>()?.into())
-        } else if let Ok(number) = value.call_method0("item").and_then(|n| n.extract::<f64>()) {
-            // A number of numpy's.
-            Ok(number.into())
-        } else {
-            let kind = value.get_type();
-            let says =
-                format!("argument {name}: must be a number, a string, or a bool, not {kind}");
-            Err(PyTypeError::new_err(says))
-        }
-    };
     arguments
         .into_iter()
         .map(|(name, given)| {

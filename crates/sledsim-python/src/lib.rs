@@ -7,6 +7,7 @@ mod device;
 mod error;
 mod rows;
 mod simulation;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -20,7 +21,9 @@ mod _core {
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
-    use crate::simulation::{Load, run, scenario, trace_info, write_atomically};
+    use crate::simulation::{Load, Statistics, run, scenario, write_atomically};
+    #[pymodule_export]
+    use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

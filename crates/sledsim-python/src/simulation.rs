@@ -8,10 +8,12 @@ use sledsim_core::engine::Progress;
 use sledsim_core::error::{Error, Result};
 use sledsim_core::keys::Keys;
 use sledsim_core::load::Load as CoreLoad;
-use sledsim_core::run::RowsTo;
+use sledsim_core::request::Op;
+use sledsim_core::run::{Plan, RowsTo, SeriesTo};
 use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
-use sledsim_core::{stats, traces};
+use sledsim_core::stats::{self, Stats, series_batch};
+use sledsim_core::units::Nanos;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -22,7 +24,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Load {
-    load: CoreLoad,
+    pub(crate) load: CoreLoad,
 }
 
 fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Keys> {
@@ -48,10 +50,17 @@ impl Load {
         let load = CoreLoad::trace(&path, keys("trace", arguments)?).map_err(to_python)?;
         Ok(Self { load })
     }
+
+    /// The same load for a device as if it had that many blocks.
+    fn within(&self, blocks: u64) -> Self {
+        Self {
+            load: self.load.clone().within(blocks),
+        }
+    }
 }
 
 /// Calls back into Python now and then: signals first, then progress.
-struct Check<'a> {
+pub(crate) struct Check<'a> {
     progress: Option<&'a Py<PyAny>>,
     last: Instant,
     /// What Python raised, if it did.
@@ -59,7 +68,7 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn new(progress: Option<&'a Py<PyAny>>) -> Self {
+    pub(crate) fn new(progress: Option<&'a Py<PyAny>>) -> Self {
         Self {
             progress,
             last: Instant::now(),
@@ -68,6 +77,11 @@ impl<'a> Check<'a> {
     }
 
     fn check(&mut self, progress: Progress) -> Result<()> {
+        self.report(progress.completed, progress.requests)
+    }
+
+    /// So much is done, of so much.
+    pub(crate) fn report(&mut self, done: u64, of: Option<u64>) -> Result<()> {
         if self.last.elapsed() < CHECK_EVERY {
             return Ok(());
         }
@@ -75,7 +89,7 @@ impl<'a> Check<'a> {
         let called = Python::attach(|py| {
             py.check_signals()?;
             if let Some(callback) = self.progress {
-                callback.call1(py, (progress.completed, progress.requests))?;
+                callback.call1(py, (done, of))?;
             }
             Ok(())
         });
@@ -86,43 +100,104 @@ impl<'a> Check<'a> {
     }
 
     /// The exception of a failed call: what Python raised, or the core's.
-    fn exception(self, error: Error) -> PyErr {
+    pub(crate) fn exception(self, error: Error) -> PyErr {
         self.raised.unwrap_or_else(|| to_python(error))
     }
 }
 
-/// Runs a load on a device: (JSON document, rows in memory if asked for).
+/// The streaming statistics of a run.
+#[derive(Debug)]
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Statistics {
+    stats: Stats,
+}
+
+#[pymethods]
+impl Statistics {
+    /// A distribution function: rising milliseconds, each with the share of
+    /// the requests that did not take longer.
+    fn cdf(&self, time: &str, op: Option<&str>) -> PyResult<Vec<(f64, f64)>> {
+        let op = match op {
+            None => None,
+            Some(name) => Some(named(name).map_err(to_python)?),
+        };
+        self.stats.cdf(time, op).map_err(to_python)
+    }
+}
+
+fn named(name: &str) -> Result<Op> {
+    let op = Op::ALL.into_iter().find(|op| op.name() == name);
+    op.ok_or_else(|| {
+        let known = Op::ALL.map(Op::name).join(", ");
+        Error::Key(format!("op = '{name}': must be one of {known}"))
+    })
+}
+
+/// What a run gave: JSON document, rows and series if they were asked for,
+/// statistics.
+type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
+
+/// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
+/// path of a file.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, rows, parquet, progress))]
+#[pyo3(signature = (device, load, scheduler, rows, series, series_ms, precision, seeds, threads, progress))]
+#[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
     device: &Device,
     load: &Load,
     scheduler: &str,
-    rows: bool,
-    parquet: Option<PathBuf>,
+    rows: Kept,
+    series: Kept,
+    series_ms: Option<f64>,
+    precision: Option<f64>,
+    seeds: u64,
+    threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, Option<Rows>)> {
+) -> PyResult<Gave> {
     let scheduler = Choice::named(scheduler).map_err(to_python)?;
-    let rows_to = match parquet {
-        Some(path) => RowsTo::Parquet(path),
-        None if rows => RowsTo::Memory,
-        None => RowsTo::Nowhere,
+    let plan = Plan {
+        rows: match rows {
+            Kept::File(path) => RowsTo::Parquet(path),
+            Kept::InMemory(true) => RowsTo::Memory,
+            Kept::InMemory(false) => RowsTo::Nowhere,
+        },
+        series: match series {
+            Kept::File(path) => SeriesTo::File(path),
+            Kept::InMemory(true) => SeriesTo::Memory,
+            Kept::InMemory(false) => SeriesTo::Nowhere,
+        },
+        window: series_ms.map(Nanos::from_ms),
+        precision,
+        seeds,
+        threads,
     };
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);
     let result = py.detach(|| {
-        sledsim_core::run::run(device, load, scheduler, &rows_to, &mut |at| check.check(at))
+        sledsim_core::run::run(device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
-        Ok(run) => Ok((run.document.to_string(), Rows::new(run.batches))),
+        Ok(run) => Ok((
+            run.document.to_string(),
+            Rows::new(run.batches),
+            (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
+            Statistics { stats: run.stats },
+        )),
         Err(error) => Err(check.exception(error)),
     }
 }
 
+/// Whether and where something is kept.
+#[derive(FromPyObject)]
+pub(crate) enum Kept {
+    InMemory(bool),
+    File(PathBuf),
+}
+
 /// Resolves a scenario: (device, load, scheduler's name).
 #[pyfunction]
-#[pyo3(signature = (file, device, scheduler, workload, trace, settings))]
+#[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None))]
 pub(crate) fn scenario(
     file: Option<PathBuf>,
     device: Option<String>,
@@ -130,6 +205,7 @@ pub(crate) fn scenario(
     workload: Option<String>,
     trace: Option<String>,
     settings: Vec<String>,
+    samples: Option<PathBuf>,
 ) -> PyResult<(Device, Load, &'static str)> {
     let additions = Additions {
         device,
@@ -137,19 +213,13 @@ pub(crate) fn scenario(
         workload,
         trace,
         set: settings,
+        samples,
     };
     let scenario = Scenario::resolve(file.as_deref(), &additions).map_err(to_python)?;
     let load = Load {
         load: scenario.load,
     };
     Ok((Device::new(scenario.device), load, scenario.scheduler.name))
-}
-
-/// What is in a trace, as JSON.
-#[pyfunction]
-pub(crate) fn trace_info(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let info = py.detach(|| traces::trace_info(&path, traces::Format::default()));
-    Ok(info.map_err(to_python)?.to_string())
 }
 
 /// Writes a file beside its place and moves it there.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sledsim._core import VERSION, SledsimError
-from sledsim.cli import devices, run, seek, trace
+from sledsim.cli import compare, devices, run, seek, trace
 from sledsim.cli.parser import Parser
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ takes. Start with what there is, then run something on it:
   sledsim devices
   sledsim run --device g2 --workload random --set rate=500
   sledsim run --device g2 --trace sample:postmark-ext4
+  sledsim compare --devices g1,g2,g3 --workload random --set rate=300
 """
 
 _EPILOG = """\
@@ -82,7 +83,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
     parser.set_defaults(json=False)
     parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
     commands = parser.add_commands()
-    for command in (run, devices, seek, trace):
+    for command in (run, compare, devices, seek, trace):
         command.add(commands)
     try:
         options = parser.parse_args(arguments)

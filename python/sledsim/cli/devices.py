@@ -70,8 +70,8 @@ def _list(options: argparse.Namespace) -> None:
         [
             line["name"],
             size(line["capacity_bytes"]),
-            f"{number(line['streaming_mb_s'])} MB/s",
-            f"{number(line['settle_ms'])} ms",
+            _quantity(line, "streaming_mb_s", "MB/s"),
+            _quantity(line, "settle_ms", "ms"),
             line["title"],
         ]
         for line in devices
@@ -82,6 +82,12 @@ def _list(options: argparse.Namespace) -> None:
 def _line(listed: Device) -> dict[str, Any]:
     spec = listed.spec
     return {"name": listed.name, "title": spec["parameters"]["title"]["value"], **spec["derived"]}
+
+
+def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
+    """Write a derived quantity; ``-`` where the kind of device has none."""
+    value = line.get(key)
+    return "-" if value is None else f"{number(value)} {unit}"
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a run."""
+"""The pictures of runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
-    from sledsim._core import Rows
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from sledsim.comparison import Comparison
     from sledsim.simulation import Run
 
 _FORMATS = (".png", ".svg", ".pdf")
-_CAUSES = (
+CAUSES = (
     "queue",
     "overhead",
     "seek",
@@ -25,10 +28,9 @@ _CAUSES = (
     "retry",
     "other",
 )
-_POINTS = 2000  # of a curve; more do not show
 
 
-def check(path: str, requests: str | None) -> None:
+def check(path: str, *others: str | None) -> None:
     """Refuse what could not be drawn or written in the end, before a long run.
 
     Raises
@@ -43,41 +45,26 @@ def check(path: str, requests: str | None) -> None:
         _refuse(f"--plot {path}: is a folder; a file name is needed")
     if not file.parent.is_dir():
         _refuse(f"--plot {path}: its folder does not exist")
-    if requests is not None:
-        rows = Path(requests)
-        if rows.exists() and not (rows.is_file() or rows.is_dir()):
-            _refuse(f"--requests {requests}: must be a regular file if --plot is to read it")
-        if rows.absolute() == file.absolute():
-            _refuse(f"--plot {path}: is the file of --requests")
-    for library in ("matplotlib", "polars"):
-        try:
-            importlib.import_module(library)
-        except ImportError:
-            _refuse(f"--plot needs {library}: pip install 'sledsim[plots]'")
+    for other in others:
+        if other is not None and Path(other).absolute() == file.absolute():
+            _refuse(f"--plot {path}: is another file to be written")
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError:
+        _refuse("--plot needs matplotlib: pip install 'sledsim[plots]'")
 
 
-def draw(run: Run, rows: Rows | str, path: str) -> bytes:
+def draw(run: Run, path: str) -> bytes:
     """Draw the distribution of the response times and where their mean went.
 
     Parameters
     ----------
     run
         The run.
-    rows
-        Its rows, or the Parquet file that holds them.
     path
         Name of the picture, for its format.
     """
-    import polars as pl  # noqa: PLC0415 (an extra)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-    from matplotlib.ticker import LogLocator  # noqa: PLC0415
-
-    lazy = pl.scan_parquet(rows) if isinstance(rows, str) else pl.DataFrame(rows).lazy()
-    frame = (
-        lazy.filter(pl.col("device").cast(pl.String) == run.document["device"])
-        .select("op", ms=(pl.col("completion_ns") - pl.col("arrival_ns")) / 1e6)
-        .collect()
-    )
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -85,35 +72,84 @@ def draw(run: Run, rows: Rows | str, path: str) -> bytes:
     figure.suptitle(
         f"{document['device']}, {document['scheduler']}, {document['workload']['workload']}"
     )
-    for name, times in (
-        ("all", frame["ms"]),
-        ("reads", frame.filter(pl.col("op") == "read")["ms"]),
-        ("writes", frame.filter(pl.col("op") == "write")["ms"]),
-    ):
-        if count := len(times):
-            ranks = range(0, count, max(1, count // _POINTS))
-            ordered = times.sort()
-            xs = [*ordered.gather(list(ranks)), ordered[-1]]
-            left.plot(xs, [*((rank + 1) / count for rank in ranks), 1.0], label=name)
-    left.set(xlabel="response time, ms", ylabel="share of requests", ylim=(0, 1))
-    least, most = frame["ms"].min(), frame["ms"].max()
-    if isinstance(least, float) and isinstance(most, float) and most > 10 * least:
-        left.set(xscale="log")
-        left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
-        left.xaxis.set_major_formatter("{x:g}")
-        left.minorticks_off()
-    left.grid(alpha=0.3)
-    if left.lines:
-        left.legend()
-
-    causes = [cause for cause in _CAUSES if run.summary[f"{cause}_ms"]["mean"]]
+    _distributions(
+        left, {"all": run.cdf(), "reads": run.cdf(op="read"), "writes": run.cdf(op="write")}
+    )
+    causes = [cause for cause in CAUSES if run.summary[f"{cause}_ms"]["mean"]]
     means = [run.summary[f"{cause}_ms"]["mean"] for cause in causes]
     bars = right.barh([cause.replace("_", " ") for cause in causes], means)
     right.bar_label(bars, fmt="{:.3f}", padding=2)
     right.invert_yaxis()
     right.margins(x=0.15)
     right.set(xlabel="mean response time by cause, ms")
+    return _bytes(figure, path)
 
+
+def draw_comparison(comparison: Comparison, path: str) -> bytes:
+    """Draw the distributions of several runs, and where their mean response times went.
+
+    Parameters
+    ----------
+    comparison
+        The runs.
+    path
+        Name of the picture, for its format.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    labels, runs = comparison.labels, comparison.runs
+    figure = Figure(figsize=(11, max(4.2, 1.8 + 0.35 * len(runs))), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    load = runs[0].workload["workload"]
+    rate = runs[0].workload.get("rate")
+    figure.suptitle(load if rate is None else f"{load}, {rate:g} requests/s")
+    _distributions(left, {label: run.cdf() for label, run in zip(labels, runs, strict=True)})
+
+    means = [{cause: run.summary[f"{cause}_ms"]["mean"] or 0.0 for cause in CAUSES} for run in runs]
+    ends = [0.0] * len(runs)
+    for index, cause in enumerate(CAUSES):
+        widths = [mean[cause] for mean in means]
+        if any(widths):
+            name = cause.replace("_", " ")
+            right.barh(labels, widths, left=ends, label=name, color=f"C{index}")
+            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    for label, run, end in zip(labels, runs, ends, strict=True):
+        interval = run.summary["confidence"]["response_time_ms"]
+        if interval["low"] is not None:
+            half = (interval["high"] - interval["low"]) / 2
+            right.errorbar(end, label, xerr=half, color="black", capsize=3, linewidth=1)
+        saturated = " (saturated)" if run.summary["saturated"] else ""
+        right.annotate(f"  {end:.3g}{saturated}", (end, label), va="center", fontsize="small")
+    right.invert_yaxis()
+    right.margins(x=0.2)
+    right.set(xlabel="mean response time by cause, ms (bars: 95 % confidence)")
+    right.legend(fontsize="small")
+    return _bytes(figure, path)
+
+
+def _distributions(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> None:
+    """Draw distribution functions of response times."""
+    from matplotlib.ticker import LogLocator  # noqa: PLC0415 (an extra)
+
+    drawn = {name: curve for name, curve in curves.items() if curve}
+    for name, curve in drawn.items():
+        xs, shares = zip((curve[0][0], 0.0), *curve, strict=True)
+        axes.plot(xs, shares, drawstyle="steps-post", label=name)
+    axes.set(xlabel="response time, ms", ylabel="share of requests", ylim=(0, 1))
+    axes.grid(alpha=0.3)
+    if not drawn:
+        return
+    axes.legend()
+    least = min(curve[0][0] for curve in drawn.values())
+    most = max(curve[-1][0] for curve in drawn.values())
+    if most > 10 * least > 0:
+        axes.set(xscale="log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+
+
+def _bytes(figure: Figure, path: str) -> bytes:
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
     return picture.getvalue()

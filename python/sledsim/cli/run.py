@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import plots
+from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, plain, size, table
+from sledsim.cli.tables import number, percent, size, table
 from sledsim.cli.work import work
 from sledsim.devices import Device
-from sledsim.loads import Load, trace_path
+from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
@@ -24,11 +24,14 @@ Run a workload or a trace on a device and tell where the time went.
 
   sledsim run --device g2 --workload random --set rate=500 --set requests=100000
   sledsim run --device g2 --trace sample:postmark-ext4 --requests out.parquet
+  sledsim run --device g2 --set rate=500 --precision 1% --seeds 4
   sledsim run study.toml --set device.spring_factor=0
+  sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
 
 What a scenario file says, the options override. After --set, keys of the workload or the trace
 stand bare (rate, requests, seed, time_scale, address), those of others with their table
-(device.idle, scheduler.name); values are written as in TOML, words without quotes.
+(device.idle, scheduler.name); values are written as in TOML, words without quotes. So do
+warm_up_requests and warm_up_s: how much at the beginning is run but not counted.
 """
 
 KINDS = (
@@ -50,6 +53,7 @@ KINDS = (
     ("service_time", 0, "service time"),
 )
 _STATISTICS = ("mean", "sd", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+_CAUSES_ALWAYS = {"seek", "transfer", "idle", "total"}
 _ALWAYS = {"response_time", "queue", "seek", "transfer", "service_time"}
 
 
@@ -64,17 +68,27 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     parser.add_argument("--scheduler", metavar="NAME", help="who goes next: fcfs (the default)")
-    parser.add_argument("--workload", metavar="NAME", help="random (the default)")
-    parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key, as in --set rate=500; repeatable",
-    )
+    loads.add_load(parser)
     parser.add_argument(
         "--requests", metavar="FILE", help="write one row per request to this Parquet file"
+    )
+    parser.add_argument(
+        "--series",
+        metavar="FILE",
+        help="write throughput, outstanding requests and power over time (.csv or .parquet)",
+    )
+    parser.add_argument(
+        "--series-ms",
+        metavar="MS",
+        type=float,
+        help="the length of its windows; by default there are at most 1,024",
+    )
+    loads.add_precision(parser)
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=int,
+        help="for several seeds; by default as many as there are processors",
     )
     parser.add_argument(
         "--plot",
@@ -85,22 +99,40 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     if options.plot is not None:
-        plots.check(options.plot, options.requests)
+        plots.check(options.plot, options.requests, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
-        options.scenario, options.device, options.scheduler, options.workload, trace, options.set
+        options.scenario,
+        options.device,
+        options.scheduler,
+        options.workload,
+        trace,
+        loads.settings(options),
+        samples_folder(),
     )
     device, load = Device(core_device), Load(core_load, "scenario")
-    rows = options.plot is not None if options.requests is None else options.requests
-    run = work(lambda beat: simulate(load, device, scheduler, requests=rows, progress=beat))
+    precision = loads.precision(options)
+    run = work(
+        lambda beat: simulate(
+            load,
+            device,
+            scheduler,
+            requests=options.requests if options.requests is not None else False,
+            series=options.series if options.series is not None else False,
+            series_ms=options.series_ms,
+            precision=precision,
+            seeds=options.seeds,
+            threads=options.threads,
+            progress=beat,
+        )
+    )
     if options.plot is not None:
-        source = run.requests if options.requests is None else options.requests
-        _core.write_atomically(options.plot, plots.draw(run, source, options.plot))
+        _core.write_atomically(options.plot, plots.draw(run, options.plot))
     if options.json:
         print_json(run.document)
         return
     print("\n\n".join(_report(run.document)))
-    for file in (options.requests, options.plot):
+    for file in (options.requests, options.series, options.plot):
         if file is not None:
             print(f"\nwritten: {file}")
 
@@ -120,19 +152,16 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
-    summary, workload = document["summary"], document["workload"]
+    summary = document["summary"]
     moved = 512 * (summary["blocks_read"] + summary["blocks_written"])
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
-    if workload["workload"] == "trace":
-        yield ["trace", workload["path"]]
-        yield ["", _devices(workload)]
-        yield ["addresses", _addresses(workload)]
-    else:
-        yield ["workload", f"{workload['workload']}, {_sizes(workload)}, seed {workload['seed']}"]
-    yield ["arrivals", _arrivals(workload)]
+    yield from loads.facts(document)
     reads, writes = number(summary["reads"]), number(summary["writes"])
     count = number(summary["requests"])
     yield ["requests", f"{count}: {reads} reads, {writes} writes, {size(moved)}"]
+    if warm_up := summary["warm_up"]:
+        cut, until = number(warm_up["requests"]), number(warm_up["until_s"])
+        yield ["warm-up", f"{cut} more requests, until {until} s, are not counted"]
     if summary["errors"]:
         yield ["errors", f"{number(summary['errors'])} requests could not be served"]
     yield ["duration", f"{number(summary['duration_s'])} s, simulated"]
@@ -142,49 +171,38 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
         yield ["utilisation", f"{summary['utilisation']:.1%}"]
     depth, most = summary["mean_queue_depth"], summary["max_queue_depth"]
     yield ["queue", f"{number(depth)} others on arrival in the mean, at most {number(most)}"]
+    if wait := summary["longest_wait"]:
+        yield ["longest wait", _longest_wait(wait, summary["queue_ms"]["p99_99"])]
+    yield ["confidence", _confidence(summary)]
+    if precision := summary["precision"]:
+        reached = "not reached" if precision["missed"] else "reached"
+        why = f": {precision['missed']}" if precision["missed"] else ""
+        yield ["precision", f"{percent(precision['target'])} {reached}{why}"]
 
 
-def _arrivals(workload: dict[str, Any]) -> str:
-    scale = workload.get("time_scale", 1.0)
-    faster = "" if scale == 1 else f", {plain(scale)} times as fast"
-    if "queue_depth" in workload:
-        depth, think = workload["queue_depth"], workload["think_ms"]
-        pause = f", each {plain(think)} ms after a completion" if think else ""
-        return f"closed, {number(depth)} outstanding{pause}"
-    if "rate" in workload:
-        return f"open, {plain(workload['rate'])} per s{faster}"
-    return f"open, at the times of the trace{faster}"
+def _longest_wait(wait: dict[str, Any], usual: float) -> str:
+    where = f" with seed {wait['seed']}" if wait["seed"] is not None else ""
+    return (
+        f"{wait['queue_ms']:,.3f} ms in the queue: request {wait['id']}{where}, "
+        f"{wait['op']} of LBN {wait['lbn']}, arrived at {number(wait['arrival_s'])} s; "
+        f"99.99 % waited at most {usual:,.3f} ms"
+    )
 
 
-def _sizes(workload: dict[str, Any]) -> str:
-    blocking = workload["blocking"]
-    blocked = "" if blocking == 1 else f" in multiples of {blocking} blocks"
-    cut = workload["shortened"]
-    shortened = f" ({number(cut)} shortened to fit)" if cut else ""
-    mean = plain(workload["mean_size_kib"])
-    return f"sizes {workload['size']} with mean {mean} KiB{blocked}{shortened}"
-
-
-def _devices(workload: dict[str, Any]) -> str:
-    seen = ", ".join(map(str, workload["devices_seen"]))
-    if workload["trace_device"] == "all":
-        return f"devices {seen}, as one address space"
-    left = workload["other_devices_requests"]
-    rest = f"; {number(left)} requests of others left out (seen: {seen})" if left else ""
-    return f"device {workload['trace_device']}{rest}"
-
-
-def _addresses(workload: dict[str, Any]) -> str:
-    rule = workload["address"]
-    if rule == "error":
-        return "unchanged"
-    done = {
-        "wrap": f"{number(workload['wrapped'])} wrapped around at the end of the device",
-        "scale": f"{number(workload['scaled'])} changed to spread the trace over the device",
-    }
-    moved = workload["moved"]
-    fitted = f", {number(moved)} moved down to end within it" if moved else ""
-    return f"{rule}: {done[rule]}{fitted}"
+def _confidence(summary: dict[str, Any]) -> str:
+    interval = summary["confidence"]["response_time_ms"]
+    if interval["low"] is None:
+        return "too few requests to tell how certain the means are"
+    low, high = interval["low"], interval["high"]
+    share, batches = interval["half_width_share"], interval["batches"]
+    of = "seeds" if summary["seeds"] else f"batches of {number(interval['batch_requests'])}"
+    width = "" if share is None else f" (± {percent(share)})"
+    warning = f"; NOT TO BE RELIED ON: {interval['caution']}" if interval["caution"] else ""
+    level = f"{summary['confidence']['level']:.0%}"
+    return (
+        f"mean response time {low:,.4f} to {high:,.4f} ms{width} at {level}, "
+        f"from {batches} {of}{warning}"
+    )
 
 
 def _times(summary: dict[str, Any]) -> str:
@@ -203,6 +221,8 @@ def _energy(summary: dict[str, Any]) -> str:
     total = energy["total"]
     rows = [["energy in J", "", ""]]
     for cause, joules in energy.items():
+        if not joules and cause not in _CAUSES_ALWAYS:
+            continue
         share = f"{joules / total:.1%}" if total else ""
-        rows.append([f"  {cause}", number(joules), share])
+        rows.append([f"  {cause.replace('_', ' ')}", number(joules), share])
     return table(rows, "<>>")

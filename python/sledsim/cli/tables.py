@@ -51,3 +51,8 @@ def size(count: int) -> str:
     while value >= 1000 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{number(value)} {units[0]}"
+
+
+def percent(share: float) -> str:
+    """Write a share with two significant digits."""
+    return f"{plain(float(f'{100 * share:.2g}'))} %"

@@ -1,19 +1,20 @@
 //! Devices by name or file: presets, bases, overrides.
 
+use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
 use crate::composites::{ReadCache, Stripe};
 use crate::error::{Error, Result};
-use crate::keys::{Keys, Range, nearest};
+use crate::keys::{Keys, nearest};
 use crate::model::Model;
 use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
 use crate::station::{Interface, Station};
-use crate::units::{BLOCK_BYTES, Nanos};
+use crate::units::BLOCK_BYTES;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 7] = [
+pub const PRESETS: [(&str, &str); 9] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -24,6 +25,8 @@ pub const PRESETS: [(&str, &str); 7] = [
     ("g3", include_str!("../../data/devices/g3.toml")),
     ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
     ("msst2005", include_str!("../../data/devices/msst2005.toml")),
+    ("flash", include_str!("../../data/devices/flash.toml")),
+    ("memory", include_str!("../../data/devices/memory.toml")),
 ];
 
 /// How many bases may stand on each other; more is a circle.
@@ -44,6 +47,7 @@ pub struct Device {
 #[derive(Clone, Debug)]
 enum Kind {
     Mems(Box<Mems>),
+    Flash(Flash),
     Memory(Memory),
     Stripe {
         unit_blocks: u64,
@@ -60,23 +64,15 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 4] = [
+const KINDS: [(&str, Read); 5] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
-    ("memory", read_memory),
+    ("flash", |_, keys, _| Ok(Kind::Flash(Flash::read(keys)?))),
+    ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
     ("stripe", read_stripe),
     ("read_cache", read_read_cache),
 ];
-
-fn read_memory(_name: &str, keys: &mut Keys, _beside: Option<&Path>) -> Result<Kind> {
-    let time = Range::at_least(0.0).at_most(1e9);
-    Ok(Kind::Memory(Memory {
-        blocks: keys.u64("blocks", 1..=1 << 40)?,
-        latency: Nanos::from_ms(keys.f64("latency_ms", time)?),
-        block_time: Nanos::from_ms(keys.f64("ms_per_block", time)?),
-    }))
-}
 
 fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
     let children = keys.u32("children", 1..=1000)?;
@@ -173,8 +169,11 @@ impl Device {
     /// Logical blocks it offers.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        if let Kind::Mems(mems) = &self.kind {
-            return mems.geometry.blocks();
+        match &self.kind {
+            Kind::Mems(mems) => return mems.geometry.blocks(),
+            Kind::Flash(flash) => return flash.blocks,
+            Kind::Memory(memory) => return memory.blocks,
+            Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
     }
@@ -200,6 +199,7 @@ impl Device {
         names.push(self.name.clone());
         match &self.kind {
             Kind::Mems(mems) => mems.build(&self.name, device, scheduler()),
+            Kind::Flash(flash) => Box::new(FlashModel::new(&self.name, device, *flash)),
             Kind::Memory(memory) => Box::new(Station::new(
                 &self.name,
                 device,
@@ -236,7 +236,9 @@ impl Device {
         }
         let derived = match &self.kind {
             Kind::Mems(mems) => mems.derived(),
-            _ => {
+            Kind::Flash(flash) => flash.derived(),
+            Kind::Memory(memory) => memory.derived(),
+            Kind::Stripe { .. } | Kind::ReadCache { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
             }

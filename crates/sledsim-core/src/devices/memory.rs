@@ -1,13 +1,20 @@
 //! A memory: every access takes a fixed latency and a time per block.
 //!
-//! Models RAM or flash as a front or a yardstick. It does not model channels,
-//! erasure, or anything that depends on the address.
+//! Models RAM or non-volatile RAM as a front or a yardstick. It has one port
+//! and serves one request at a time: the latency of one does not overlap the
+//! transfer of another, so that requests of n blocks pass at a rate of one per
+//! `latency_ms` + n `ms_per_block`, however many wait. Several banks are a
+//! `stripe` of memories. It does not model anything that depends on the
+//! address, nor energy.
 
+use crate::error::Result;
+use crate::keys::{Keys, Range};
 use crate::mechanism::{Mechanism, Place, Service, Step};
 use crate::model::Energy;
 use crate::request::Request;
 use crate::row::Parts;
-use crate::units::Nanos;
+use crate::units::{BLOCK_BYTES, Nanos};
+use serde_json::{Value, json};
 
 /// A memory as a [`Mechanism`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +25,32 @@ pub struct Memory {
     pub latency: Nanos,
     /// Time per 512-byte block.
     pub block_time: Nanos,
+}
+
+impl Memory {
+    /// Reads the spec from `keys`.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let time = Range::at_least(0.0).at_most(1e9);
+        Ok(Self {
+            blocks: keys.u64("blocks", 1..=1 << 40)?,
+            latency: Nanos::from_ms(keys.f64("latency_ms", time)?),
+            block_time: Nanos::from_ms(keys.f64("ms_per_block", time)?),
+        })
+    }
+
+    /// Quantities that follow from the spec, with units in their names.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        let rate_mb_s = 1e3 * BLOCK_BYTES as f64 / self.block_time.0 as f64;
+        json!({
+            "blocks": self.blocks,
+            "capacity_bytes": self.blocks * BLOCK_BYTES,
+            "streaming_mb_s": rate_mb_s.is_finite().then_some(rate_mb_s),
+        })
+    }
 }
 
 impl Mechanism for Memory {

@@ -11,7 +11,7 @@ const DIGITS: u8 = 3;
 /// Whoever records counts the values (once for many distributions) and passes
 /// that `count` in; zeros are not recorded but what is left of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Distribution {
+pub(crate) struct Distribution {
     sum: u128,
     /// Stays at `u128::MAX` once there (34,000 values of three years).
     squares: u128,
@@ -23,7 +23,7 @@ pub(super) struct Distribution {
 
 impl Distribution {
     /// Nothing recorded.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let above_zero = Histogram::new_with_bounds(1, u64::MAX, DIGITS);
         Self {
             sum: 0,
@@ -35,7 +35,7 @@ impl Distribution {
 
     /// Takes one value in.
     #[inline]
-    pub(super) fn record(&mut self, value: u64) {
+    pub(crate) fn record(&mut self, value: u64) {
         if value == 0 {
             return;
         }
@@ -47,22 +47,32 @@ impl Distribution {
     }
 
     /// Takes in everything `other` took in.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.sum += other.sum;
         self.squares = self.squares.saturating_add(other.squares);
         self.max = self.max.max(other.max);
-        let added = self.above_zero.add(&other.above_zero);
-        added.expect("all histograms cover the same values");
+        if self.above_zero.add(&other.above_zero).is_err() {
+            // It refuses values in the very last cell.
+            for cell in other.above_zero.iter_recorded() {
+                let (value, count) = (cell.value_iterated_to(), cell.count_at_value());
+                self.above_zero.saturating_record_n(value, count);
+            }
+        }
+    }
+
+    /// The sum.
+    pub(super) fn sum_ns(&self) -> u128 {
+        self.sum
     }
 
     /// Mean of `count` values, not a number if there are none.
-    pub(super) fn mean_ns(&self, count: u64) -> f64 {
+    pub(crate) fn mean_ns(&self, count: u64) -> f64 {
         self.sum as f64 / count as f64
     }
 
     /// Population variance of `count` values, not a number if there are none
     /// or their squares went out of range.
-    pub(super) fn variance_ns2(&self, count: u64) -> f64 {
+    pub(crate) fn variance_ns2(&self, count: u64) -> f64 {
         if count == 0 || self.squares == u128::MAX {
             return f64::NAN;
         }
@@ -76,14 +86,27 @@ impl Distribution {
     }
 
     /// The largest value.
-    pub(super) fn max_ns(&self) -> u64 {
+    pub(crate) fn max_ns(&self) -> u64 {
         self.max
+    }
+
+    /// Values in milliseconds, rising, each with the share of the `count`
+    /// values that are not above it; at the upper edges of the cells.
+    pub(super) fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
+        let mut seen = count - self.above_zero.len();
+        let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
+        let above = self.above_zero.iter_recorded().map(|cell| {
+            seen += cell.count_at_value();
+            let value = cell.value_iterated_to().min(self.max);
+            (value as f64 / 1e6, seen as f64 / count as f64)
+        });
+        zeros.into_iter().chain(above).collect()
     }
 
     /// For each share, given in ten-thousandths and rising, the least value
     /// that at least this share of the `count` values does not exceed; at the
     /// upper edge of its cell, so up to 1/1024 too high.
-    pub(super) fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
+    pub(crate) fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
         let mut cells = self.above_zero.iter_recorded();
         let mut seen = count - self.above_zero.len();
         let mut value = 0;
@@ -177,6 +200,9 @@ mod tests {
         most.merge(&of(&[1, 2]));
         assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
         assert!(most.variance_ns2(5).is_nan());
+        let mut few = of(&[1, 2]);
+        few.merge(&of(&[largest + 1; 3]));
+        assert_eq!(few.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
     }
 
     #[test]

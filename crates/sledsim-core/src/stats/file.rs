@@ -23,7 +23,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A file being written, that gets its name from [`PendingFile::commit`] and
 /// leaves nothing behind if it is dropped before.
 #[derive(Debug)]
-pub(super) struct PendingFile {
+pub(crate) struct PendingFile {
     /// As the user named it.
     path: PathBuf,
     sink: Sink,

@@ -6,15 +6,27 @@
 mod batch;
 mod distribution;
 mod file;
+mod interval;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod series;
 mod streaming;
+mod student;
 mod summary;
+mod warm_up;
 
 #[cfg(feature = "parquet")]
 pub use batch::{RowBuffer, row_schema};
+pub(crate) use distribution::Distribution;
+pub(crate) use file::PendingFile;
 pub use file::write_atomically;
+pub use interval::{Caution, Interval, Pieces};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetRows;
+pub(crate) use parquet::{file_properties, told};
+#[cfg(feature = "parquet")]
+pub use series::{Series, SeriesFile, Window, series_batch};
 pub use streaming::Stats;
-pub use summary::{RunFacts, summary};
+pub use summary::{Precision, RunFacts, SeedRun, WarmUpCut, summary};
+pub use warm_up::WarmUp;

@@ -5,7 +5,7 @@ use super::file::PendingFile;
 use crate::error::{Error, Result};
 use crate::row::Row;
 use arrow_array::RecordBatch;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
@@ -126,7 +126,9 @@ fn write(
     file: PendingFile,
     batches: &Receiver<Option<RecordBatch>>,
 ) -> std::result::Result<PendingFile, ParquetError> {
-    let mut writer = ArrowWriter::try_new(file, row_schema(), Some(properties()))?;
+    let schema = row_schema();
+    let properties = file_properties(&schema);
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties))?;
     loop {
         match batches.recv() {
             Ok(Some(batch)) => writer.write(&batch)?,
@@ -138,13 +140,13 @@ fn write(
 
 /// Measured on rows of a busy g2: differences packed, then LZ4, write every
 /// integer column as fast as anything, in a third of the bytes of plain LZ4.
-fn properties() -> WriterProperties {
+pub fn file_properties(schema: &Schema) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_compression(Compression::LZ4_RAW)
         .set_dictionary_enabled(false);
-    for field in row_schema().fields() {
+    for field in schema.fields() {
         let column = ColumnPath::from(field.name().as_str());
         properties = match field.data_type() {
             DataType::Dictionary(..) => properties.set_column_dictionary_enabled(column, true),
@@ -155,9 +157,13 @@ fn properties() -> WriterProperties {
 }
 
 /// What the system said, without the layers around it.
-fn told(error: ParquetError) -> String {
-    match error {
+pub fn told(error: ParquetError) -> String {
+    match &error {
         ParquetError::External(inner) => inner.to_string(),
-        other => other.to_string(),
+        ParquetError::General(text) => match text.strip_prefix("fail to get inner writer: ") {
+            Some(said) => said.trim_matches('"').to_owned(),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
     }
 }

@@ -1,20 +1,41 @@
 //! Traces: requests recorded elsewhere, replayed here.
 //!
-//! Adding a format means adding one file with a `Reader` and one line to
-//! `FORMATS`.
+//! Adding a format means adding one file with a [`Reader`] to `formats/` and
+//! one line to [`FORMATS`].
 
-mod disksim_ascii;
+mod bytes;
+mod columns;
+mod commas;
+mod convert;
+mod detect;
+mod devices;
+mod formats;
+mod generate;
 mod info;
+mod input;
 mod lines;
+mod mapping;
+mod names;
 mod number;
+mod order;
+mod progress;
+mod records;
+mod sorted;
 mod source;
+pub mod writers;
+mod zstd;
 
-pub use info::trace_info;
+pub use convert::{ConvertSpec, Sample};
+pub use formats::FORMATS;
+pub use generate::{Place, generate};
+pub use info::{InfoSpec, trace_info};
+pub use input::{Compression, Input, SoFar};
+pub use progress::Reading;
 pub use source::{TraceSource, TraceSpec};
 
 use crate::error::{Error, Result};
 use crate::request::Op;
-use crate::units::Nanos;
+use crate::units::{BLOCK_BYTES, Nanos};
 use lines::Lines;
 use std::path::Path;
 
@@ -23,35 +44,86 @@ use std::path::Path;
 pub struct Record {
     /// Arrival on the clock of the file.
     pub time: Nanos,
-    /// The device it went to, as the file names it.
+    /// The device it went to: its number in the file, or a number of the
+    /// reader's where the file has names ([`Reader::device_name`]).
     pub device: u32,
-    /// First block, in units of 512 bytes.
-    pub lbn: u64,
-    /// How many blocks, at least one; `lbn + blocks` does not overflow.
-    pub blocks: u32,
     /// What it did.
     pub op: Op,
+    /// First byte. `offset + bytes` is at most [`END_BYTES`].
+    pub offset: u64,
+    /// How many bytes: at least one, but for [`Op::Flush`], which has none.
+    pub bytes: u64,
+    /// From arrival to completion, as measured by whoever recorded it.
+    pub response: Option<Nanos>,
+    /// From this completion to the next arrival, in traces of closed loops.
+    pub think: Option<Nanos>,
+}
+
+/// One past the last byte a trace may name.
+pub const END_BYTES: u64 = 1 << 63;
+
+impl Record {
+    /// The blocks it touches, widened outward where it does not begin or end
+    /// on a block: first block, and one past the last.
+    #[inline]
+    #[must_use]
+    pub fn blocks(&self) -> (u64, u64) {
+        let end = (self.offset + self.bytes).div_ceil(BLOCK_BYTES);
+        (self.offset / BLOCK_BYTES, end)
+    }
+
+    /// Whether it begins and ends on blocks of 512 bytes.
+    #[inline]
+    #[must_use]
+    pub fn is_aligned(&self) -> bool {
+        (self.offset | self.bytes).is_multiple_of(BLOCK_BYTES)
+    }
 }
 
 /// Reads one format, record by record: memory does not grow with the file,
 /// and nothing is allocated per record.
 ///
 /// What a reader promises:
-/// - records come in the order of the file, and their times never fall;
-/// - times and sizes are converted exactly, or rounded to the nearest
-///   nanosecond and up to whole blocks;
+/// - records come in the order of the file (their times may fall: whoever
+///   uses them checks or sorts);
+/// - times are converted exactly, or rounded to the nearest nanosecond;
 /// - a bad record ends the reading with an error that names the line (the
-///   record, in binary formats), the field, what was found and what is
-///   allowed; nothing is skipped or guessed in silence.
-trait Reader: Send {
+///   byte, in binary formats), the field, what was found and what is allowed;
+///   nothing is skipped or guessed in silence.
+pub trait Reader: Send {
     /// The next record, `None` at the end of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the record is bad.
     fn next(&mut self) -> Result<Option<Record>>;
 
     /// An error about the record read last.
     fn refuse(&self, problem: String) -> Error;
 
-    /// How the file is compressed: `none` or `gzip`.
-    fn compression(&self) -> &'static str;
+    /// What the file calls a device, where it has names rather than numbers.
+    fn device_name(&self, _device: u32) -> Option<&str> {
+        None
+    }
+
+    /// How many lines or records so far were, by the rules of the format, no
+    /// requests: events of other kinds, messages, files opened and closed.
+    fn not_requests(&self) -> u64 {
+        0
+    }
+
+    /// How many bytes of the (uncompressed) trace were read so far.
+    fn bytes_read(&self) -> u64;
+}
+
+/// What a file's times count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The start of the recording, as far as one can tell: times are kept.
+    Start,
+    /// The calendar: the first record is taken as time zero.
+    Calendar,
+    /// There are no times: records follow each other's completion.
+    Closed,
 }
 
 /// A trace format.
@@ -59,22 +131,60 @@ trait Reader: Send {
 pub struct Format {
     /// Its name in keys and results.
     pub name: &'static str,
-    open: fn(&Path) -> Result<Box<dyn Reader>>,
+    /// One line for lists.
+    pub about: &'static str,
+    /// Endings of file names (without a dot) that decide where the content
+    /// fits several formats.
+    pub endings: &'static [&'static str],
+    /// What its times count from.
+    pub clock: Clock,
+    /// Starts reading.
+    open: fn(Input, &Options) -> Result<Box<dyn Reader>>,
 }
 
-/// All formats; the first is the default.
-const FORMATS: [Format; 1] = [Format {
-    name: "disksim_ascii",
-    open: |path| {
-        Ok(Box::new(disksim_ascii::DisksimAscii::new(Lines::open(
-            path,
-        )?)))
-    },
-}];
+/// What a reader must be told, because the file does not say it.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Generic CSV and Parquet: which column is what, in which unit, as in
+    /// `time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol`.
+    pub columns: Option<String>,
+    /// `blkparse`: which events are the requests; queued ([`BlkAction::Queue`])
+    /// unless said.
+    pub blk_action: Option<BlkAction>,
+}
 
-impl Default for Format {
-    fn default() -> Self {
-        FORMATS[0]
+/// The event of the block layer that makes a request of a `blkparse` trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlkAction {
+    /// Q: it entered the block layer.
+    #[default]
+    Queue,
+    /// D: it was issued to the device, merged with others perhaps.
+    Issue,
+    /// C: it was completed by the device.
+    Complete,
+}
+
+/// What decided the format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// Whoever asked for it.
+    Key,
+    /// The content fits no other.
+    Content,
+    /// The content fits several; the ending of the name decided.
+    Ending,
+}
+
+impl ChosenBy {
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Key => "trace_format",
+            Self::Content => "content",
+            Self::Ending => "ending",
+        }
     }
 }
 
@@ -83,5 +193,43 @@ impl Format {
     #[must_use]
     pub fn choices() -> [(&'static str, Self); FORMATS.len()] {
         FORMATS.map(|format| (format.name, format))
+    }
+
+    /// Starts reading `input` as this format.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its header is bad.
+    pub fn open(&self, input: Input, options: &Options) -> Result<Box<dyn Reader>> {
+        (self.open)(input, options)
+    }
+
+    /// Opens the trace at `path`: in `format` if it is given, else in the one
+    /// its content fits.
+    ///
+    /// # Errors
+    /// The file cannot be read, or no format or several fit.
+    pub fn detect(path: &Path, format: Option<Self>, options: &Options) -> Result<(Self, Input)> {
+        let (format, input, _) = Self::recognise(path, format, options)?;
+        Ok((format, input))
+    }
+
+    /// As [`Format::detect`], and says what decided.
+    ///
+    /// # Errors
+    /// As [`Format::detect`].
+    pub fn recognise(
+        path: &Path,
+        format: Option<Self>,
+        options: &Options,
+    ) -> Result<(Self, Input, ChosenBy)> {
+        let mut input = Input::open(path)?;
+        let (format, chosen_by) = match format {
+            Some(format) => match detect::without_effect(&format, options) {
+                Some(problem) => return Err(Error::Key(problem)),
+                None => (format, ChosenBy::Key),
+            },
+            None => detect::detect(path, &mut input, options)?,
+        };
+        Ok((format, input, chosen_by))
     }
 }

@@ -1,5 +1,8 @@
 //! Numbers in text, read by hand: exact, strict and fast.
 
+/// So many decimal digits always fit into 64 bits.
+const SAFE_DIGITS: usize = 19;
+
 /// Decimal digits as an integer; `None` if there is anything else, or too
 /// much.
 #[inline]
@@ -7,11 +10,10 @@ pub fn integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
-    let mut value = 0_u64;
-    for &byte in text {
-        value = push(value, byte)?;
+    if text.len() <= SAFE_DIGITS {
+        return append(0, text);
     }
-    Some(value)
+    text.iter().try_fold(0, |value, &byte| push(value, byte))
 }
 
 /// Hexadecimal digits, with or without `0x`.
@@ -28,42 +30,57 @@ pub fn hexadecimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A decimal number such as `12.5`, times 10^`places`, rounded half up. The
-/// digits are taken as they are: no binary fraction comes in between.
+/// A decimal number such as `12.5`, times 10^`places` (at most 19), rounded
+/// half up. The digits are taken as they are: no binary fraction comes in
+/// between.
 #[inline]
 pub fn decimal(text: &[u8], places: usize) -> Option<u64> {
-    let mut value = 0_u64;
-    let mut rest = text.iter();
-    let mut digits = 0;
-    for &byte in rest.by_ref() {
-        if byte == b'.' {
-            break;
-        }
-        value = push(value, byte)?;
-        digits += 1;
-    }
-    let mut taken = 0;
-    let mut round_up = false;
-    for &byte in rest {
-        digits += 1;
-        if taken < places {
-            value = push(value, byte)?;
-        } else {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return None;
-            }
-            round_up |= taken == places && digit >= 5;
-        }
-        taken += 1;
-    }
-    for _ in taken..places {
-        value = value.checked_mul(10)?;
-    }
-    if digits == 0 {
+    let point = text.iter().position(|byte| *byte == b'.');
+    let (whole, fraction) = match point {
+        Some(point) => (&text[..point], &text[point + 1..]),
+        None => (text, &[][..]),
+    };
+    if whole.len() + fraction.len() == 0 {
         return None;
     }
-    value.checked_add(u64::from(round_up))
+    let (kept, rest) = fraction.split_at(fraction.len().min(places));
+    let value = if whole.len() + places <= SAFE_DIGITS {
+        append(append(0, whole)?, kept)? * TEN_TO[places - kept.len()]
+    } else {
+        let mut digits = whole.iter().chain(kept);
+        let value = digits.try_fold(0, |value, &byte| push(value, byte))?;
+        value.checked_mul(TEN_TO[places - kept.len()])?
+    };
+    if rest.is_empty() {
+        return Some(value);
+    }
+    if !rest.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    value.checked_add(u64::from(rest[0] >= b'5'))
+}
+
+const TEN_TO: [u64; SAFE_DIGITS + 1] = {
+    let mut powers = [1; SAFE_DIGITS + 1];
+    let mut place = 1;
+    while place < powers.len() {
+        powers[place] = 10 * powers[place - 1];
+        place += 1;
+    }
+    powers
+};
+
+/// Digits behind those of `value`, which are few enough together.
+#[inline]
+fn append(mut value: u64, digits: &[u8]) -> Option<u64> {
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value)
 }
 
 #[inline]
@@ -73,4 +90,78 @@ fn push(value: u64, byte: u8) -> Option<u64> {
         return None;
     }
     value.checked_mul(10)?.checked_add(u64::from(digit))
+}
+
+/// Numbers separated by blanks (spaces and tabs), each split off and read in
+/// one pass: twice as fast as splitting first.
+///
+/// It reads what lines usually hold and gives up (`None`) on anything else,
+/// good or bad; whoever reads it goes through the line word by word then.
+pub struct Quick<'a>(std::slice::Iter<'a, u8>);
+
+impl<'a> Quick<'a> {
+    /// The numbers of `line`.
+    #[inline]
+    pub fn new(line: &'a [u8]) -> Self {
+        Self(line.iter())
+    }
+
+    /// As [`integer`].
+    #[inline]
+    pub fn integer(&mut self) -> Option<u64> {
+        let (value, digits, end) = self.digits()?;
+        (digits > 0 && digits <= SAFE_DIGITS && is_blank_or_end(end)).then_some(value)
+    }
+
+    /// As [`decimal`].
+    #[inline]
+    pub fn decimal(&mut self, places: usize) -> Option<u64> {
+        let (value, digits, end) = self.digits()?;
+        let (value, decimals, end) = match end {
+            Some(b'.') => self.more_digits(value),
+            end => (value, 0, end),
+        };
+        let fits = digits > 0 && digits + places <= SAFE_DIGITS && decimals <= places;
+        (fits && is_blank_or_end(end)).then(|| value * TEN_TO[places - decimals])
+    }
+
+    /// What follows, without the blanks around it.
+    #[inline]
+    pub fn rest(self) -> &'a [u8] {
+        self.0.as_slice().trim_ascii()
+    }
+
+    /// Passes over blanks and takes digits and what ends them: their value
+    /// (wrong if they are too many), how many, and the end.
+    #[inline]
+    fn digits(&mut self) -> Option<(u64, usize, Option<u8>)> {
+        let mut byte = *self.0.next()?;
+        while is_blank_or_end(Some(byte)) {
+            byte = *self.0.next()?;
+        }
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        let (value, digits, end) = self.more_digits(u64::from(digit));
+        Some((value, digits + 1, end))
+    }
+
+    #[inline]
+    fn more_digits(&mut self, mut value: u64) -> (u64, usize, Option<u8>) {
+        let before = self.0.len();
+        for &byte in self.0.by_ref() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return (value, before - self.0.len() - 1, Some(byte));
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        }
+        (value, before, None)
+    }
+}
+
+#[inline]
+fn is_blank_or_end(byte: Option<u8>) -> bool {
+    matches!(byte, None | Some(b' ' | b'\t'))
 }

@@ -1,9 +1,13 @@
 //! A trace as a workload.
 
-use super::{Format, Reader, Record};
+use super::mapping::{Address, Mapping, Place, Spans};
+use super::order::Sorter;
+use super::records::{Devices, Records, Step};
+use super::{BlkAction, Clock, Format, Options, Record};
+use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Range};
-use crate::request::Request;
+use crate::request::{Extent, Extents, Request};
 use crate::units::Nanos;
 use crate::workloads::{Closed, ClosedSpec, Source};
 use serde_json::{Value, json};
@@ -13,119 +17,262 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct TraceSpec {
     path: PathBuf,
-    format: Format,
-    /// `None`: not said; `Some(None)`: all of them.
-    device: Option<Option<u32>>,
+    format: Option<Format>,
+    options: Options,
+    devices: Devices,
     address: Address,
+    address_offset: u64,
     time_scale: f64,
+    origin: Option<Origin>,
+    sort_ms: Option<f64>,
     requests: Option<u64>,
     closed: Option<ClosedSpec>,
 }
 
-/// What to do with addresses that are not the device's.
+/// What the times of a replay count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Address {
-    Error,
-    Wrap,
-    Scale,
+enum Origin {
+    /// What the file's count from.
+    File,
+    /// The first request.
+    First,
 }
 
-const ADDRESSES: [(&str, Address); 3] = [
-    ("error", Address::Error),
-    ("wrap", Address::Wrap),
-    ("scale", Address::Scale),
+const ORIGINS: [(&str, Origin); 2] = [("file", Origin::File), ("first", Origin::First)];
+
+const ACTIONS: [(&str, BlkAction); 3] = [
+    ("Q", BlkAction::Queue),
+    ("D", BlkAction::Issue),
+    ("C", BlkAction::Complete),
 ];
+
+/// How many records pass between two calls of `check`.
+const CHECK_EVERY: u64 = 1024;
 
 impl TraceSpec {
     /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
     /// them.
     ///
     /// # Errors
-    /// A key that is out of range, or `time_scale` for a closed replay.
+    /// A key that is out of range, or one about times for a closed replay.
     pub fn read(path: &Path, keys: &mut Keys) -> Result<Self> {
         let time_scale = keys.opt_f64("time_scale", Range::at_least(1e-6).at_most(1e12))?;
+        let origin = keys.opt_choice("time_origin", &ORIGINS)?;
         let closed = ClosedSpec::read(keys)?;
-        if time_scale.is_some() && closed.is_some() {
+        let given = [
+            ("time_scale", time_scale.is_some()),
+            ("time_origin", origin.is_some()),
+        ];
+        if let (Some((key, _)), Some(_)) = (given.iter().find(|(_, given)| *given), closed) {
             let problem = "must not be given with queue_depth or think_ms: a closed replay \
                            ignores the times of the trace";
-            return Err(keys.refuse("time_scale", problem));
+            return Err(keys.refuse(key, problem));
         }
         Ok(Self {
             path: path.to_owned(),
-            format: (keys.opt_choice("trace_format", &Format::choices())?).unwrap_or_default(),
-            device: keys.opt_u32_or("trace_device", 0..=u32::MAX, "all")?,
-            address: keys
-                .opt_choice("address", &ADDRESSES)?
-                .unwrap_or(Address::Error),
+            format: keys.opt_choice("trace_format", &Format::choices())?,
+            options: Options {
+                columns: keys.opt_text("columns")?,
+                blk_action: keys.opt_choice("blk_action", &ACTIONS)?,
+            },
+            devices: (keys.opt_name("trace_device")?).map_or(Devices::Only, Devices::named),
+            address: (keys.opt_choice("address", &Address::CHOICES)?).unwrap_or_default(),
+            address_offset: (keys.opt_u64("address_offset", 0..=i64::MAX as u64)?)
+                .unwrap_or_default(),
             time_scale: time_scale.unwrap_or(1.0),
+            origin,
+            // Up to three years.
+            sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(1e11))?,
             requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
             closed,
         })
     }
 
-    /// The trace as a workload for a device of `device_blocks` blocks.
+    /// The trace as a workload for a device of `device_blocks` blocks. `check`
+    /// is called now and then with how far the reading is; its error ends it.
+    ///
+    /// With `address = "scale"` or `trace_device = "separate"` the whole file
+    /// is read here once, so that any bad record shows now.
     ///
     /// # Errors
-    /// The file cannot be read, its first record is bad, or it has no
-    /// requests for the chosen device. With `address = "scale"` the whole
-    /// file is read here once, so that any bad record shows now.
-    pub fn source(&self, device_blocks: u64) -> Result<TraceSource> {
-        let mut span = None;
-        let mut known = None;
-        if self.address == Address::Scale {
-            let mut records = Records::open(self)?;
-            let (mut end, mut count) = (0, 0);
-            while let Some(record) = records.next()? {
-                end = end.max(record.lbn + u64::from(record.blocks));
-                count += 1;
-            }
-            span = Some(end);
-            known = Some(self.requests.map_or(count, |limit| count.min(limit)));
+    /// The file cannot be read, its first record is bad, or it has no requests
+    /// of the chosen device; or `check`'s.
+    pub fn source(
+        &self,
+        device_blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<TraceSource> {
+        if self.address_offset >= device_blocks {
+            let offset = self.address_offset;
+            return Err(Error::Key(format!(
+                "address_offset = {offset}: must be below the {device_blocks} blocks of the device"
+            )));
+        }
+        let separate = self.devices == Devices::Separate;
+        let spans = match (self.address, separate) {
+            (Address::Scale, _) => Some(self.spans("address = \"scale\"", check)?),
+            (_, true) => Some(self.spans("trace_device = \"separate\"", check)?),
+            _ => None,
+        };
+        let mapping = Mapping::new(
+            self.address,
+            self.address_offset,
+            device_blocks,
+            separate,
+            spans.as_ref(),
+        );
+        let records = self.open()?;
+        let closed = records.format.clock == Clock::Closed;
+        if let (true, Some(key)) = (closed, self.about_times()) {
+            let format = records.format.name;
+            return Err(Error::Key(format!(
+                "{key}: has no effect with trace_format = \"{format}\", which has no times of arrival"
+            )));
         }
         let mut source = TraceSource {
-            records: Records::open(self)?,
+            arrivals: match (self.closed, closed) {
+                (Some(spec), _) => Arrivals::Closed(spec.start()),
+                (None, true) => Arrivals::recorded(),
+                (None, false) => Arrivals::Open,
+            },
+            origin: match self.origin {
+                Some(origin) => origin,
+                None if records.format.clock == Clock::Calendar => Origin::First,
+                None => Origin::File,
+            },
+            sorter: self.sort_ms.map(|_| Sorter::new()),
             spec: self.clone(),
-            closed: self.closed.map(|closed| closed.start()),
-            device_blocks,
-            span,
-            known,
+            known: (spans.as_ref()).map(|spans| {
+                let limit = self.requests.unwrap_or(u64::MAX);
+                spans.requests.min(limit)
+            }),
+            records,
+            mapping,
             next: None,
+            ended: false,
             taken: 0,
             counts: Counts::default(),
-            first: Nanos::ZERO,
+            first: None,
         };
+        source.find_first(check)?;
         source.pull()?;
         match &source.next {
-            Some(request) => source.first = request.arrival,
-            None => return Err(source.records.empty(&self.path)),
+            Some(_) => Ok(source),
+            None => Err(source.records.empty(&self.path)),
         }
-        Ok(source)
+    }
+
+    fn open(&self) -> Result<Records> {
+        Records::open(
+            &self.path,
+            self.format,
+            &self.options,
+            self.devices.clone(),
+            self.sort_ms.map(Nanos::from_ms),
+        )
+    }
+
+    /// A key that is given and only matters where there are times.
+    fn about_times(&self) -> Option<&'static str> {
+        let origin = self.origin.map(|_| "time_origin");
+        origin.or_else(|| self.sort_ms.map(|_| "sort_ms"))
+    }
+
+    /// Reads the whole file.
+    fn spans(&self, why: &str, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Spans> {
+        let about = std::fs::metadata(&self.path);
+        let about = about.map_err(|error| Error::file(&self.path, error))?;
+        if !about.is_file() && !about.is_dir() {
+            let problem = format!("{why} reads the trace twice: it must be a file, and no pipe");
+            return Err(Error::file(&self.path, problem));
+        }
+        let mut records = self.open()?;
+        let mut spans = Spans::default();
+        for step in 1_u64.. {
+            match records.step()? {
+                Step::Record(record) => spans.add(&record),
+                Step::Other => {}
+                Step::End => break,
+            }
+            if step.is_multiple_of(CHECK_EVERY) {
+                check(records.progress(spans.requests))?;
+            }
+        }
+        if spans.requests == 0 {
+            return Err(records.empty(&self.path));
+        }
+        Ok(spans)
     }
 }
 
-/// A trace being replayed, one record read ahead.
+impl Records {
+    /// How far the reading is.
+    fn progress(&self, completed: u64) -> Progress {
+        Progress {
+            completed,
+            requests: None,
+            share: self.so_far.share(),
+        }
+    }
+}
+
+/// A trace being replayed, a record read ahead (with `sort_ms`, those within
+/// its window).
 ///
-/// Arrivals keep the time origin of the file (divided by `time_scale`): a
-/// trace that starts at 5 s starts at 5 s here. The stream of a request is its
-/// device in the trace.
+/// The stream of a request is its device in the trace.
 pub struct TraceSource {
     spec: TraceSpec,
     records: Records,
-    closed: Option<Closed>,
-    device_blocks: u64,
-    /// One past the highest block in the trace, for `scale`.
-    span: Option<u64>,
+    arrivals: Arrivals,
+    origin: Origin,
+    mapping: Mapping,
+    sorter: Option<Sorter<Placed>>,
     known: Option<u64>,
-    next: Option<Request>,
+    next: Option<Placed>,
+    /// Whether all of the file was read.
+    ended: bool,
     taken: u64,
     counts: Counts,
-    /// Arrival of the first request on the clock of the file.
-    first: Nanos,
+    /// Time of the first request on the clock of the file.
+    first: Option<Nanos>,
 }
 
-/// How many addresses were changed.
+/// When requests arrive.
+enum Arrivals {
+    /// At the times of the trace.
+    Open,
+    /// So many outstanding, with one think time.
+    Closed(Closed),
+    /// One outstanding, with the think times of the trace.
+    Recorded {
+        /// When the next one arrives, if the one before is complete.
+        due: Option<Nanos>,
+        /// From the completion of the one under way to the next arrival.
+        think: Nanos,
+    },
+}
+
+impl Arrivals {
+    fn recorded() -> Self {
+        Self::Recorded {
+            due: Some(Nanos::ZERO),
+            think: Nanos::ZERO,
+        }
+    }
+}
+
+/// A record and where it goes.
+#[derive(Clone, Copy)]
+struct Placed {
+    record: Record,
+    place: Place,
+    arrival: Nanos,
+}
+
+/// What was done to the requests taken.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
+    widened: u64,
     wrapped: u64,
     scaled: u64,
     moved: u64,
@@ -135,198 +282,264 @@ impl TraceSource {
     /// What was replayed and what was done to it, so far.
     #[must_use]
     pub fn facts(&self) -> Value {
-        let spec = &self.spec;
-        let address = ADDRESSES
-            .iter()
-            .find(|(_, address)| *address == spec.address);
+        let (spec, records, order) = (&self.spec, &self.records, &self.records.order);
+        let devices: Vec<_> = records.devices().collect();
+        let chosen = match (&spec.devices, devices.as_slice()) {
+            (Devices::All, _) => json!("all"),
+            (Devices::Separate, _) => json!("separate"),
+            _ => (devices.iter().find(|(.., wanted)| *wanted))
+                .map_or(Value::Null, |(_, label, ..)| label.clone()),
+        };
+        let devices: Vec<Value> = (devices.into_iter())
+            .map(|(device, label, requests, wanted)| {
+                let first_block = wanted.then(|| self.mapping.base(device)).flatten();
+                json!({ "device": label, "requests": requests, "first_block": first_block })
+            })
+            .collect();
+        let subtracted = self.subtracted();
         let mut facts = json!({
             "workload": "trace",
             "path": spec.path.display().to_string(),
-            "format": spec.format.name,
-            "compression": self.records.reader.compression(),
+            "format": records.format.name,
+            "format_from": records.chosen_by.name(),
+            "compression": records.compression.name(),
             "requests": self.taken,
-            "trace_device": match (spec.device, self.records.devices.as_slice()) {
-                (Some(Some(device)), _) | (None, &[device]) => json!(device),
-                _ => json!("all"),
-            },
-            "devices_seen": self.records.devices,
-            "other_devices_requests": self.records.skipped,
-            "address": address.map(|(name, _)| *name),
-            "span_blocks": self.span,
+            "trace_device": chosen,
+            "devices": devices,
+            "other_devices_requests": records.others(),
+            "not_requests": records.not_requests(),
+            "address": spec.address.name(),
+            "address_offset": spec.address_offset,
+            "span_blocks": self.mapping.span(),
+            "widened": self.counts.widened,
             "wrapped": self.counts.wrapped,
             "scaled": self.counts.scaled,
             "moved": self.counts.moved,
             "time_scale": spec.time_scale,
-            "time_origin": "file",
-            "first_time_s": self.first.s(),
+            "time_origin": ORIGINS.iter().find(|(_, origin)| *origin == self.origin).map(|o| o.0),
+            "first_time_s": self.first.map(Nanos::s),
+            "subtracted_s": subtracted.s(),
+            "sort_ms": spec.sort_ms,
+            "sorted": order.late,
+            "sorted_most_ms": order.latest_by.ms(),
         });
-        if let Some(closed) = spec.closed {
-            facts["queue_depth"] = json!(closed.queue_depth);
-            facts["think_ms"] = json!(closed.think_ms);
+        if let Some(action) = spec.options.blk_action {
+            let name = ACTIONS.iter().find(|(_, known)| *known == action);
+            facts["blk_action"] = json!(name.map(|(name, _)| *name));
+        }
+        match (&self.arrivals, spec.closed) {
+            (Arrivals::Recorded { .. }, _) => {
+                facts["queue_depth"] = json!(1);
+                facts["think_ms"] = Value::Null; // as recorded, each its own
+            }
+            (_, Some(closed)) => {
+                facts["queue_depth"] = json!(closed.queue_depth);
+                facts["think_ms"] = json!(closed.think_ms);
+            }
+            _ => {}
         }
         facts
     }
 
-    /// Reads the next request, if there is one to come.
-    fn pull(&mut self) -> Result<()> {
-        self.next = None;
-        if self.spec.requests == Some(self.taken) {
-            return Ok(());
+    /// What is subtracted from the times of the file.
+    fn subtracted(&self) -> Nanos {
+        match self.origin {
+            Origin::File => Nanos::ZERO,
+            Origin::First => self.first.unwrap_or_default(),
         }
-        let Some(record) = self.records.next()? else {
-            return Ok(());
-        };
-        let lbn = self.place(&record)?;
-        let time = if self.spec.time_scale == 1.0 {
-            record.time
-        } else {
-            Nanos((record.time.0 as f64 / self.spec.time_scale + 0.5) as u64)
-        };
-        if time.0 > u64::MAX / 2 {
-            let problem = format!("arrives after {} s: must be within 292 years", time.s());
-            return Err(self.records.reader.refuse(problem));
+    }
+
+    /// Passes over what comes before the first request of the chosen device.
+    fn find_first(&mut self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        for step in 1_u64.. {
+            match self.records.step()? {
+                Step::Record(record) => {
+                    self.next = Some(self.placed(record)?);
+                    break;
+                }
+                Step::Other => {}
+                Step::End => break,
+            }
+            if step.is_multiple_of(CHECK_EVERY) {
+                check(self.records.progress(0))?;
+            }
         }
-        let mut request = Request::new(self.taken, time, record.op, lbn, record.blocks);
-        request.stream = record.device;
-        self.next = Some(request);
         Ok(())
     }
 
-    /// Where the request of a record goes on the device.
+    /// Makes the next request ready, if there is one to come.
+    fn pull(&mut self) -> Result<()> {
+        // Before the first one is taken, it may have been read already.
+        let mut found = self.next.take();
+        if self.spec.requests == Some(self.taken) {
+            return Ok(());
+        }
+        if self.sorter.is_some() {
+            if let Some(placed) = found.take() {
+                self.hold(placed)?;
+            }
+            loop {
+                found = self.due();
+                if found.is_some() || self.ended {
+                    break;
+                }
+                match self.read()? {
+                    Some(placed) => self.hold(placed)?,
+                    None => self.ended = true,
+                }
+            }
+        } else if found.is_none() {
+            found = self.read()?;
+        }
+        if let Some(placed) = &mut found {
+            placed.arrival = self.arrival(placed.record.time)?;
+        }
+        self.next = found;
+        Ok(())
+    }
+
+    /// The next record of a chosen device and where it goes.
     #[inline]
-    fn place(&mut self, record: &Record) -> Result<u64> {
-        let (lbn, blocks) = (record.lbn, u64::from(record.blocks));
-        let size = self.device_blocks;
-        let refuse = |problem| Err(self.records.reader.refuse(problem));
-        if blocks > size {
-            return refuse(format!("{blocks} blocks: the device has {size}"));
+    fn read(&mut self) -> Result<Option<Placed>> {
+        loop {
+            match self.records.step()? {
+                Step::Record(record) => return self.placed(record).map(Some),
+                Step::Other => {}
+                Step::End => return Ok(None),
+            }
         }
-        let last = size - blocks;
-        let place = match (self.spec.address, self.span) {
-            (Address::Scale, Some(span)) => {
-                let place = (u128::from(lbn) * u128::from(size) / u128::from(span)) as u64;
-                self.counts.scaled += u64::from(place != lbn);
-                place
-            }
-            (Address::Wrap, _) if lbn >= size => {
-                self.counts.wrapped += 1;
-                lbn % size
-            }
-            (Address::Error, _) if lbn > last => {
-                return refuse(format!(
-                    "blocks {lbn} to {}: the device has {size}; give address = \"wrap\" or \
-                     address = \"scale\" to fit the trace to the device",
-                    lbn + blocks - 1
-                ));
-            }
-            _ => lbn,
+    }
+
+    #[inline]
+    fn placed(&mut self, record: Record) -> Result<Placed> {
+        let place = if record.bytes == 0 {
+            Place::default() // a flush
+        } else {
+            let place = self.mapping.place(&record);
+            place.map_err(|problem| self.records.refuse(problem))?
         };
-        if place > last {
-            self.counts.moved += 1;
+        Ok(Placed {
+            record,
+            place,
+            arrival: Nanos::ZERO,
+        })
+    }
+
+    fn hold(&mut self, placed: Placed) -> Result<()> {
+        let Some(sorter) = &mut self.sorter else {
+            return Ok(());
+        };
+        let held = sorter.push(placed.record.time, placed);
+        held.map_err(|problem| self.records.refuse(problem))
+    }
+
+    /// The earliest request held, if none that is to come can be earlier.
+    fn due(&mut self) -> Option<Placed> {
+        let window = self.spec.sort_ms.map_or(Nanos::ZERO, Nanos::from_ms);
+        let latest = self.records.order.latest;
+        let until = match self.ended {
+            true => Some(Nanos::MAX),
+            false => latest.0.checked_sub(window.0).map(Nanos),
+        };
+        self.sorter.as_mut()?.pop(until?)
+    }
+
+    /// When a request arrives that has this time in the file.
+    #[inline]
+    fn arrival(&mut self, time: Nanos) -> Result<Nanos> {
+        self.first.get_or_insert(time);
+        let since = time.since(self.subtracted());
+        let arrival = match self.spec.time_scale {
+            1.0 => since,
+            scale => Nanos((since.0 as f64 / scale + 0.5) as u64),
+        };
+        if arrival.0 <= u64::MAX / 2 {
+            return Ok(arrival);
         }
-        Ok(place.min(last))
+        let problem = format!(
+            "arrives after {} s: must be within 292 years (time_origin = \"first\" counts from \
+             the first request)",
+            arrival.s()
+        );
+        Err(match &self.sorter {
+            None => self.records.refuse(problem),
+            Some(_) => Error::file(&self.spec.path, problem),
+        })
     }
 }
 
 impl Source for TraceSource {
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        Ok(match (&self.next, &self.closed) {
+        Ok(match (&self.next, &self.arrivals) {
             (None, _) => None,
-            (Some(request), None) => Some(request.arrival),
-            (Some(_), Some(closed)) => closed.next(),
+            (Some(placed), Arrivals::Open) => Some(placed.arrival),
+            (Some(_), Arrivals::Closed(closed)) => closed.next(),
+            (Some(_), Arrivals::Recorded { due, .. }) => *due,
         })
     }
 
     fn take(&mut self) -> Result<Request> {
-        let due = match &mut self.closed {
-            Some(closed) => closed.take(),
-            None => self.next.as_ref().map(|request| request.arrival),
-        };
-        let (Some(arrival), Some(mut request)) = (due, self.next.take()) else {
+        let due = self.next_arrival()?;
+        let (Some(arrival), Some(placed)) = (due, self.next) else {
             return Err(Error::Request("the trace has no request due".to_owned()));
         };
-        request.arrival = arrival;
+        let Placed { record, place, .. } = placed;
+        match &mut self.arrivals {
+            Arrivals::Open => {}
+            Arrivals::Closed(closed) => {
+                closed.take();
+            }
+            Arrivals::Recorded { due, think } => {
+                *due = None;
+                let recorded = record.think.unwrap_or_default();
+                *think = Nanos((recorded.0 as f64 / self.spec.time_scale + 0.5) as u64);
+            }
+        }
+        let mut extents = Extents::new();
+        if place.blocks > 0 {
+            let (lbn, blocks) = (place.lbn, place.blocks);
+            extents.push(Extent { lbn, blocks });
+        }
+        let request = Request {
+            id: self.taken,
+            arrival,
+            op: record.op,
+            stream: record.device,
+            extents,
+            ..Request::default()
+        };
         self.taken += 1;
+        self.counts.add(&place);
+        self.next = None;
         self.pull()?;
         Ok(request)
     }
 
     #[inline]
     fn completed(&mut self, _id: u64, at: Nanos) {
-        if let Some(closed) = &mut self.closed {
-            closed.completed(at);
+        match &mut self.arrivals {
+            Arrivals::Open => {}
+            Arrivals::Closed(closed) => closed.completed(at),
+            Arrivals::Recorded { due, think } => *due = Some(Nanos(at.0.saturating_add(think.0))),
         }
     }
 
     fn requests(&self) -> Option<u64> {
         self.known
     }
+
+    fn share(&self) -> Option<f64> {
+        self.records.so_far.share()
+    }
 }
 
-/// The records of the chosen device.
-struct Records {
-    reader: Box<dyn Reader>,
-    device: Option<Option<u32>>,
-    /// Every device seen so far, ascending.
-    devices: Vec<u32>,
-    last_seen: Option<u32>,
-    skipped: u64,
-}
-
-impl Records {
-    fn open(spec: &TraceSpec) -> Result<Self> {
-        Ok(Self {
-            reader: (spec.format.open)(&spec.path)?,
-            device: spec.device,
-            devices: Vec::new(),
-            last_seen: None,
-            skipped: 0,
-        })
-    }
-
-    fn next(&mut self) -> Result<Option<Record>> {
-        while let Some(record) = self.reader.next()? {
-            let device = record.device;
-            if self.last_seen != Some(device) {
-                self.see(device)?;
-            }
-            match self.device {
-                Some(Some(chosen)) if chosen != device => self.skipped += 1,
-                _ => return Ok(Some(record)),
-            }
-        }
-        Ok(None)
-    }
-
-    fn see(&mut self, device: u32) -> Result<()> {
-        if let (None, Some(&first)) = (self.device, self.devices.first())
-            && first != device
-        {
-            return Err(self.reader.refuse(format!(
-                "device {device}, after requests of device {first}: give trace_device = \
-                 {first} (or another), or trace_device = \"all\" for one shared address space"
-            )));
-        }
-        if let Err(place) = self.devices.binary_search(&device) {
-            self.devices.insert(place, device);
-        }
-        self.last_seen = Some(device);
-        Ok(())
-    }
-
-    /// Why there is nothing to replay.
-    fn empty(&self, path: &Path) -> Error {
-        let seen: Vec<String> = self.devices.iter().map(u32::to_string).collect();
-        Error::file(
-            path,
-            match self.device {
-                Some(Some(device)) if !seen.is_empty() => {
-                    let seen = seen.join(", ");
-                    format!("no requests of trace_device = {device}; the trace has {seen}")
-                }
-                _ => "no requests".to_owned(),
-            },
-        )
+impl Counts {
+    #[inline]
+    fn add(&mut self, place: &Place) {
+        self.widened += u64::from(place.widened);
+        self.wrapped += u64::from(place.wrapped);
+        self.scaled += u64::from(place.scaled);
+        self.moved += u64::from(place.moved);
     }
 }

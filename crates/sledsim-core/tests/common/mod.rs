@@ -1,8 +1,13 @@
 //! What the integration tests share.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod sleds;
+
 use flate2::read::GzDecoder;
 use sledsim_core::devices::{Device, Override};
+use sledsim_core::model::{Answers, Model};
+use sledsim_core::request::Request;
+use sledsim_core::row::Row;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -43,4 +48,41 @@ pub fn csv(path: &PathBuf) -> Vec<Vec<String>> {
     }
     let fields = |line: &str| line.split(',').map(str::to_owned).collect();
     text.lines().skip(1).map(fields).collect()
+}
+
+/// Rows as they are announced.
+#[derive(Default)]
+pub struct Rows {
+    pub done: Vec<Row>,
+    pub notes: Vec<Row>,
+}
+
+impl Answers for Rows {
+    fn done(&mut self, row: &Row) {
+        self.done.push(*row);
+    }
+
+    fn note(&mut self, row: &Row) {
+        self.notes.push(*row);
+    }
+}
+
+/// Hands `model` the requests at their arrivals, waking it on time.
+pub fn run_open(model: &mut dyn Model, requests: &[Request]) -> Rows {
+    let mut rows = Rows::default();
+    run_through(model, requests, &mut rows);
+    rows
+}
+
+/// As [`run_open`], with answers of another kind.
+pub fn run_through(model: &mut dyn Model, requests: &[Request], answers: &mut dyn Answers) {
+    for request in requests {
+        while let Some(at) = model.wake_at().filter(|at| *at < request.arrival) {
+            model.wake(at, answers);
+        }
+        model.submit(request.clone(), answers);
+    }
+    while let Some(at) = model.wake_at() {
+        model.wake(at, answers);
+    }
 }

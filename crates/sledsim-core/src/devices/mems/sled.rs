@@ -3,7 +3,7 @@
 use super::access::{DirectionRule, access, first_seek};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
-use crate::mechanism::{Mechanism, Place, Service, Step};
+use crate::mechanism::{Mechanism, Place, Service, Span, Step};
 use crate::model::Energy;
 use crate::request::Request;
 use crate::row::Parts;
@@ -277,6 +277,17 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let last = i64::from(self.motion.geometry.cylinders) - 1;
         let x_m = self.motion.geometry.x_m(major.clamp(0, last) as u32);
         Nanos::from_s(startup_s + self.motion.x_at_least_s(state.x_m, x_m))
+    }
+
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        let geometry = &self.motion.geometry;
+        let row = u64::from(geometry.blocks_per_row);
+        let blocks = match span {
+            Span::Row => row,
+            Span::Track => row * u64::from(geometry.rows),
+            Span::Cylinder => geometry.blocks_per_cylinder(),
+        };
+        (lbn / blocks + 1) * blocks
     }
 
     fn energy(&self, until: Nanos) -> Energy {

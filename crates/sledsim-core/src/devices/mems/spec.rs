@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::keys::{Keys, Range};
 use crate::model::Model;
 use crate::schedulers::Scheduler;
-use crate::station::{Interface, Station};
+use crate::station::{Buffer, Buffered, Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
@@ -27,6 +27,8 @@ pub struct Mems {
     pub behaviour: Behaviour,
     /// Command overhead and bus.
     pub interface: Interface,
+    /// The buffer, if it has one.
+    pub buffer: Option<Buffer>,
     reach_x_m: f64,
     kinematics: Choice,
 }
@@ -166,6 +168,7 @@ impl Mems {
             drive,
             behaviour,
             interface,
+            buffer: Buffer::read(keys)?,
             reach_x_m: reach_m.0,
             kinematics,
         })
@@ -249,12 +252,17 @@ impl WithMotion for Build<'_> {
 
     fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
         let sled = Sled::new(motion, self.spec.behaviour);
-        Box::new(Station::new(
-            self.name,
-            self.device,
-            sled,
-            self.scheduler,
-            self.spec.interface,
-        ))
+        let (name, device, interface) = (self.name, self.device, self.spec.interface);
+        match self.spec.buffer {
+            None => Box::new(Station::new(name, device, sled, self.scheduler, interface)),
+            Some(buffer) => Box::new(Buffered::new(
+                name,
+                device,
+                sled,
+                self.scheduler,
+                interface,
+                buffer,
+            )),
+        }
     }
 }

@@ -15,6 +15,16 @@ pub struct ClosedSpec {
     pub think_ms: f64,
 }
 
+impl Default for ClosedSpec {
+    /// One request at a time, without a pause.
+    fn default() -> Self {
+        Self {
+            queue_depth: 1,
+            think_ms: 0.0,
+        }
+    }
+}
+
 impl ClosedSpec {
     /// Reads `queue_depth` (default 1) and `think_ms` (default 0); `None` if
     /// neither is given.
@@ -25,9 +35,10 @@ impl ClosedSpec {
         let queue_depth = keys.opt_u32("queue_depth", 1..=1_000_000)?;
         let think_ms = keys.opt_f64("think_ms", Range::at_least(0.0).at_most(1e9))?;
         let given = queue_depth.is_some() || think_ms.is_some();
+        let default = Self::default();
         Ok(given.then_some(Self {
-            queue_depth: queue_depth.unwrap_or(1),
-            think_ms: think_ms.unwrap_or(0.0),
+            queue_depth: queue_depth.unwrap_or(default.queue_depth),
+            think_ms: think_ms.unwrap_or(default.think_ms),
         }))
     }
 

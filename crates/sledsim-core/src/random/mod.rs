@@ -1,5 +1,11 @@
 //! Random numbers: one independent, reproducible stream per purpose.
 
+mod permutation;
+mod zipf;
+
+pub use permutation::Permutation;
+pub use zipf::Zipf;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -1,5 +1,4 @@
-//! A station: one mechanism with its queue, scheduler, command overhead and
-//! bus, as a [`Model`].
+//! The station without a buffer.
 //!
 //! A request first takes the bus for the command overhead; write data follow
 //! at once. It is then ready for the scheduler. Read data take the bus as each
@@ -11,6 +10,7 @@
 //! Flush and trim need no media: a completed write is on the media already.
 //! They complete when their command has been processed.
 
+use super::Interface;
 use crate::mechanism::{Mechanism, Step};
 use crate::model::{Answers, Model, Report};
 use crate::request::{Op, Request};
@@ -18,21 +18,6 @@ use crate::row::Row;
 use crate::schedulers::{Scheduler, Waiting};
 use crate::units::Nanos;
 use std::collections::VecDeque;
-
-/// Command overhead and bus of a [`Station`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Interface {
-    /// Command processing time per request; holds the bus.
-    pub overhead: Nanos,
-    /// Bus time per 512-byte block, in nanoseconds.
-    pub bus_ns_per_block: f64,
-}
-
-impl Interface {
-    fn bus(&self, blocks: u32) -> Nanos {
-        Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as u64)
-    }
-}
 
 /// One mechanism with queue, scheduler, command overhead and bus.
 pub struct Station<M: Mechanism> {

@@ -1,0 +1,326 @@
+//! A deliberately simple flash device: parallel units behind one link.
+//!
+//! The address space is cut into pages, dealt out over the units in turn. A
+//! unit does one page at a time, first come, first served, in a fixed time to
+//! read and a fixed time to program; the link carries one page at a time,
+//! first come, first served. Pages of many requests are under way at once, so
+//! this is a [`Model`] of its own and takes no scheduler.
+//!
+//! A read goes to the units on arrival; as each page has been read, the blocks
+//! wanted of it take the link. Data of a write take the link on arrival, page by
+//! page; as each page is in, it is programmed, whole, however little of it is
+//! written. A unit is free as soon as its page has been read: the page waits
+//! for the link in a register. A request is complete with its last page.
+//!
+//! There is no erasing, no translation layer, no garbage collection, no wear,
+//! no mapping of partial pages, no cache: flash at its best. A flush and a trim
+//! take no time: what is complete is on the media.
+//!
+//! The row tells of the page that was last. Read: `queue` until its unit takes
+//! it up, `transfer` in the unit, `bus` until its blocks have crossed the link.
+//! Write: `bus` while the data up to this page cross, `queue` for waiting for
+//! the link and for the unit, `transfer` for programming. `passes` counts pages.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::model::{Answers, Energy, Model, Report};
+use crate::request::{Op, Request};
+use crate::row::{Parts, Row};
+use crate::units::{BLOCK_BYTES, Nanos};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A checked flash device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flash {
+    /// Logical blocks.
+    pub blocks: u64,
+    /// How many pages are read or programmed at once.
+    pub units: u32,
+    /// Blocks in a page.
+    pub page_blocks: u32,
+    /// Time to read a page.
+    pub read: Nanos,
+    /// Time to program a page.
+    pub program: Nanos,
+    /// Time of a block on the link, in nanoseconds.
+    pub link_ns_per_block: f64,
+    /// Drawn by each unit at work, in mW.
+    pub unit_mw: f64,
+    /// Drawn all the time, in mW.
+    pub idle_mw: f64,
+}
+
+impl Flash {
+    /// Reads the spec from `keys`.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let time_us = Range::at_least(0.0).at_most(1e9);
+        let power_mw = Range::at_least(0.0).at_most(1e9);
+        let link_mb_s = Range::at_least(1e-3).at_most(f64::INFINITY);
+        Ok(Self {
+            blocks: keys.u64("blocks", 1..=1 << 40)?,
+            units: keys.u32("units", 1..=65_536)?,
+            page_blocks: keys.u32("page_blocks", 1..=65_536)?,
+            read: Nanos::from_s(1e-6 * keys.f64("read_us", time_us)?),
+            program: Nanos::from_s(1e-6 * keys.f64("program_us", time_us)?),
+            link_ns_per_block: 1e3 * BLOCK_BYTES as f64 / keys.f64("link_mb_s", link_mb_s)?,
+            unit_mw: keys.f64("power_unit_mw", power_mw)?,
+            idle_mw: keys.f64("power_idle_mw", power_mw)?,
+        })
+    }
+
+    /// Quantities that follow from the spec, with units in their names: rates
+    /// at which all units are at work, or the link is the limit.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        let page_bytes = u64::from(self.page_blocks) * BLOCK_BYTES;
+        let link_mb_s = 1e3 * BLOCK_BYTES as f64 / self.link_ns_per_block;
+        let rate_mb_s = |page: Nanos| {
+            let units = f64::from(self.units) * page_bytes as f64 / page.0 as f64 * 1e3;
+            let rate = units.min(link_mb_s);
+            rate.is_finite().then_some(rate)
+        };
+        json!({
+            "blocks": self.blocks,
+            "capacity_bytes": self.blocks * BLOCK_BYTES,
+            "page_bytes": page_bytes,
+            "streaming_mb_s": rate_mb_s(self.read),
+            "write_mb_s": rate_mb_s(self.program),
+        })
+    }
+
+    fn link(&self, blocks: u32) -> Nanos {
+        Nanos((f64::from(blocks) * self.link_ns_per_block + 0.5) as u64)
+    }
+}
+
+/// A page that has come to where it goes next: read, to the link; crossed, to
+/// its unit. Ordered by (time, sequence).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Page {
+    at: Nanos,
+    sequence: u64,
+    /// Index among the open requests.
+    open: usize,
+    /// Where its unit is: page number modulo units.
+    unit: usize,
+    /// Blocks wanted of it.
+    blocks: u32,
+    /// When its unit took it up (read), or the link the first of its request
+    /// (write).
+    start: Nanos,
+}
+
+/// A request under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    row: Row,
+    pages_left: u32,
+}
+
+/// A flash device as a [`Model`].
+pub struct FlashModel {
+    name: String,
+    device: u16,
+    spec: Flash,
+    unit_free: Vec<Nanos>,
+    link_free: Nanos,
+    pages: BinaryHeap<Reverse<Page>>,
+    sequence: u64,
+    open: Vec<Open>,
+    /// Unused places in `open`.
+    unused: Vec<usize>,
+    /// Time units were at work, all together.
+    worked: Nanos,
+}
+
+impl FlashModel {
+    /// The device `spec` describes. `device` and `name` mark its rows and
+    /// reports.
+    #[must_use]
+    pub fn new(name: &str, device: u16, spec: Flash) -> Self {
+        Self {
+            name: name.to_owned(),
+            device,
+            spec,
+            unit_free: vec![Nanos::ZERO; spec.units as usize],
+            link_free: Nanos::ZERO,
+            pages: BinaryHeap::new(),
+            sequence: 0,
+            open: Vec::new(),
+            unused: Vec::new(),
+            worked: Nanos::ZERO,
+        }
+    }
+
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(Reverse(page)) = self.pages.peek().copied() {
+            if page.at > until || (page.at == until && !inclusive) {
+                return;
+            }
+            self.pages.pop();
+            if self.open[page.open].row.op == Op::Read {
+                self.read_page(&page, answers);
+            } else {
+                self.page_came(&page, answers);
+            }
+        }
+    }
+
+    /// A unit takes up a page that is there at `at`: from when, and until when.
+    fn take_unit(&mut self, unit: usize, at: Nanos, time: Nanos) -> (Nanos, Nanos) {
+        let start = at.max(self.unit_free[unit]);
+        self.unit_free[unit] = start + time;
+        self.worked += time;
+        (start, start + time)
+    }
+
+    fn take_link(&mut self, blocks: u32, at: Nanos) -> Nanos {
+        self.link_free = at.max(self.link_free) + self.spec.link(blocks);
+        self.link_free
+    }
+
+    /// A page has been read and goes to the link.
+    fn read_page(&mut self, page: &Page, answers: &mut dyn Answers) {
+        let end = self.take_link(page.blocks, page.at);
+        let row = &self.open[page.open].row;
+        let parts = Parts {
+            queue: page.start - row.arrival,
+            transfer: page.at - page.start,
+            bus: end - page.at,
+            ..Parts::default()
+        };
+        self.page_done(page, end, parts, answers);
+    }
+
+    /// A page to write has crossed the link and goes to its unit.
+    fn page_came(&mut self, page: &Page, answers: &mut dyn Answers) {
+        let (start, end) = self.take_unit(page.unit, page.at, self.spec.program);
+        let row = &self.open[page.open].row;
+        let parts = Parts {
+            queue: (page.start - row.arrival) + (start - page.at),
+            transfer: end - start,
+            bus: page.at - page.start,
+            ..Parts::default()
+        };
+        self.page_done(page, end, parts, answers);
+    }
+
+    fn page_done(&mut self, page: &Page, at: Nanos, parts: Parts, answers: &mut dyn Answers) {
+        let open = &mut self.open[page.open];
+        let row = &mut open.row;
+        if at >= row.completion {
+            row.completion = at;
+            row.parts = parts;
+        }
+        open.pages_left -= 1;
+        if open.pages_left == 0 {
+            answers.done(&open.row);
+            self.unused.push(page.open);
+        }
+    }
+
+    /// A place for a request under way.
+    fn open(&mut self, row: Row) -> usize {
+        let pages_left = row.passes;
+        let open = Open { row, pages_left };
+        if let Some(index) = self.unused.pop() {
+            self.open[index] = open;
+            index
+        } else {
+            self.open.push(open);
+            self.open.len() - 1
+        }
+    }
+}
+
+/// The pages of an extent: number, and blocks of the extent in it.
+fn pages(lbn: u64, end: u64, page_blocks: u64) -> impl Iterator<Item = (u64, u32)> {
+    (lbn / page_blocks..end.div_ceil(page_blocks)).map(move |page| {
+        let from = lbn.max(page * page_blocks);
+        let to = end.min((page + 1) * page_blocks);
+        (page, (to - from) as u32)
+    })
+}
+
+impl Model for FlashModel {
+    fn blocks(&self) -> u64 {
+        self.spec.blocks
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        let mut row = Row::of(&request, self.device);
+        row.queue_depth = (self.open.len() - self.unused.len()) as u32;
+        row.start = arrival;
+        row.completion = arrival;
+        if !request.op.moves_data() {
+            answers.done(&row);
+            return;
+        }
+        let reads = request.op == Op::Read;
+        let width = u64::from(self.spec.page_blocks);
+        let extents = request.extents.iter();
+        row.passes = extents
+            .map(|e| (e.end().div_ceil(width) - e.lbn / width) as u32)
+            .sum();
+        let time = if reads {
+            self.spec.read
+        } else {
+            self.spec.program
+        };
+        let joules = 1e-3 * self.spec.unit_mw * time.s() * f64::from(row.passes);
+        row.energy_nj = (joules * 1e9 + 0.5) as u64;
+        let link_start = arrival.max(self.link_free);
+        row.start = if reads { Nanos::MAX } else { link_start };
+        let open = self.open(row);
+        for extent in &request.extents {
+            for (page, blocks) in pages(extent.lbn, extent.end(), width) {
+                let unit = (page % u64::from(self.spec.units)) as usize;
+                let (start, at) = if reads {
+                    self.take_unit(unit, arrival, self.spec.read)
+                } else {
+                    (link_start, self.take_link(blocks, arrival))
+                };
+                let first = &mut self.open[open].row.start;
+                *first = start.min(*first);
+                let sequence = self.sequence;
+                self.sequence += 1;
+                self.pages.push(Reverse(Page {
+                    at,
+                    sequence,
+                    open,
+                    unit,
+                    blocks,
+                    start,
+                }));
+            }
+        }
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.pages.peek().map(|Reverse(page)| page.at)
+    }
+
+    /// Busy is the mean over the units.
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        reports.push(Report {
+            name: self.name.clone(),
+            busy: Nanos(self.worked.0 / u64::from(self.spec.units)),
+            energy: Energy {
+                transfer_j: 1e-3 * self.spec.unit_mw * self.worked.s(),
+                idle_j: 1e-3 * self.spec.idle_mw * until.s(),
+                ..Energy::default()
+            },
+        });
+    }
+}

@@ -1,0 +1,47 @@
+//! Permutations too large to be written down.
+
+use super::Stream;
+
+/// A random permutation of 0..n that takes a few numbers of memory.
+///
+/// Each round multiplies by an odd number, adds, and folds the upper half of
+/// the bits into the lower, all modulo the power of two at or above n; each
+/// step can be undone. A result that is not below n goes round again until it
+/// is, which keeps the whole a permutation; fewer than two goes on average.
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation {
+    n: u64,
+    mask: u64,
+    fold: u32,
+    rounds: [(u64, u64); 4],
+}
+
+impl Permutation {
+    /// A permutation of 0..n, chosen by `stream`; n is from 1 to 2^63.
+    #[must_use]
+    pub fn new(n: u64, stream: &mut Stream) -> Self {
+        let size = n.max(1).next_power_of_two();
+        Self {
+            n,
+            mask: size - 1,
+            fold: size.trailing_zeros().div_ceil(2),
+            rounds: std::array::from_fn(|_| (stream.u64() | 1, stream.u64())),
+        }
+    }
+
+    /// Where `i`, which is below n, goes.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, i: u64) -> u64 {
+        let mut x = i;
+        loop {
+            for (factor, addend) in self.rounds {
+                x = x.wrapping_mul(factor).wrapping_add(addend) & self.mask;
+                x ^= x >> self.fold;
+            }
+            if x < self.n {
+                return x;
+            }
+        }
+    }
+}

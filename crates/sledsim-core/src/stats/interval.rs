@@ -1,0 +1,270 @@
+//! Confidence intervals of means: batch means of one run, means of several.
+//!
+//! Requests that follow each other are alike: they wait in the same queue.
+//! The means of long batches of them are nearly independent, and nearly
+//! normal, whatever the single requests are (Law and Kelton, *Simulation
+//! Modeling and Analysis*, section 9.5.3; Schmeiser, *Operations Research* 30,
+//! 1982, on how few batches are enough). Whether the batches are long enough
+//! shows in pieces of them: if the means of neighbouring pieces, an eighth of a
+//! batch each, are little correlated, those of batches are hardly so.
+
+use super::streaming::Stats;
+use super::student::student_t;
+use serde_json::{Value, json};
+use std::array;
+
+/// The confidence of all intervals.
+pub(super) const LEVEL: f64 = 0.95;
+
+/// The kinds of time that have intervals, as the summary names them.
+pub(crate) const KINDS: [&str; 3] = ["response_time_ms", "service_time_ms", "queue_ms"];
+
+/// Pieces in a batch.
+const PIECES_PER_BATCH: usize = 8;
+/// The pieces are made twice as long when there are so many.
+const MOST_PIECES: usize = 256;
+/// Fewer batches, or fewer requests, make no interval to rely on.
+const FEWEST_BATCHES: usize = 16;
+const FEWEST_REQUESTS: u64 = 512;
+/// Pieces more correlated than this belong to batches that are too short.
+const MOST_CORRELATED: f64 = 0.3;
+
+/// Why an interval is not to be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caution {
+    /// Too few requests or batches for means to be normal.
+    TooFew,
+    /// Neighbouring batches are correlated: the run is too short for its
+    /// queues, or not in a steady state.
+    Correlated,
+    /// The load outran the device: there is no steady state.
+    Saturated,
+}
+
+impl Caution {
+    /// As the summary has it.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::TooFew => "too few requests",
+            Self::Correlated => "correlated batches",
+            Self::Saturated => "saturated",
+        }
+    }
+}
+
+/// A 95 % confidence interval of a mean, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its middle: the mean over all batches, or over the means of all runs.
+    pub mean: f64,
+    /// Half of its width.
+    pub half_width: f64,
+    /// How many batches or runs it is from.
+    pub batches: usize,
+    /// Requests in each batch; 0 for runs, which may differ.
+    pub batch_requests: u64,
+    /// Correlation of the means of neighbouring eighths of batches; 0 if they
+    /// are all the same, and for runs.
+    pub lag1: f64,
+    /// Set if it is not to be relied on.
+    pub caution: Option<Caution>,
+}
+
+impl Interval {
+    /// Student's interval of independent `means`; at least two.
+    fn of(means: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
+        let batches = means.len();
+        if batches < 2 {
+            return None;
+        }
+        let count = batches as f64;
+        let mean = mean(means.clone());
+        let squares: f64 = means.map(|x| (x - mean) * (x - mean)).sum();
+        let error = (squares / (count - 1.0) / count).sqrt();
+        Some(Self {
+            mean,
+            half_width: student_t(LEVEL, batches as u64 - 1) * error,
+            batches,
+            batch_requests: 0,
+            lag1: 0.0,
+            caution: None,
+        })
+    }
+
+    /// From the means of independent runs of `requests` in all; `None` if
+    /// there are not two.
+    #[must_use]
+    pub fn of_runs(means: &[f64], requests: u64) -> Option<Self> {
+        let caution = (requests < FEWEST_REQUESTS).then_some(Caution::TooFew);
+        let interval = Self::of(means.iter().copied())?;
+        Some(Self {
+            caution,
+            ..interval
+        })
+    }
+
+    /// Half the width as a share of the mean; not a number if both are zero.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.half_width / self.mean
+    }
+
+    /// As in the summary, in milliseconds.
+    pub(super) fn json(self) -> Value {
+        let Self {
+            mean, half_width, ..
+        } = self;
+        json!({
+            "mean": mean / 1e6,
+            "low": (mean - half_width) / 1e6,
+            "high": (mean + half_width) / 1e6,
+            "half_width_share": self.share(),
+            "batches": self.batches,
+            "batch_requests": self.batch_requests,
+            "lag1": self.lag1,
+            "caution": self.caution.map(Caution::text),
+        })
+    }
+
+    /// As in the summary, for what has no interval.
+    pub(super) fn none() -> Value {
+        json!({
+            "mean": null, "low": null, "high": null, "half_width_share": null, "batches": 0,
+            "batch_requests": 0, "lag1": null, "caution": Caution::TooFew.text(),
+        })
+    }
+}
+
+/// Cuts the requests of a run, in the order in which they are recorded, into
+/// pieces of equal length, in constant memory.
+///
+/// It keeps the exact sums up to the end of each piece; dropping every other
+/// one makes the pieces twice as long. So it does nothing for a request but
+/// count it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pieces {
+    /// Requests in each piece.
+    length: u64,
+    /// Requests missing from the current one.
+    missing: u64,
+    /// Sums of each kind of time in nanoseconds, up to the end of each piece.
+    sums: Vec<[u128; KINDS.len()]>,
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self {
+            length: 1,
+            missing: 1,
+            sums: Vec::with_capacity(MOST_PIECES),
+        }
+    }
+}
+
+impl Pieces {
+    /// `stats` have just recorded the next request.
+    #[inline]
+    pub fn count(&mut self, stats: &Stats) {
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.end_piece(stats);
+        }
+    }
+
+    fn end_piece(&mut self, stats: &Stats) {
+        self.sums.push(stats.sums());
+        if self.sums.len() == MOST_PIECES {
+            let mut ends_a_pair = true;
+            self.sums.retain(|_| {
+                ends_a_pair = !ends_a_pair;
+                ends_a_pair
+            });
+            self.length *= 2;
+        }
+        self.missing = self.length;
+    }
+
+    /// Takes in no more requests.
+    pub fn close(&mut self) {
+        self.missing = u64::MAX;
+    }
+
+    /// Requests in whole pieces.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.sums.len() as u64 * self.length
+    }
+
+    /// Whether half the interval of the mean response time is at most this
+    /// share of it, and may be relied on.
+    #[must_use]
+    pub fn is_within(&self, share: f64) -> bool {
+        self.interval(0).is_some_and(|interval| {
+            interval.caution.is_none() && interval.half_width <= share * interval.mean
+        })
+    }
+
+    /// The interval of each kind of time (response, service, queue), from all whole batches; `None`
+    /// if there are not two.
+    #[must_use]
+    pub fn intervals(&self) -> [Option<Interval>; KINDS.len()] {
+        array::from_fn(|kind| self.interval(kind))
+    }
+
+    /// The interval of one kind of time, by its place among them.
+    #[must_use]
+    pub fn interval(&self, kind: usize) -> Option<Interval> {
+        let batches = self.sums.len() / PIECES_PER_BATCH;
+        let interval = Interval::of(self.means(kind, PIECES_PER_BATCH, batches))?;
+        let batch_requests = PIECES_PER_BATCH as u64 * self.length;
+        let lag1 = correlation(self.means(kind, 1, batches * PIECES_PER_BATCH));
+        let few = batches < FEWEST_BATCHES || batch_requests * (batches as u64) < FEWEST_REQUESTS;
+        let caution = match (few, lag1 > MOST_CORRELATED) {
+            (true, _) => Some(Caution::TooFew),
+            (false, true) => Some(Caution::Correlated),
+            (false, false) => None,
+        };
+        Some(Interval {
+            batch_requests,
+            lag1,
+            caution,
+            ..interval
+        })
+    }
+
+    /// The means of the first `count` groups of `pieces` pieces.
+    fn means(
+        &self,
+        kind: usize,
+        pieces: usize,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = f64> + Clone {
+        let requests = (pieces as u64 * self.length) as f64;
+        (0..count).map(move |group| {
+            let first = group * pieces;
+            let before = first.checked_sub(1).map_or(0, |last| self.sums[last][kind]);
+            (self.sums[first + pieces - 1][kind] - before) as f64 / requests
+        })
+    }
+}
+
+/// The mean, exactly the value if all are the same.
+fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let count = values.len() as f64;
+    let first = values.clone().next().unwrap_or(f64::NAN);
+    first + values.map(|x| x - first).sum::<f64>() / count
+}
+
+/// Correlation of neighbours; 0 if all are the same.
+fn correlation(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let mean = mean(values.clone());
+    let from_mean = values.map(|x| x - mean);
+    let squares: f64 = from_mean.clone().map(|x| x * x).sum();
+    let products = from_mean.clone().zip(from_mean.skip(1)).map(|(x, y)| x * y);
+    if squares > 0.0 {
+        products.sum::<f64>() / squares
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,207 @@
+//! Generated workloads as traces.
+
+use super::Record;
+use super::convert::output;
+use super::writers::Writer;
+use crate::devices::Device;
+use crate::engine::{Observer, Progress, simulate};
+use crate::error::{Error, Result};
+use crate::load::Load;
+use crate::request::Request;
+use crate::row::Row;
+use crate::schedulers::Choice as SchedulerChoice;
+use crate::units::{BLOCK_BYTES, Nanos};
+use crate::workloads::Source;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What a load is laid on.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// So many blocks, with nothing that completes requests.
+    Blocks(u64),
+    /// A device. An open load needs no more of it than its blocks; a closed
+    /// one is simulated on it.
+    Device(&'a Device, SchedulerChoice),
+}
+
+/// How many requests pass between two calls of `check`.
+const CHECK_EVERY: u64 = 4096;
+
+/// Writes the requests of `load` as a trace to `path`, in the format called
+/// `to` or that of its ending. An open load is written as it is drawn. The
+/// requests of a closed one wait for completions: it is simulated, and
+/// written with the arrivals that happened. `check` is called now and then;
+/// its error ends the work and leaves nothing behind.
+///
+/// # Errors
+/// Whatever is wrong with the load or the output, a closed load without a
+/// device, a load that the device cannot follow, or `check`'s.
+pub fn generate(
+    load: &Load,
+    place: Place<'_>,
+    path: &Path,
+    to: Option<&str>,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Value> {
+    let blocks = match place {
+        Place::Blocks(blocks) => blocks,
+        Place::Device(device, _) => device.blocks(),
+    };
+    if blocks == 0 {
+        return Err(Error::Key("blocks = 0: must be at least 1".to_owned()));
+    }
+    let (mut format, writer) = output::create(path, to)?;
+    let mut recorder = Recorder::new(load.source(blocks, check)?, writer);
+    let open = draw(&mut recorder, check)?;
+    if !open {
+        let Place::Device(device, scheduler) = place else {
+            let name = recorder.source.facts()["workload"].clone();
+            let name = name.as_str().unwrap_or("load").to_owned();
+            return Err(Error::Key(format!(
+                "workload {name}: is closed, its requests wait for completions: give a device \
+                 to simulate it on (--device), or make it open (rate)"
+            )));
+        };
+        // What was written so far goes with its writer.
+        let writer;
+        drop(recorder);
+        (format, writer) = output::create(path, to)?;
+        recorder = Recorder::new(load.source(blocks, check)?, writer);
+        let (mut model, _) = device.build(&|| scheduler.make());
+        let outcome = simulate(&mut recorder, &mut *model, &mut Ignore, load.limits, check)?;
+        if let Some(saturated) = outcome.saturated {
+            let (name, queue, at) = (device.name(), saturated.queue, saturated.at.s());
+            return Err(Error::Request(format!(
+                "{name} cannot follow: {queue} requests wait after {at} s; ask for a lower rate"
+            )));
+        }
+    }
+    if recorder.records == 0 {
+        return Err(Error::file(
+            path,
+            "not written: the workload has no requests",
+        ));
+    }
+    let facts = recorder.source.facts();
+    let lost = recorder.writer.finish()?;
+    Ok(json!({
+        "output": {
+            "path": path.display().to_string(),
+            "format": format,
+            "requests": recorder.records,
+            "first_time_s": recorder.first.map(Nanos::s),
+            "last_time_s": recorder.last.s(),
+        },
+        "blocks": blocks,
+        "arrivals": if open { "open" } else { "closed, as simulated" },
+        "device": match place {
+            Place::Device(device, _) => Some(device.name()),
+            Place::Blocks(_) => None,
+        },
+        "scheduler": match place {
+            Place::Device(_, scheduler) if !open => Some(scheduler.name),
+            _ => None,
+        },
+        "workload": facts,
+        "lost_fields": output::lost_fields(&lost),
+    }))
+}
+
+/// Draws all requests that need no completion; whether these are all.
+fn draw<S: Source>(
+    source: &mut Recorder<S>,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<bool> {
+    let requests = source.requests();
+    let mut completed = 0;
+    while source.next_arrival()?.is_some() {
+        source.take()?;
+        completed += 1;
+        if completed % CHECK_EVERY == 0 {
+            check(Progress {
+                completed,
+                requests,
+                share: None,
+            })?;
+        }
+    }
+    // One that does not know how many there are may be waiting.
+    Ok(requests == Some(completed))
+}
+
+/// Writes what is taken from a source.
+struct Recorder<S> {
+    source: S,
+    writer: Box<dyn Writer>,
+    records: u64,
+    first: Option<Nanos>,
+    last: Nanos,
+}
+
+impl<S: Source> Recorder<S> {
+    fn new(source: S, writer: Box<dyn Writer>) -> Self {
+        Self {
+            source,
+            writer,
+            records: 0,
+            first: None,
+            last: Nanos::ZERO,
+        }
+    }
+
+    fn write(&mut self, request: &Request) -> Result<()> {
+        let mut record = Record {
+            time: request.arrival,
+            op: request.op,
+            ..Record::default()
+        };
+        self.first.get_or_insert(record.time);
+        self.last = record.time;
+        if request.extents.is_empty() {
+            self.records += 1;
+            return self.writer.write(&record);
+        }
+        // The extents of a batch become requests of the same time.
+        for extent in &request.extents {
+            record.offset = extent.lbn * BLOCK_BYTES;
+            record.bytes = u64::from(extent.blocks) * BLOCK_BYTES;
+            self.records += 1;
+            self.writer.write(&record)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Source> Source for Recorder<S> {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        self.source.next_arrival()
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        let request = self.source.take()?;
+        self.write(&request)?;
+        Ok(request)
+    }
+
+    fn completed(&mut self, id: u64, at: Nanos) {
+        self.source.completed(id, at);
+    }
+
+    fn requests(&self) -> Option<u64> {
+        self.source.requests()
+    }
+}
+
+/// Wants no rows.
+struct Ignore;
+
+impl Observer for Ignore {
+    fn done(&mut self, _row: &Row) -> Result<()> {
+        Ok(())
+    }
+
+    fn note(&mut self, _row: &Row) -> Result<()> {
+        Ok(())
+    }
+}

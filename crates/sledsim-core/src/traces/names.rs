@@ -1,0 +1,53 @@
+//! Names of devices, numbered in the order in which they appear.
+
+use std::collections::HashMap;
+
+/// A column with more names than this is not one of devices.
+pub const MOST: usize = 1 << 20;
+
+/// What a name may be, for messages.
+pub const ALLOWED: &str =
+    "a name of 1 to 255 bytes of UTF-8 without control characters (at most 1048576 different ones)";
+
+/// Numbers for names, from 0. Nothing is allocated for a name seen before.
+#[derive(Default)]
+pub struct Names {
+    numbers: HashMap<Box<[u8]>, u32>,
+    names: Vec<Box<str>>,
+    /// The number asked for last: neighbours often go to one device.
+    last: u32,
+}
+
+impl Names {
+    /// The number of a name; `None` if it is none that [`ALLOWED`] allows.
+    #[inline]
+    pub fn number(&mut self, name: &[u8]) -> Option<u32> {
+        let last = self.names.get(self.last as usize);
+        if last.is_some_and(|last| last.as_bytes() == name) {
+            return Some(self.last);
+        }
+        self.last = match self.numbers.get(name) {
+            Some(&number) => number,
+            None => self.add(name)?,
+        };
+        Some(self.last)
+    }
+
+    #[cold]
+    fn add(&mut self, name: &[u8]) -> Option<u32> {
+        let text = std::str::from_utf8(name).ok()?;
+        let fits = (1..=255).contains(&text.len()) && !text.contains(char::is_control);
+        if !fits || self.names.len() == MOST {
+            return None;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(text.into());
+        self.numbers.insert(name.into(), number);
+        Some(number)
+    }
+
+    /// The name with a number.
+    pub fn name(&self, number: u32) -> Option<&str> {
+        self.names.get(number as usize).map(|name| &**name)
+    }
+}

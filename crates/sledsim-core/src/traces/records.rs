@@ -1,0 +1,231 @@
+//! The records of the chosen devices.
+
+use super::input::SoFar;
+use super::order::Order;
+use super::{ChosenBy, Compression, Format, Options, Reader, Record};
+use crate::error::{Error, Result};
+use crate::units::Nanos;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// So many devices a trace may have.
+const MOST_DEVICES: usize = 1 << 20;
+
+/// Which devices of a trace are replayed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// The only one: a second one is an error.
+    #[default]
+    Only,
+    /// The one of this name or number.
+    One(String),
+    /// All, in one shared address space.
+    All,
+    /// All, one after the other.
+    Separate,
+}
+
+impl Devices {
+    /// What a key says.
+    pub fn named(name: String) -> Self {
+        match name.as_str() {
+            "all" => Self::All,
+            "separate" => Self::Separate,
+            _ => Self::One(name),
+        }
+    }
+}
+
+/// The records of the chosen devices, their times checked.
+pub struct Records {
+    pub format: Format,
+    pub chosen_by: ChosenBy,
+    pub compression: Compression,
+    pub so_far: SoFar,
+    pub order: Order,
+    reader: Box<dyn Reader>,
+    wanted: Devices,
+    seen: BTreeMap<u32, Seen>,
+    /// The device of the record before, and whether it is wanted.
+    last: Option<(u32, bool)>,
+    /// How many records of it were not yet added to `seen`.
+    of_last: u64,
+}
+
+/// What was seen of a device.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    requests: u64,
+    wanted: bool,
+}
+
+/// What one step brought.
+pub enum Step {
+    /// A record of a chosen device.
+    Record(Record),
+    /// One of another device.
+    Other,
+    /// The end of the file.
+    End,
+}
+
+impl Records {
+    /// Opens the trace at `path`.
+    pub fn open(
+        path: &Path,
+        format: Option<Format>,
+        options: &Options,
+        wanted: Devices,
+        window: Option<Nanos>,
+    ) -> Result<Self> {
+        let (format, input, chosen_by) = Format::recognise(path, format, options)?;
+        let (compression, so_far) = (input.compression(), input.so_far());
+        Ok(Self {
+            format,
+            chosen_by,
+            compression,
+            so_far,
+            order: Order::new(window),
+            reader: format.open(input, options)?,
+            wanted,
+            seen: BTreeMap::new(),
+            last: None,
+            of_last: 0,
+        })
+    }
+
+    /// Reads one record.
+    #[inline]
+    pub fn step(&mut self) -> Result<Step> {
+        let next = self.reader.next();
+        let Some(record) = next.map_err(|error| self.in_format(error))? else {
+            return Ok(Step::End);
+        };
+        let wanted = match self.last {
+            Some((device, wanted)) if device == record.device => wanted,
+            _ => self.see(record.device)?,
+        };
+        self.of_last += 1;
+        if !wanted {
+            return Ok(Step::Other);
+        }
+        match self.order.admit(record.time) {
+            Ok(()) => Ok(Step::Record(record)),
+            Err(problem) => Err(self.refuse(problem)),
+        }
+    }
+
+    /// An error about the record read last.
+    pub fn refuse(&self, problem: String) -> Error {
+        self.reader.refuse(problem)
+    }
+
+    /// An error of the reader, with the format that it was read in.
+    #[cold]
+    fn in_format(&self, mut error: Error) -> Error {
+        if let Error::Line { problem, .. } | Error::Byte { problem, .. } = &mut error {
+            problem.push_str(&format!(" (read as {})", self.format.name));
+        }
+        error
+    }
+
+    /// Another device than that of the record before: whether it is wanted.
+    fn see(&mut self, device: u32) -> Result<bool> {
+        self.count();
+        if !self.seen.contains_key(&device) {
+            if self.seen.len() == MOST_DEVICES {
+                return Err(self.refuse(format!("more than {MOST_DEVICES} devices")));
+            }
+            if let (Devices::Only, Some(first)) = (&self.wanted, self.seen.keys().next()) {
+                let (first, second) = (self.label(*first), self.label(device));
+                return Err(self.refuse(format!(
+                    "device {second}, after requests of device {first}: give trace_device = \
+                     {} (or another), \"all\" for one shared address space, or \"separate\" to \
+                     lay the devices one after the other",
+                    quoted(&first)
+                )));
+            }
+            let wanted = match &self.wanted {
+                Devices::One(name) => *name == self.label(device),
+                _ => true,
+            };
+            let requests = 0;
+            self.seen.insert(device, Seen { requests, wanted });
+        }
+        let wanted = self.seen.get(&device).is_some_and(|seen| seen.wanted);
+        self.last = Some((device, wanted));
+        Ok(wanted)
+    }
+
+    /// Adds what was counted of the device of the record before.
+    fn count(&mut self) {
+        if let Some((device, _)) = self.last
+            && let Some(seen) = self.seen.get_mut(&device)
+        {
+            seen.requests += self.of_last;
+        }
+        self.of_last = 0;
+    }
+
+    /// The name or number of a device.
+    fn label(&self, device: u32) -> String {
+        let name = self.reader.device_name(device);
+        name.map_or_else(|| device.to_string(), str::to_owned)
+    }
+
+    /// The devices seen so far, by number: the label (a number where the file
+    /// has numbers), how many requests were read, whether they are wanted.
+    pub fn devices(&self) -> impl Iterator<Item = (u32, Value, u64, bool)> {
+        self.seen.iter().map(|(device, seen)| {
+            let label = match self.reader.device_name(*device) {
+                Some(name) => json!(name),
+                None => json!(device),
+            };
+            let more = match self.last {
+                Some((last, _)) if last == *device => self.of_last,
+                _ => 0,
+            };
+            (*device, label, seen.requests + more, seen.wanted)
+        })
+    }
+
+    /// How many records were read of devices that are not wanted.
+    pub fn others(&self) -> u64 {
+        self.devices()
+            .filter(|(.., wanted)| !wanted)
+            .map(|(_, _, requests, _)| requests)
+            .sum()
+    }
+
+    /// How many lines were no requests.
+    pub fn not_requests(&self) -> u64 {
+        self.reader.not_requests()
+    }
+
+    /// Why there is nothing to replay.
+    pub fn empty(&self, path: &Path) -> Error {
+        let mut seen: Vec<String> = (self.seen.keys().take(20))
+            .map(|device| quoted(&self.label(*device)))
+            .collect();
+        if self.seen.len() > seen.len() {
+            seen.push("...".to_owned());
+        }
+        let problem = match &self.wanted {
+            Devices::One(name) if !seen.is_empty() => {
+                let (name, seen) = (quoted(name), seen.join(", "));
+                format!("no requests of trace_device = {name}; the trace has {seen}")
+            }
+            _ => "no requests".to_owned(),
+        };
+        Error::file(path, problem)
+    }
+}
+
+/// A label as it is written in a key.
+fn quoted(label: &str) -> String {
+    match label.parse::<u32>() {
+        Ok(_) => label.to_owned(),
+        Err(_) => format!("\"{label}\""),
+    }
+}

@@ -1,0 +1,125 @@
+//! Arrivals: when requests come.
+//!
+//! Open arrivals (`open`) have times of their own, closed ones (`closed`,
+//! `thinking`) answer completions. What a file promises: arrivals never
+//! fall, and numbers are drawn from streams of its own.
+
+mod closed;
+mod constant;
+mod on_off;
+mod open;
+mod poisson;
+mod thinking;
+
+pub use closed::{Closed, ClosedSpec};
+
+use crate::error::Result;
+use crate::keys::Keys;
+use crate::random::Stream;
+use crate::units::Nanos;
+use open::{Open, OpenSpec};
+use serde_json::{Value, json};
+use thinking::{Think, Thinking};
+
+/// How a generated load arrives: open if there is a `rate`, else closed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ArrivalSpec {
+    Open(OpenSpec),
+    Closed(ClosedSpec, Think),
+}
+
+impl ArrivalSpec {
+    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+        let open = OpenSpec::read(keys)?;
+        let closed = ClosedSpec::read(keys)?;
+        let think = Think::read(keys, closed)?;
+        match (open, closed) {
+            (Some(_), Some(_)) => {
+                let other = ["queue_depth", "think_ms"];
+                let other = other[usize::from(!keys.has(other[0]))];
+                let problem =
+                    format!("must not be given with {other}: a load is either open or closed");
+                Err(keys.refuse("rate", problem))
+            }
+            (Some(open), None) => Ok(Self::Open(open)),
+            (None, closed) => Ok(Self::Closed(closed.unwrap_or_default(), think)),
+        }
+    }
+
+    /// The key that says how fast requests come, and the mean gap in s at
+    /// which they come at best.
+    pub(super) fn gap_s(&self) -> (&'static str, f64) {
+        match self {
+            Self::Open(open) => ("rate", open.gap_s()),
+            Self::Closed(closed, _) => (
+                "think_ms",
+                closed.think_ms * 1e-3 / f64::from(closed.queue_depth),
+            ),
+        }
+    }
+
+    /// Adds every key with its value in effect.
+    pub(super) fn facts(&self, facts: &mut Value) {
+        match self {
+            Self::Open(open) => open.facts(facts),
+            Self::Closed(closed, think) => {
+                facts["queue_depth"] = json!(closed.queue_depth);
+                facts["think_ms"] = json!(closed.think_ms);
+                if closed.think_ms > 0.0 {
+                    facts["think"] = json!(think.name());
+                }
+            }
+        }
+    }
+
+    /// The arrivals from time 0 on.
+    pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Arrivals {
+        match self {
+            Self::Open(open) => Arrivals::Open(open.start(stream)),
+            Self::Closed(closed, Think::Fixed) => Arrivals::Closed(closed.start()),
+            Self::Closed(closed, Think::Exponential) => {
+                Arrivals::Thinking(Thinking::new(*closed, stream("think")))
+            }
+        }
+    }
+}
+
+/// When the requests of a load arrive.
+#[derive(Clone, Debug)]
+pub(super) enum Arrivals {
+    Open(Open),
+    Closed(Closed),
+    Thinking(Thinking),
+}
+
+impl Arrivals {
+    /// When the next request known now arrives.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Nanos> {
+        match self {
+            Self::Open(open) => Some(open.next()),
+            Self::Closed(closed) => closed.next(),
+            Self::Thinking(thinking) => thinking.next(),
+        }
+    }
+
+    /// Removes the arrival [`Arrivals::next`] named.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Nanos> {
+        match self {
+            Self::Open(open) => Some(open.take()),
+            Self::Closed(closed) => closed.take(),
+            Self::Thinking(thinking) => thinking.take(),
+        }
+    }
+
+    /// A request completed at `at`.
+    #[inline]
+    pub(super) fn completed(&mut self, at: Nanos) {
+        match self {
+            Self::Open(_) => {}
+            Self::Closed(closed) => closed.completed(at),
+            Self::Thinking(thinking) => thinking.completed(at),
+        }
+    }
+}

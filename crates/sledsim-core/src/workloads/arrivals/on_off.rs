@@ -1,0 +1,124 @@
+//! On/off bursts: arrivals come while a source is on, none while it is off.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::random::Stream;
+use serde_json::{Value, json};
+
+/// `on_ms`, `off_ms` and `burst_lengths`.
+///
+/// The source is on at time 0, then off and on in turn. The gaps between
+/// arrivals run on while it is on and stand still while it is off, so that with
+/// Poisson gaps and exponential lengths this is an interrupted Poisson process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BurstSpec {
+    on_ms: f64,
+    off_ms: f64,
+    lengths: Lengths,
+}
+
+/// The distribution of on and off times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lengths {
+    Exponential,
+    Fixed,
+}
+
+const LENGTHS: [(&str, Lengths); 2] = [
+    ("exponential", Lengths::Exponential),
+    ("fixed", Lengths::Fixed),
+];
+
+/// Fewer arrivals in the mean between one burst and the next would mean to
+/// draw any number of bursts in vain.
+const FEWEST: f64 = 0.01;
+
+impl BurstSpec {
+    /// For arrivals at `rate` per s in the long run.
+    pub(super) fn read(keys: &mut Keys, rate: f64) -> Result<Option<Self>> {
+        let length = Range::above(0.0).at_most(1e9);
+        let on_ms = keys.opt_f64("on_ms", length)?;
+        let off_ms = keys.opt_f64("off_ms", length)?;
+        let lengths = keys.opt_choice("burst_lengths", &LENGTHS)?;
+        match (on_ms, off_ms) {
+            (Some(on_ms), Some(off_ms)) => {
+                let burst = rate * (on_ms + off_ms) * 1e-3;
+                if burst < FEWEST {
+                    let problem = format!(
+                        "must leave {FEWEST} requests or more to a burst in the mean, not {burst}"
+                    );
+                    return Err(keys.refuse("on_ms", problem));
+                }
+                Ok(Some(Self {
+                    on_ms,
+                    off_ms,
+                    lengths: lengths.unwrap_or(Lengths::Exponential),
+                }))
+            }
+            (Some(_), None) => Err(keys.refuse("on_ms", "needs off_ms")),
+            (None, Some(_)) => Err(keys.refuse("off_ms", "needs on_ms")),
+            (None, None) if lengths.is_some() => {
+                Err(keys.refuse("burst_lengths", "needs on_ms and off_ms"))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        let lengths = LENGTHS.iter().find(|(_, lengths)| *lengths == self.lengths);
+        facts["on_ms"] = json!(self.on_ms);
+        facts["off_ms"] = json!(self.off_ms);
+        facts["burst_lengths"] = json!(lengths.map(|(name, _)| *name));
+    }
+
+    /// The part of the time that the source is on.
+    pub(super) fn duty(&self) -> f64 {
+        self.on_ms / (self.on_ms + self.off_ms)
+    }
+
+    pub(super) fn start(&self, time_scale: f64, stream: Stream) -> OnOff {
+        let mut bursts = OnOff {
+            on_ns: self.on_ms * 1e6 / time_scale,
+            off_ns: self.off_ms * 1e6 / time_scale,
+            lengths: self.lengths,
+            left_ns: 0.0,
+            stream,
+        };
+        bursts.left_ns = bursts.length_ns(bursts.on_ns);
+        bursts
+    }
+}
+
+/// A source that is on and off in turn.
+#[derive(Clone, Debug)]
+pub(super) struct OnOff {
+    on_ns: f64,
+    off_ns: f64,
+    lengths: Lengths,
+    /// What is left of the burst.
+    left_ns: f64,
+    stream: Stream,
+}
+
+impl OnOff {
+    /// A gap with the off times that it spans.
+    #[inline]
+    pub(super) fn stretch_ns(&mut self, gap_ns: f64) -> f64 {
+        let mut on_ns = gap_ns;
+        let mut off_ns = 0.0;
+        while on_ns > self.left_ns {
+            on_ns -= self.left_ns;
+            off_ns += self.length_ns(self.off_ns);
+            self.left_ns = self.length_ns(self.on_ns);
+        }
+        self.left_ns -= on_ns;
+        gap_ns + off_ns
+    }
+
+    fn length_ns(&mut self, mean_ns: f64) -> f64 {
+        match self.lengths {
+            Lengths::Exponential => self.stream.exponential(mean_ns),
+            Lengths::Fixed => mean_ns,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Open arrivals: times of their own, however slow the device is.
+
+use super::constant::Constant;
+use super::on_off::{BurstSpec, OnOff};
+use super::poisson::Poisson;
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::random::Stream;
+use crate::units::Nanos;
+use serde_json::{Value, json};
+
+/// `rate`, `arrivals`, `time_scale` and the keys of bursts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenSpec {
+    /// Per s in the long run, before scaling.
+    rate: f64,
+    time_scale: f64,
+    gaps: GapKind,
+    bursts: Option<BurstSpec>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GapKind {
+    Poisson,
+    Constant,
+}
+
+const GAPS: [(&str, GapKind); 2] = [
+    ("poisson", GapKind::Poisson),
+    ("constant", GapKind::Constant),
+];
+
+impl OpenSpec {
+    /// `None` if there is no `rate`.
+    pub(super) fn read(keys: &mut Keys) -> Result<Option<Self>> {
+        let rate = keys.opt_f64("rate", Range::above(0.0).at_most(1e12))?;
+        let time_scale = keys.opt_f64("time_scale", Range::above(0.0).at_most(1e12))?;
+        let gaps = keys.opt_choice("arrivals", &GAPS)?;
+        let bursts = BurstSpec::read(keys, rate.unwrap_or(f64::MAX))?;
+        let Some(rate) = rate else {
+            return match ["time_scale", "arrivals", "on_ms"]
+                .iter()
+                .find(|key| keys.has(key))
+            {
+                Some(&"time_scale") => Err(keys.refuse(
+                    "time_scale",
+                    "scales the arrivals of an open load and so needs rate",
+                )),
+                Some(key) => {
+                    Err(keys.refuse(key, "shapes the arrivals of an open load and so needs rate"))
+                }
+                None => Ok(None),
+            };
+        };
+        Ok(Some(Self {
+            rate,
+            time_scale: time_scale.unwrap_or(1.0),
+            gaps: gaps.unwrap_or(GapKind::Poisson),
+            bursts,
+        }))
+    }
+
+    /// The mean gap in the long run.
+    pub(super) fn gap_s(&self) -> f64 {
+        1.0 / self.rate / self.time_scale
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        let gaps = GAPS.iter().find(|(_, gaps)| *gaps == self.gaps);
+        facts["rate"] = json!(self.rate);
+        facts["time_scale"] = json!(self.time_scale);
+        facts["arrivals"] = json!(gaps.map(|(name, _)| *name));
+        if let Some(bursts) = &self.bursts {
+            bursts.facts(facts);
+        }
+    }
+
+    pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Open {
+        let duty = self.bursts.map_or(1.0, |bursts| bursts.duty());
+        let mean_ns = 1e9 / self.rate / self.time_scale * duty;
+        let bursts = self.bursts;
+        let mut open = Open {
+            next: Nanos::ZERO,
+            fraction_ns: 0.0,
+            gaps: match self.gaps {
+                GapKind::Poisson => Gaps::Poisson(Poisson {
+                    stream: stream("arrival"),
+                    mean_ns,
+                }),
+                GapKind::Constant => Gaps::Constant(Constant { gap_ns: mean_ns }),
+            },
+            bursts: bursts.map(|bursts| Box::new(bursts.start(self.time_scale, stream("burst")))),
+        };
+        open.take();
+        open
+    }
+}
+
+/// Open arrivals. Whole nanoseconds and the fraction are kept apart, so
+/// nothing is lost however long the load runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    next: Nanos,
+    fraction_ns: f64,
+    gaps: Gaps,
+    bursts: Option<Box<OnOff>>,
+}
+
+#[derive(Clone, Debug)]
+enum Gaps {
+    Poisson(Poisson),
+    Constant(Constant),
+}
+
+impl Open {
+    #[inline]
+    pub(super) fn next(&self) -> Nanos {
+        self.next
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self) -> Nanos {
+        let mut gap = match &mut self.gaps {
+            Gaps::Poisson(poisson) => poisson.gap_ns(),
+            Gaps::Constant(constant) => constant.gap_ns(),
+        };
+        if let Some(bursts) = &mut self.bursts {
+            gap = bursts.stretch_ns(gap);
+        }
+        gap += self.fraction_ns;
+        let whole = gap as u64;
+        self.fraction_ns = gap - whole as f64;
+        // Half the range is out of reach but for a freak of chance.
+        let next = Nanos(self.next.0.saturating_add(whole).min(u64::MAX / 2));
+        std::mem::replace(&mut self.next, next)
+    }
+}

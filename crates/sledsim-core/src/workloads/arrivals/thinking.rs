@@ -1,0 +1,74 @@
+//! Closed arrivals of a population whose think times differ.
+
+use super::ClosedSpec;
+use crate::error::Result;
+use crate::keys::Keys;
+use crate::random::Stream;
+use crate::units::Nanos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// `think`: the distribution of think times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Think {
+    /// The same each time: see [`super::Closed`].
+    Fixed,
+    /// Exponential: see [`Thinking`].
+    Exponential,
+}
+
+const THINKS: [(&str, Think); 2] = [("fixed", Think::Fixed), ("exponential", Think::Exponential)];
+
+impl Think {
+    pub(super) fn read(keys: &mut Keys, closed: Option<ClosedSpec>) -> Result<Self> {
+        let think = keys.opt_choice("think", &THINKS)?;
+        if think.is_some() && closed.is_none_or(|closed| closed.think_ms == 0.0) {
+            return Err(keys.refuse("think", "needs think_ms above 0"));
+        }
+        Ok(think.unwrap_or(Self::Fixed))
+    }
+
+    pub(super) fn name(self) -> Option<&'static str> {
+        let found = THINKS.iter().find(|(_, think)| *think == self);
+        found.map(|(name, _)| *name)
+    }
+}
+
+/// Customers who think an exponential time, ask, and think again once they
+/// are served. At time 0 all begin to think.
+#[derive(Clone, Debug)]
+pub(crate) struct Thinking {
+    mean_s: f64,
+    stream: Stream,
+    due: BinaryHeap<Reverse<Nanos>>,
+}
+
+impl Thinking {
+    pub(super) fn new(closed: ClosedSpec, stream: Stream) -> Self {
+        let mut thinking = Self {
+            mean_s: closed.think_ms * 1e-3,
+            stream,
+            due: BinaryHeap::with_capacity(closed.queue_depth as usize),
+        };
+        for _ in 0..closed.queue_depth {
+            thinking.completed(Nanos::ZERO);
+        }
+        thinking
+    }
+
+    #[inline]
+    pub(super) fn next(&self) -> Option<Nanos> {
+        self.due.peek().map(|Reverse(at)| *at)
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Nanos> {
+        self.due.pop().map(|Reverse(at)| at)
+    }
+
+    #[inline]
+    pub(super) fn completed(&mut self, at: Nanos) {
+        let think = Nanos::from_s(self.stream.exponential(self.mean_s));
+        self.due.push(Reverse(Nanos(at.0.saturating_add(think.0))));
+    }
+}

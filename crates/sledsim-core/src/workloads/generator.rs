@@ -1,0 +1,291 @@
+//! Generators: independent arrivals, sizes, operations and places.
+
+use super::arrivals::{ArrivalSpec, Arrivals};
+use super::places::{KINDS, PlaceSpec, Places};
+use super::sizes::{SizeSpec, Sizes};
+use super::{ENDLESS, LONGEST_S, Source, bounded, nothing_due};
+use crate::error::{Error, Result};
+use crate::keys::{Keys, Range, did_you_mean};
+use crate::random::Stream;
+use crate::request::{Extent, Extents, Op, Request};
+use crate::units::Nanos;
+use serde_json::{Value, json};
+use smallvec::SmallVec;
+
+/// The keys of a generator.
+///
+/// Sizes are in whole blocks and multiples of `blocking` (rounded up), places
+/// are multiples of `blocking`; a request lies inside `first_lbn..=last_lbn`.
+#[derive(Clone, Debug)]
+pub struct GeneratorSpec {
+    kind: &'static str,
+    /// [`ENDLESS`] for no end.
+    requests: u64,
+    requests_given: bool,
+    seed: u64,
+    read_fraction: f64,
+    sizes: SizeSpec,
+    first_lbn: u64,
+    last_lbn: Option<u64>,
+    arrivals: ArrivalSpec,
+    places: PlaceSpec,
+    /// For messages: where each value came from.
+    keys: Keys,
+}
+
+/// Reads `requests`: how many, and whether that was given.
+pub(super) fn read_requests(keys: &mut Keys) -> Result<(u64, bool)> {
+    let requests = keys.opt_u64("requests", 1..=i64::MAX as u64)?;
+    Ok((requests.unwrap_or(10_000), requests.is_some()))
+}
+
+/// Reads `seed`.
+pub(super) fn read_seed(keys: &mut Keys) -> Result<Option<u64>> {
+    keys.opt_u64("seed", 0..=i64::MAX as u64)
+}
+
+impl GeneratorSpec {
+    /// Reads the keys of the generator called `kind`; whoever owns `keys`
+    /// finishes them.
+    ///
+    /// # Errors
+    /// An unknown kind, a key that is out of range, or keys that contradict
+    /// each other.
+    pub fn read(kind: &str, keys: &mut Keys) -> Result<Self> {
+        let requests = read_requests(keys)?;
+        let spec = Self::read_with(kind, keys, requests, 1)?;
+        let (key, gap_s) = spec.arrivals.gap_s();
+        if spec.requests as f64 * gap_s > LONGEST_S {
+            let problem = format!(
+                "must let {} requests arrive within 285 years",
+                spec.requests
+            );
+            return Err(keys.refuse(key, problem));
+        }
+        Ok(spec)
+    }
+
+    /// As [`GeneratorSpec::read`] for a part of a mix, which goes on for ever
+    /// and has a seed of its own.
+    pub(super) fn read_part(kind: &str, keys: &mut Keys, seed: u64) -> Result<Self> {
+        Self::read_with(kind, keys, (ENDLESS, true), seed)
+    }
+
+    fn read_with(
+        kind: &str,
+        keys: &mut Keys,
+        (requests, requests_given): (u64, bool),
+        default_seed: u64,
+    ) -> Result<Self> {
+        let Some((kind, read_places)) = KINDS.iter().find(|(name, _)| *name == kind) else {
+            let hint = did_you_mean(kind, KINDS.iter().map(|(name, _)| *name));
+            return Err(Error::Key(format!("unknown workload '{kind}'{hint}")));
+        };
+        let arrivals = ArrivalSpec::read(keys)?;
+        let first_lbn = keys.opt_u64("first_lbn", 0..=i64::MAX as u64)?.unwrap_or(0);
+        let sizes = SizeSpec::read(keys)?;
+        Ok(Self {
+            kind,
+            requests,
+            requests_given,
+            seed: read_seed(keys)?.unwrap_or(default_seed),
+            read_fraction: (keys.opt_f64("read_fraction", Range::at_least(0.0).at_most(1.0))?)
+                .unwrap_or(0.67),
+            sizes,
+            first_lbn,
+            last_lbn: keys.opt_u64("last_lbn", first_lbn..=i64::MAX as u64)?,
+            arrivals,
+            places: read_places(keys, sizes.blocking)?,
+            keys: keys.clone(),
+        })
+    }
+
+    /// Lets the load go on for `most` requests, or as long as any load may,
+    /// unless `requests` was given; says whether it does.
+    pub fn go_on(&mut self, most: u64) -> bool {
+        if !self.requests_given {
+            self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
+        }
+        !self.requests_given
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The same load with another seed: `k` more, modulo 2^64.
+    #[must_use]
+    pub fn with_seed_offset(&self, k: u64) -> Self {
+        self.with_seed(self.seed.wrapping_add(k))
+    }
+
+    pub(super) fn with_seed(&self, seed: u64) -> Self {
+        Self {
+            seed,
+            ..self.clone()
+        }
+    }
+
+    /// The most requests per s that can arrive in the long run.
+    pub(super) fn most_per_s(&self) -> f64 {
+        1.0 / self.arrivals.gap_s().1
+    }
+
+    /// The workload on a device of `device_blocks` blocks.
+    ///
+    /// # Errors
+    /// A region outside the device, or too small for the alignment, the mean
+    /// size or the places.
+    pub fn source(&self, device_blocks: u64) -> Result<Generator> {
+        let blocking = u64::from(self.sizes.blocking);
+        let end = match self.last_lbn {
+            Some(last) if last >= device_blocks => {
+                return Err(self.outside("last_lbn", device_blocks));
+            }
+            Some(last) => last + 1,
+            None => device_blocks,
+        };
+        if self.first_lbn >= end {
+            return Err(self.outside("first_lbn", device_blocks));
+        }
+        let base = self.first_lbn.div_ceil(blocking) * blocking;
+        let slots = end.saturating_sub(base) / blocking;
+        if slots == 0 {
+            let problem = format!(
+                "must leave an aligned place in LBNs {} to {}",
+                self.first_lbn,
+                end - 1
+            );
+            return Err(self.keys.refuse("blocking", problem));
+        }
+        let stream = |purpose: &str| Stream::new(self.seed, purpose);
+        Ok(Generator {
+            requests: self.requests,
+            taken: 0,
+            read_fraction: self.read_fraction,
+            blocking,
+            base,
+            arrivals: self.arrivals.start(&stream),
+            sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
+            ops: stream("op"),
+            places: self.places.start(slots, blocking, &stream, &self.keys)?,
+            facts: Box::new(self.facts()),
+        })
+    }
+
+    /// Every key with its value in effect.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let mut facts = json!({
+            "workload": self.kind,
+            "requests": bounded(self.requests),
+            "seed": self.seed,
+            "read_fraction": self.read_fraction,
+        });
+        self.sizes.facts(&mut facts);
+        facts["first_lbn"] = json!(self.first_lbn);
+        facts["last_lbn"] = json!(self.last_lbn);
+        self.places.facts(&mut facts);
+        self.arrivals.facts(&mut facts);
+        facts
+    }
+
+    fn outside(&self, key: &str, device_blocks: u64) -> Error {
+        let problem = format!("must be below the {device_blocks} blocks of the device");
+        self.keys.refuse(key, problem)
+    }
+}
+
+/// A running generator.
+///
+/// Arrivals, sizes, operations and places are drawn from streams of their
+/// own: changing one key leaves the others' draws as they were.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    requests: u64,
+    taken: u64,
+    read_fraction: f64,
+    blocking: u64,
+    /// The first aligned LBN of the region.
+    base: u64,
+    arrivals: Arrivals,
+    sizes: Sizes,
+    ops: Stream,
+    places: Places,
+    facts: Box<Value>,
+}
+
+impl Generator {
+    /// How many requests were longer than the region and were shortened to
+    /// fit.
+    #[must_use]
+    pub fn shortened(&self) -> u64 {
+        self.sizes.shortened
+    }
+
+    /// Every key with its value in effect, and what was `shortened`.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let mut facts = (*self.facts).clone();
+        facts["shortened"] = json!(self.shortened());
+        facts
+    }
+
+    /// Whether requests answer completions.
+    pub(super) fn is_closed(&self) -> bool {
+        !matches!(self.arrivals, Arrivals::Open(_))
+    }
+
+    #[inline]
+    fn draw(&mut self, arrival: Nanos) -> Request {
+        let id = self.taken;
+        self.taken += 1;
+        let units = self.sizes.next();
+        let op = if self.ops.chance(self.read_fraction) {
+            Op::Read
+        } else {
+            Op::Write
+        };
+        let (slot, stream) = self.places.next(units);
+        let lbn = self.base + slot * self.blocking;
+        let blocks = (units * self.blocking) as u32;
+        let extents: Extents = SmallVec::from_buf([Extent { lbn, blocks }]);
+        Request {
+            id,
+            arrival,
+            op,
+            stream,
+            extents,
+            ..Request::default()
+        }
+    }
+}
+
+impl Source for Generator {
+    #[inline]
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        let more = self.taken < self.requests;
+        Ok(if more { self.arrivals.next() } else { None })
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<Request> {
+        if self.taken < self.requests
+            && let Some(arrival) = self.arrivals.take()
+        {
+            return Ok(self.draw(arrival));
+        }
+        Err(nothing_due())
+    }
+
+    #[inline]
+    fn completed(&mut self, _id: u64, at: Nanos) {
+        self.arrivals.completed(at);
+    }
+
+    fn requests(&self) -> Option<u64> {
+        bounded(self.requests)
+    }
+}

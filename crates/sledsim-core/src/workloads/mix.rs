@@ -1,0 +1,275 @@
+//! The `mix` workload: generators superposed in time.
+
+use super::generator::{read_requests, read_seed};
+use super::places::KINDS;
+use super::{Generator, GeneratorSpec, LONGEST_S, Source, bounded, nothing_due};
+use crate::error::Result;
+use crate::keys::{Keys, did_you_mean};
+use crate::random::Stream;
+use crate::request::Request;
+use crate::units::Nanos;
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+
+/// Its name among the workloads.
+pub(super) const NAME: &str = "mix";
+
+/// The keys of a mix: `requests` in all, `seed`, and a table `part.NAME` with
+/// the keys of a generator for each part.
+///
+/// A part goes on as long as the mix does. Its seed, unless given, is a
+/// function of the seed of the mix and the name of the part alone, so that
+/// adding or removing other parts does not change what it asks for.
+#[derive(Clone, Debug)]
+pub struct MixSpec {
+    requests: u64,
+    requests_given: bool,
+    seed: u64,
+    parts: Vec<PartSpec>,
+}
+
+#[derive(Clone, Debug)]
+struct PartSpec {
+    name: String,
+    seed_given: bool,
+    spec: GeneratorSpec,
+}
+
+impl MixSpec {
+    /// Reads the keys; whoever owns `keys` finishes them.
+    ///
+    /// # Errors
+    /// No parts, or whatever is wrong with a key.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let (requests, requests_given) = read_requests(keys)?;
+        let seed = read_seed(keys)?.unwrap_or(1);
+        let mut tables = keys.take_table("part").unwrap_or_else(|| Keys::empty(""));
+        let mut parts = Vec::new();
+        for name in tables.names() {
+            if let Some(part) = tables.take_table(&name) {
+                parts.push(PartSpec::read(name, part, seed)?);
+            }
+        }
+        tables.finish()?;
+        if parts.is_empty() {
+            let problem = "must be tables, one for each workload of the mix: part.NAME";
+            return Err(keys.refuse("part", problem));
+        }
+        let spec = Self {
+            requests,
+            requests_given,
+            seed,
+            parts,
+        };
+        if requests as f64 / spec.most_per_s() > LONGEST_S {
+            let problem = format!("must let {requests} requests arrive within 285 years");
+            return Err(keys.refuse("part", problem));
+        }
+        Ok(spec)
+    }
+
+    /// The most requests per s that can arrive in the long run.
+    fn most_per_s(&self) -> f64 {
+        (self.parts.iter()).map(|part| part.spec.most_per_s()).sum()
+    }
+
+    /// Lets the load go on for `most` requests, or as long as any load may,
+    /// unless `requests` was given; says whether it does.
+    pub fn go_on(&mut self, most: u64) -> bool {
+        if !self.requests_given {
+            self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
+        }
+        !self.requests_given
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The same load with other seeds: that of the mix, and those that were
+    /// given to parts, are `k` more, modulo 2^64.
+    #[must_use]
+    pub fn with_seed_offset(&self, k: u64) -> Self {
+        let seed = self.seed.wrapping_add(k);
+        let part = |part: &PartSpec| PartSpec {
+            spec: if part.seed_given {
+                part.spec.with_seed_offset(k)
+            } else {
+                part.spec.with_seed(part_seed(seed, &part.name))
+            },
+            ..part.clone()
+        };
+        Self {
+            seed,
+            parts: self.parts.iter().map(part).collect(),
+            ..*self
+        }
+    }
+
+    /// The workload on a device of `device_blocks` blocks.
+    ///
+    /// # Errors
+    /// As [`GeneratorSpec::source`] of the first part that fails.
+    pub fn source(&self, device_blocks: u64) -> Result<Mix> {
+        let source = |part: &PartSpec| part.spec.source(device_blocks);
+        let parts: Vec<Generator> = self.parts.iter().map(source).collect::<Result<_>>()?;
+        let mut mix = Mix {
+            requests: self.requests,
+            taken: 0,
+            names: self.parts.iter().map(|part| part.name.clone()).collect(),
+            seed: self.seed,
+            next: vec![Nanos::MAX; parts.len()],
+            parts,
+            first: 0,
+            routes: VecDeque::new(),
+        };
+        for part in 0..mix.parts.len() {
+            mix.ask(part)?;
+        }
+        Ok(mix)
+    }
+}
+
+impl PartSpec {
+    fn read(name: String, mut keys: Keys, mix_seed: u64) -> Result<Self> {
+        let kind = keys.opt_text("kind")?;
+        let kind = kind.as_deref().unwrap_or("random");
+        if kind == NAME {
+            return Err(keys.refuse("kind", "must not be a mix itself"));
+        }
+        let known = KINDS.map(|(name, _)| name);
+        if !known.contains(&kind) {
+            let hint = did_you_mean(kind, known);
+            return Err(keys.refuse("kind", format_args!("must be a workload{hint}")));
+        }
+        if keys.has("requests") {
+            return Err(keys.refuse("requests", "must be given for the whole mix"));
+        }
+        let seed_given = keys.has("seed");
+        let seed = part_seed(mix_seed, &name);
+        let spec = GeneratorSpec::read_part(kind, &mut keys, seed)?;
+        keys.finish()?;
+        Ok(Self {
+            name,
+            seed_given,
+            spec,
+        })
+    }
+}
+
+/// A seed of 52 bits, which JSON and its readers can write and give again.
+fn part_seed(mix_seed: u64, name: &str) -> u64 {
+    Stream::new(mix_seed, &format!("part {name}")).u64() >> 12
+}
+
+/// A running mix.
+///
+/// Of arrivals at one instant that of the earlier part comes first. The stream
+/// of a request is the number of its part.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    requests: u64,
+    taken: u64,
+    seed: u64,
+    names: Vec<String>,
+    parts: Vec<Generator>,
+    /// The next arrival of each part, [`Nanos::MAX`] for none.
+    next: Vec<Nanos>,
+    /// The parts of requests from `first` on; [`NOBODY`] where no part waits
+    /// for the completion any more.
+    routes: VecDeque<u32>,
+    first: u64,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Mix {
+    /// Every key with its value in effect, by part, and what was `shortened`.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let mut parts = Map::new();
+        for (name, part) in self.names.iter().zip(&self.parts) {
+            let mut facts = part.facts();
+            if let Some(facts) = facts.as_object_mut() {
+                facts.shift_remove("requests");
+            }
+            parts.insert(name.clone(), facts);
+        }
+        json!({
+            "workload": NAME,
+            "requests": bounded(self.requests),
+            "seed": self.seed,
+            "part": parts,
+        })
+    }
+
+    fn ask(&mut self, part: usize) -> Result<()> {
+        let next = self.parts[part].next_arrival()?;
+        self.next[part] = next.unwrap_or(Nanos::MAX);
+        Ok(())
+    }
+
+    /// The part that is next, and when.
+    fn earliest(&self) -> Option<(usize, Nanos)> {
+        let due = self.next.iter().copied().enumerate();
+        due.filter(|(_, at)| *at < Nanos::MAX)
+            .min_by_key(|(_, at)| *at)
+    }
+
+    /// Forgets the routes that nobody needs.
+    fn tidy(&mut self) {
+        while self.routes.front() == Some(&NOBODY) {
+            self.routes.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+impl Source for Mix {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        let more = self.taken < self.requests;
+        Ok(if more {
+            self.earliest().map(|(_, at)| at)
+        } else {
+            None
+        })
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        if self.taken >= self.requests {
+            return Err(nothing_due());
+        }
+        let (part, _) = self.earliest().ok_or_else(nothing_due)?;
+        let mut request = self.parts[part].take()?;
+        self.ask(part)?;
+        request.id = self.taken;
+        request.stream = part as u32;
+        let closed = self.parts[part].is_closed();
+        self.routes
+            .push_back(if closed { part as u32 } else { NOBODY });
+        self.tidy();
+        self.taken += 1;
+        Ok(request)
+    }
+
+    fn completed(&mut self, id: u64, at: Nanos) {
+        let place = id.checked_sub(self.first).map(|place| place as usize);
+        let Some(route) = place.and_then(|place| self.routes.get_mut(place)) else {
+            return;
+        };
+        let part = std::mem::replace(route, NOBODY) as usize;
+        self.tidy();
+        if let Some(source) = self.parts.get_mut(part) {
+            source.completed(id, at);
+            if let Ok(next) = source.next_arrival() {
+                self.next[part] = next.unwrap_or(Nanos::MAX);
+            }
+        }
+    }
+
+    fn requests(&self) -> Option<u64> {
+        bounded(self.requests)
+    }
+}

@@ -1,0 +1,86 @@
+//! Hot and cold places: a part of the region gets most of the requests.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::random::Stream;
+use serde_json::{Value, json};
+
+/// `hot_fraction`, `hot_share` and `hot_start`.
+///
+/// A request begins in the hot part with probability `hot_share`, uniformly
+/// there or in the rest. One that would cross the end of the region is moved
+/// back to end there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HotColdSpec {
+    fraction: f64,
+    share: f64,
+    start: f64,
+}
+
+impl HotColdSpec {
+    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+        let inside = Range::above(0.0).below(1.0);
+        let fraction = keys.opt_f64("hot_fraction", inside)?.unwrap_or(0.2);
+        let share = Range::at_least(0.0).at_most(1.0);
+        // What is left of 0.9 is 0.1, whatever binary fractions make of it.
+        let rest = libm::round((1.0 - fraction) * 1e12) / 1e12;
+        let start = Range::at_least(0.0).at_most(rest);
+        Ok(Self {
+            fraction,
+            share: keys.opt_f64("hot_share", share)?.unwrap_or(0.8),
+            start: keys.opt_f64("hot_start", start)?.unwrap_or(0.0),
+        })
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        facts["hot_fraction"] = json!(self.fraction);
+        facts["hot_share"] = json!(self.share);
+        facts["hot_start"] = json!(self.start);
+    }
+
+    pub(super) fn start(
+        &self,
+        slots: u64,
+        stream: &dyn Fn(&str) -> Stream,
+        keys: &Keys,
+    ) -> Result<HotCold> {
+        if slots < 2 {
+            let problem = "must divide a region of two places or more";
+            return Err(keys.refuse("hot_fraction", problem));
+        }
+        let part = |fraction: f64| libm::round(fraction * slots as f64) as u64;
+        let hot = part(self.fraction).clamp(1, slots - 1);
+        Ok(HotCold {
+            slots,
+            share: self.share,
+            start: part(self.start).min(slots - hot),
+            hot,
+            coins: stream("hot"),
+            places: stream("place"),
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct HotCold {
+    slots: u64,
+    share: f64,
+    /// The hot part: its first slot and how many there are.
+    start: u64,
+    hot: u64,
+    coins: Stream,
+    places: Stream,
+}
+
+impl HotCold {
+    #[inline]
+    pub(super) fn next(&mut self, units: u64) -> u64 {
+        let slot = if self.coins.chance(self.share) {
+            self.start + self.places.below(self.hot)
+        } else {
+            let cold = self.places.below(self.slots - self.hot);
+            cold + if cold < self.start { 0 } else { self.hot }
+        };
+        slot.min(self.slots - units)
+    }
+}

@@ -1,0 +1,114 @@
+//! Sequential places: streams of requests, each where the one before it ended.
+
+use super::uniform::Uniform;
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::random::Stream;
+use serde_json::{Value, json};
+
+/// `streams`, `interleave` and `sequential_fraction` or `mean_run_requests`.
+///
+/// Stream i of n begins i/n into the region. A request goes on where the last
+/// of its stream ended with probability `sequential_fraction`, else the stream
+/// jumps to a uniform place; runs are geometric. At the end of the region a
+/// stream goes on at its beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequentialSpec {
+    streams: u32,
+    interleave: Interleave,
+    fraction: f64,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interleave {
+    RoundRobin,
+    Random,
+}
+
+const INTERLEAVES: [(&str, Interleave); 2] = [
+    ("round_robin", Interleave::RoundRobin),
+    ("random", Interleave::Random),
+];
+
+impl SequentialSpec {
+    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+        let streams = keys.opt_u32("streams", 1..=1_000_000)?.unwrap_or(1);
+        let interleave = keys.opt_choice("interleave", &INTERLEAVES)?;
+        if interleave.is_some() && streams == 1 {
+            return Err(keys.refuse("interleave", "needs streams = 2 or more"));
+        }
+        let share = Range::at_least(0.0).at_most(1.0);
+        let fraction = keys.opt_f64("sequential_fraction", share)?;
+        let run = keys.opt_f64("mean_run_requests", Range::at_least(1.0))?;
+        if fraction.is_some() && run.is_some() {
+            let problem = "must not be given with sequential_fraction: each says how long runs are";
+            return Err(keys.refuse("mean_run_requests", problem));
+        }
+        Ok(Self {
+            streams,
+            interleave: interleave.unwrap_or(Interleave::RoundRobin),
+            fraction: fraction.unwrap_or_else(|| run.map_or(1.0, |run| 1.0 - 1.0 / run)),
+        })
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        let way = INTERLEAVES.iter().find(|(_, way)| *way == self.interleave);
+        facts["streams"] = json!(self.streams);
+        facts["interleave"] = json!(way.map(|(name, _)| *name));
+        facts["sequential_fraction"] = json!(self.fraction);
+    }
+
+    pub(super) fn start(
+        &self,
+        slots: u64,
+        jumps: Uniform,
+        stream: &dyn Fn(&str) -> Stream,
+    ) -> Sequential {
+        let n = u64::from(self.streams);
+        let start = |i| (u128::from(slots) * u128::from(i) / u128::from(n)) as u64;
+        let mut turns = (self.interleave == Interleave::Random).then(|| stream("turn"));
+        Sequential {
+            slots,
+            next: (0..n).map(start).collect(),
+            turn: turns.as_mut().map_or(0, |turns| turns.below(n) as usize),
+            turns,
+            fraction: self.fraction,
+            coins: stream("run"),
+            jumps,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sequential {
+    slots: u64,
+    /// Where each stream goes on.
+    next: Vec<u64>,
+    turn: usize,
+    turns: Option<Stream>,
+    fraction: f64,
+    coins: Stream,
+    jumps: Uniform,
+}
+
+impl Sequential {
+    #[inline]
+    pub(super) fn next(&mut self, units: u64) -> (u64, u32) {
+        let streams = self.next.len();
+        let turn = self.turn;
+        self.turn = match &mut self.turns {
+            Some(turns) => turns.below(streams as u64) as usize,
+            None if turn + 1 < streams => turn + 1,
+            None => 0,
+        };
+        let mut slot = self.next[turn];
+        if !self.coins.chance(self.fraction) {
+            slot = self.jumps.next(units);
+        } else if units > self.slots - slot {
+            slot = 0;
+        }
+        self.next[turn] = slot + units;
+        (slot, turn as u32)
+    }
+}

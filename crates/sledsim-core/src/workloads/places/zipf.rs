@@ -1,0 +1,86 @@
+//! Zipf places: a few units of the region are asked for most.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::random::{Permutation, Stream, Zipf};
+use serde_json::{Value, json};
+
+/// `zipf_exponent`, `unit_blocks` and `scatter`.
+///
+/// The region is cut into units of `unit_blocks`; the unit of rank k is chosen
+/// with a probability proportional to k^-exponent, the slot in it uniformly.
+/// A request that would cross the end of the region is moved back to end there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ZipfSpec {
+    exponent: f64,
+    unit_blocks: u64,
+    scatter: bool,
+}
+
+impl ZipfSpec {
+    pub(super) fn read(keys: &mut Keys, blocking: u32) -> Result<Self> {
+        let blocking = u64::from(blocking);
+        let unit_blocks = (keys.opt_u64("unit_blocks", 1..=i64::MAX as u64)?)
+            .unwrap_or_else(|| 8_u64.next_multiple_of(blocking));
+        if !unit_blocks.is_multiple_of(blocking) {
+            let problem = format!("must be a multiple of blocking ({blocking})");
+            return Err(keys.refuse("unit_blocks", problem));
+        }
+        Ok(Self {
+            exponent: (keys.opt_f64("zipf_exponent", Range::at_least(0.0).at_most(10.0))?)
+                .unwrap_or(1.0),
+            unit_blocks,
+            scatter: keys.opt_bool("scatter")?.unwrap_or(true),
+        })
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        facts["zipf_exponent"] = json!(self.exponent);
+        facts["unit_blocks"] = json!(self.unit_blocks);
+        facts["scatter"] = json!(self.scatter);
+    }
+
+    pub(super) fn start(
+        &self,
+        slots: u64,
+        blocking: u64,
+        stream: &dyn Fn(&str) -> Stream,
+        keys: &Keys,
+    ) -> Result<ZipfPlaces> {
+        let unit = self.unit_blocks / blocking;
+        let units = slots.div_ceil(unit);
+        if units > Zipf::MOST {
+            let problem = format!("must cut the region into at most {} units", Zipf::MOST);
+            return Err(keys.refuse("unit_blocks", problem));
+        }
+        Ok(ZipfPlaces {
+            slots,
+            unit,
+            zipf: Zipf::new(units, self.exponent),
+            scatter: (self.scatter).then(|| Permutation::new(units, &mut stream("scatter"))),
+            ranks: stream("place"),
+            within: stream("place in unit"),
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ZipfPlaces {
+    slots: u64,
+    /// Slots in a unit; the last may have fewer.
+    unit: u64,
+    zipf: Zipf,
+    scatter: Option<Permutation>,
+    ranks: Stream,
+    within: Stream,
+}
+
+impl ZipfPlaces {
+    #[inline]
+    pub(super) fn next(&mut self, units: u64) -> u64 {
+        let rank = self.zipf.draw(&mut self.ranks) - 1;
+        let first = self.unit * self.scatter.as_ref().map_or(rank, |s| s.at(rank));
+        let slot = first + self.within.below(self.unit.min(self.slots - first));
+        slot.min(self.slots - units)
+    }
+}

@@ -1,0 +1,128 @@
+//! Sleds as mechanisms, and a spy on what a station asks of one.
+
+use super::device;
+use sledsim_core::devices::mems::kinematics::Kinematics;
+use sledsim_core::devices::mems::motion::Motion;
+use sledsim_core::devices::mems::sled::{Behaviour, Sled};
+use sledsim_core::devices::mems::spec::WithMotion;
+use sledsim_core::mechanism::{Mechanism, Place, Service, Span, Step};
+use sledsim_core::model::{Answers, Energy};
+use sledsim_core::request::Request;
+use sledsim_core::row::Row;
+use sledsim_core::units::Nanos;
+use std::sync::{Arc, Mutex};
+
+struct Make(Behaviour);
+
+impl WithMotion for Make {
+    type Output = Box<dyn Mechanism>;
+
+    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+        Box::new(Sled::new(motion, self.0))
+    }
+}
+
+/// The sled of a device, on its own.
+pub fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
+    let device = device(name, overrides);
+    let spec = device.mems().expect("a MEMS device");
+    spec.with_motion(Make(spec.behaviour))
+}
+
+/// What a station did, in the order in which it did it.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The mechanism served this from `at` to `end`.
+    Served {
+        at: Nanos,
+        end: Nanos,
+        request: Request,
+    },
+    /// This was announced.
+    Done(Row),
+}
+
+/// The events of a station, shared by its mechanism and its answers.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<Event>>>);
+
+impl Log {
+    fn push(&self, event: Event) {
+        self.0.lock().expect("one thread").push(event);
+    }
+
+    pub fn events(&self) -> Vec<Event> {
+        self.0.lock().expect("one thread").clone()
+    }
+
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |event| match event {
+            Event::Done(row) => Some(row),
+            Event::Served { .. } => None,
+        };
+        let mut rows: Vec<Row> = self.events().into_iter().filter_map(row).collect();
+        rows.sort_by_key(|row| row.id);
+        rows
+    }
+
+    /// What the station did on its own account: (at, end, request).
+    pub fn background(&self) -> Vec<(Nanos, Nanos, Request)> {
+        let own = |event| match event {
+            Event::Served { at, end, request } if request.flags.background => {
+                Some((at, end, request))
+            }
+            _ => None,
+        };
+        self.events().into_iter().filter_map(own).collect()
+    }
+}
+
+impl Answers for Log {
+    fn done(&mut self, row: &Row) {
+        assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
+        assert!(row.arrival <= row.start && row.start <= row.completion);
+        self.push(Event::Done(*row));
+    }
+
+    fn note(&mut self, _row: &Row) {}
+}
+
+/// A mechanism that writes down what it serves.
+pub struct Spy {
+    pub inner: Box<dyn Mechanism>,
+    pub log: Log,
+}
+
+impl Mechanism for Spy {
+    fn blocks(&self) -> u64 {
+        self.inner.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.inner.estimate(at, request)
+    }
+
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        let service = self.inner.serve(at, request, steps);
+        let end = at + service.parts.total();
+        let request = request.clone();
+        self.log.push(Event::Served { at, end, request });
+        service
+    }
+
+    fn place(&self, request: &Request) -> Place {
+        self.inner.place(request)
+    }
+
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+        self.inner.at_least(at, major)
+    }
+
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        self.inner.end_of(lbn, span)
+    }
+
+    fn energy(&self, until: Nanos) -> Energy {
+        self.inner.energy(until)
+    }
+}

@@ -1,0 +1,215 @@
+//! Traces: what is in them, into other formats, out of workloads. The
+//! interpreter is released meanwhile; signals are heard and progress told.
+
+use crate::device::Device;
+use crate::error::to_python;
+use crate::simulation::{Check, Load};
+use pyo3::prelude::*;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::keys::Keys;
+use sledsim_core::load::Load as CoreLoad;
+use sledsim_core::schedulers::Choice;
+use sledsim_core::traces::{
+    ConvertSpec, Format, InfoSpec, Options, Place, Reading, Sample, generate,
+};
+use sledsim_core::units::Nanos;
+use std::path::{Path, PathBuf};
+
+/// How a trace is to be read: format, columns, window for sorting in ms.
+type Given = (Option<String>, Option<String>, Option<f64>);
+
+/// The longest time anybody may name, in s: 285 years.
+const LONGEST_S: f64 = 9e9;
+
+fn reading((format, columns, sort_ms): Given) -> Result<(Option<Format>, Options, Nanos)> {
+    let format = format.map(|name| {
+        let choices = Format::choices();
+        let found = choices.iter().find(|(known, _)| *known == name);
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            let known = choices.map(|(name, _)| name).join(", ");
+            Error::Key(format!("unknown format '{name}': must be one of {known}"))
+        })
+    });
+    let sort = time("sort", sort_ms.map(|ms| ms * 1e-3))?;
+    Ok((
+        format.transpose()?,
+        Options {
+            columns,
+            ..Options::default()
+        },
+        sort.unwrap_or_default(),
+    ))
+}
+
+/// A time in s that somebody gave.
+fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
+    let Some(seconds) = seconds else {
+        return Ok(None);
+    };
+    if (0.0..=LONGEST_S).contains(&seconds) {
+        return Ok(Some(Nanos::from_s(seconds)));
+    }
+    Err(Error::Key(format!(
+        "{name} = {seconds} s: must be from 0 to {LONGEST_S:e} s"
+    )))
+}
+
+/// How closely to look at a trace: quick, interleave_blocks, max_units, picture.
+type Look = (bool, Option<u64>, Option<usize>, bool);
+
+/// What is in a trace, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, given, look, progress))]
+pub(crate) fn trace_info(
+    py: Python<'_>,
+    path: PathBuf,
+    given: Given,
+    look: Look,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (format, options, sort) = reading(given).map_err(to_python)?;
+    let (quick, interleave_blocks, max_units, picture) = look;
+    let mut spec = InfoSpec {
+        format,
+        options,
+        sort,
+        quick,
+        interleave_blocks,
+        picture,
+        ..InfoSpec::new(&path)
+    };
+    spec.max_units = max_units.unwrap_or(spec.max_units);
+    let mut check = Check::new(progress.as_ref());
+    let info = py.detach(|| spec.read(&mut |at: Reading| check.report(at.bytes, at.of)));
+    match info {
+        Ok(info) => Ok(info.to_string()),
+        Err(error) => Err(check.exception(error)),
+    }
+}
+
+/// What to take of traces that are converted, as in the Python function.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Choices {
+    devices: Vec<String>,
+    from_s: Option<f64>,
+    until_s: Option<f64>,
+    requests: Option<u64>,
+    every: Option<u64>,
+    sample: Option<f64>,
+    seed: u64,
+    rebase: bool,
+    time_scale: f64,
+    widen: bool,
+    keep_devices: bool,
+}
+
+/// Writes traces in another format: a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, to, given, choices, progress))]
+pub(crate) fn trace_convert(
+    py: Python<'_>,
+    inputs: Vec<PathBuf>,
+    output: PathBuf,
+    to: Option<String>,
+    given: Given,
+    choices: Choices,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let spec = convert_spec(&inputs, &output, to, given, choices).map_err(to_python)?;
+    let mut check = Check::new(progress.as_ref());
+    let report = py.detach(|| spec.convert(&mut |at: Reading| check.report(at.bytes, at.of)));
+    match report {
+        Ok(report) => Ok(report.to_string()),
+        Err(error) => Err(check.exception(error)),
+    }
+}
+
+fn convert_spec(
+    inputs: &[PathBuf],
+    output: &Path,
+    to: Option<String>,
+    given: Given,
+    choices: Choices,
+) -> Result<ConvertSpec> {
+    let (format, options, sort) = reading(given)?;
+    let sample = match (choices.every, choices.sample) {
+        (Some(_), Some(_)) => {
+            return Err(Error::Key("every and sample: give one of them".to_owned()));
+        }
+        (Some(step), None) => Sample::Every(step),
+        (None, Some(share)) => Sample::Places {
+            share,
+            seed: choices.seed,
+        },
+        (None, None) => Sample::All,
+    };
+    Ok(ConvertSpec {
+        to,
+        format,
+        options,
+        sort,
+        devices: choices.devices,
+        from: time("from", choices.from_s)?.unwrap_or_default(),
+        until: time("until", choices.until_s)?,
+        sample,
+        requests: choices.requests,
+        rebase: choices.rebase,
+        time_scale: choices.time_scale,
+        widen: choices.widen,
+        keep_devices: choices.keep_devices,
+        ..ConvertSpec::new(inputs, output)
+    })
+}
+
+/// Writes a workload as a trace: a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (load, output, to, place, progress))]
+pub(crate) fn trace_generate(
+    py: Python<'_>,
+    load: &Load,
+    output: PathBuf,
+    to: Option<String>,
+    place: (Option<PyRef<'_, Device>>, String, Option<u64>),
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (device, scheduler, blocks) = place;
+    let scheduler = Choice::named(&scheduler).map_err(to_python)?;
+    let place = match (device.as_deref(), blocks) {
+        (Some(device), None) => Place::Device(&device.device, scheduler),
+        (None, Some(blocks)) => Place::Blocks(blocks),
+        _ => {
+            let problem = "device and blocks: give one of them, for the addresses there are";
+            return Err(to_python(Error::Key(problem.to_owned())));
+        }
+    };
+    let (load, to) = (&load.load, to.as_deref());
+    let mut check = Check::new(progress.as_ref());
+    let report = py.detach(|| {
+        generate(load, place, &output, to, &mut |at| {
+            check.report(at.completed, at.requests)
+        })
+    });
+    match report {
+        Ok(report) => Ok(report.to_string()),
+        Err(error) => Err(check.exception(error)),
+    }
+}
+
+/// A workload with keys given as `key=value`.
+#[pyfunction]
+pub(crate) fn workload_of_settings(name: &str, settings: Vec<String>) -> PyResult<Load> {
+    let read = || -> Result<CoreLoad> {
+        let mut keys = Keys::empty(name);
+        for setting in &settings {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                Error::Key(format!("--set {setting}: must be of the form key=value"))
+            })?;
+            let key = key.trim();
+            keys.set_text(key, value, &format!("--set {key}"))?;
+        }
+        CoreLoad::workload(name, keys)
+    };
+    let load = read().map_err(to_python)?;
+    Ok(Load { load })
+}

@@ -1,0 +1,162 @@
+"""``sledsim compare``: the same load on several devices or under several schedulers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.cli import loads, plots
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, table
+from sledsim.cli.work import work
+from sledsim.comparison import Comparison, compare
+from sledsim.devices import Device
+from sledsim.loads import Load, samples_folder, trace_path
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+
+_ABOUT = """\
+Run the same load on several devices or under several schedulers and set the results side by side.
+
+  sledsim compare --devices g1,g2,g3,flash --workload random --set rate=300 --precision 1%
+  sledsim compare --devices g2,g3 --trace sample:postmark-ext4 --plot compare.png
+
+The first device and scheduler are the baseline of the speed-ups. A generated load has the same
+arrivals, operations and sizes everywhere, and its places are the same shares of each device;
+--same-lbns lays it on the blocks that every device has.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "compare", _compare, _ABOUT)
+    parser.add_argument(
+        "--devices",
+        metavar="A,B,...",
+        required=True,
+        help="presets, or paths of TOML files, separated by commas; the first is the baseline",
+    )
+    parser.add_argument(
+        "--schedulers", metavar="A,B,...", default="fcfs", help="who goes next: fcfs (the default)"
+    )
+    loads.add_load(parser)
+    parser.add_argument(
+        "--same-lbns",
+        action="store_true",
+        help="lay a generated load on the LBNs that every device has",
+    )
+    loads.add_precision(parser)
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the distributions and the time split by cause (.png, .svg or .pdf)",
+    )
+
+
+def _compare(options: argparse.Namespace) -> None:
+    if options.plot is not None:
+        plots.check(options.plot)
+    names = _list(options.devices, "--devices")
+    schedulers = _list(options.schedulers, "--schedulers")
+    settings = loads.settings(options)
+    precision = loads.precision(options)
+    trace = None if options.trace is None else trace_path(options.trace)
+    devices, load = [], None
+    for name in names:
+        core_device, core_load, _ = _core.scenario(
+            None, name, schedulers[0], options.workload, trace, settings, samples_folder()
+        )
+        devices.append(Device(core_device))
+        load = load or Load(core_load, "load")
+    assert load is not None
+    comparison = work(
+        lambda beat: compare(
+            load,
+            devices,
+            schedulers,
+            same_lbns=options.same_lbns,
+            precision=precision,
+            seeds=options.seeds,
+            progress=beat,
+        )
+    )
+    if options.plot is not None:
+        _core.write_atomically(options.plot, plots.draw_comparison(comparison, options.plot))
+    if options.json:
+        print_json(comparison.document)
+        return
+    print("\n\n".join(_report(comparison)))
+    if options.plot is not None:
+        print(f"\nwritten: {options.plot}")
+
+
+def _list(text: str, option: str) -> list[str]:
+    """Split a list at its commas."""
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        msg = f"{option} {text}: must be names separated by commas, none of them empty"
+        raise SledsimError(msg)
+    return names
+
+
+def _report(comparison: Comparison) -> Iterator[str]:
+    document = comparison.document
+    facts = list(loads.facts(document["runs"][0]))
+    if document["runs"][0]["workload"]["workload"] != "trace":
+        facts.append(["LBNs", document["lbns"]])
+    yield table(facts, "<<")
+    yield _times(comparison.table)
+    yield _causes(document["runs"])
+
+
+_HEADS = ("", "mean, ms", "", "p50", "p99", "p99.9", "max", "per s", "busy", "mJ each", "speed-up")
+
+
+def _times(lines: list[dict[str, Any]]) -> str:
+    rows = [list(_HEADS)]
+    for line in lines:
+        mean, high = line["mean_ms"], line["mean_high_ms"]
+        half = "" if high is None or mean is None else f"± {number(high - mean, 2)}"
+        percentiles = [_ms(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
+        busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
+        energy = number(line["energy_mj_per_request"])
+        rows.append(
+            [
+                line["label"],
+                "saturated" if line["saturated"] else _ms(mean),
+                half,
+                *percentiles,
+                number(line["throughput_iops"]),
+                busy,
+                energy,
+                _speed_up(line),
+            ]
+        )
+    return table(rows, "<><" + ">" * 8)
+
+
+def _speed_up(line: dict[str, Any]) -> str:
+    ratio, low, high = (line[key] for key in ("speed_up", "speed_up_low", "speed_up_high"))
+    if ratio is None:
+        return "-"
+    between = "" if low is None or low == high else f" ({low:.2f} to {high:.2f})"
+    return f"{ratio:.2f}{between}"
+
+
+def _causes(runs: list[dict[str, Any]]) -> str:
+    causes = [c for c in plots.CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
+    rows = [["mean, ms, by cause", *(cause.replace("_", " ") for cause in causes)]]
+    rows += [
+        [line["label"], *(_ms(line["summary"][f"{cause}_ms"]["mean"]) for cause in causes)]
+        for line in runs
+    ]
+    return table(rows, "<" + ">" * len(causes))
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.3f}"

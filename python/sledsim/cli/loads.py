@@ -1,0 +1,210 @@
+"""Options that choose a load, and how a load is described."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.cli.tables import number, plain
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Parser
+
+_LISTED = 12
+"""So many devices are named."""
+
+
+def add_load(parser: Parser) -> None:
+    """Take the options that choose a load."""
+    parser.add_argument(
+        "--workload", metavar="NAME", help="random (the default), zipf, hot_cold, sequential or mix"
+    )
+    parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
+    parser.add_argument(
+        "--format", metavar="NAME", help="format of the trace, where its content does not tell"
+    )
+    parser.add_argument(
+        "--sort",
+        metavar="MS",
+        nargs="?",
+        const="1000",
+        help="sort requests of the trace that are at most so many ms late (1000 unless said)",
+    )
+    parser.add_argument(
+        "--columns", metavar="MAP", help="which column of a CSV or Parquet trace is what"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a key, as in --set rate=500; repeatable",
+    )
+
+
+def add_precision(parser: Parser) -> None:
+    """Take ``--precision`` and ``--seeds``."""
+    parser.add_argument(
+        "--precision",
+        metavar="SHARE",
+        help="run until the mean response time is known to within this share of it, as in 1%%, "
+        "with 95%% confidence, or the load ends",
+    )
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=int,
+        default=1,
+        help="run with N seeds, that of the workload and those that follow it, side by side",
+    )
+
+
+def settings(options: argparse.Namespace) -> list[str]:
+    """Return what follows ``--set``, and what other options say of the trace."""
+    told = list(options.set)
+    if options.format is not None:
+        told.append(f"trace_format={json.dumps(options.format)}")
+    if options.sort is not None:
+        told.append(f"sort_ms={options.sort}")
+    if options.columns is not None:
+        told.append(f"columns={json.dumps(options.columns)}")
+    return told
+
+
+def precision(options: argparse.Namespace) -> float | None:
+    """Return the share that ``--precision`` asks for: 1% or 0.01.
+
+    Raises
+    ------
+    SledsimError
+        For anything else.
+    """
+    text = options.precision
+    if text is None:
+        return None
+    figure, percent = text.removesuffix("%"), text.endswith("%")
+    try:
+        share = float(figure) / (100 if percent else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        msg = f"--precision {text}: must be above 0% and below 100%, as in 1% or 0.01"
+        raise SledsimError(msg)
+    return share
+
+
+def facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    """Describe the load of a run, line by line."""
+    workload = document["workload"]
+    if workload["workload"] == "trace":
+        yield ["trace", workload["path"]]
+        yield ["", _format(workload)]
+        yield ["", _devices(workload)]
+        yield ["addresses", _addresses(workload)]
+        yield ["arrivals", _arrivals(workload)]
+    elif workload["workload"] == "mix":
+        yield ["workload", f"mix, {_seeds(document)}"]
+        for name, part in workload["part"].items():
+            yield [f"  {name}", _generator(part)]
+            yield ["", _arrivals(part)]
+    else:
+        yield ["workload", f"{_generator(workload)}, {_seeds(document)}"]
+        yield ["arrivals", _arrivals(workload)]
+
+
+def _seeds(document: dict[str, Any]) -> str:
+    runs, seed = document["summary"]["seeds"], document["workload"]["seed"]
+    return f"seeds {seed} to {runs[-1]['seed']}" if runs else f"seed {seed}"
+
+
+def _arrivals(workload: dict[str, Any]) -> str:
+    scale = workload.get("time_scale", 1.0)
+    faster = "" if scale == 1 else f", {plain(scale)} times as fast"
+    if "queue_depth" in workload:
+        depth, think = workload["queue_depth"], workload["think_ms"]
+        random = " on average" if workload.get("think") == "exponential" else ""
+        pause = f", each {plain(think)} ms{random} after a completion" if think else ""
+        if think is None:
+            pause = f", after the think times of the trace{faster}"
+        return f"closed, {number(depth)} outstanding{pause}"
+    if "rate" in workload:
+        clock = " at constant gaps" if workload["arrivals"] == "constant" else ""
+        bursts = ""
+        if "on_ms" in workload:
+            bursts = (
+                f" in bursts of {plain(workload['on_ms'])} ms, {plain(workload['off_ms'])} ms apart"
+            )
+        return f"open, {plain(workload['rate'])} per s{clock}{bursts}{faster}"
+    origin = {"file": "", "first": ", the first at 0"}[workload["time_origin"]]
+    late = workload["sorted"]
+    most = plain(workload["sorted_most_ms"])
+    repaired = f"; {number(late)} sorted that came up to {most} ms late" if late else ""
+    return f"open, at the times of the trace{origin}{faster}{repaired}"
+
+
+def _generator(workload: dict[str, Any]) -> str:
+    kind = workload["workload"]
+    if kind == "zipf":
+        kind += f" with exponent {plain(workload['zipf_exponent'])}"
+    elif kind == "hot_cold":
+        kind += f" with {workload['hot_share']:.1%} of the requests"
+        kind += f" in {workload['hot_fraction']:.1%} of the places"
+    elif kind == "sequential":
+        kind += f" to {workload['sequential_fraction']:.1%}, streams {number(workload['streams'])}"
+    return f"{kind}, {_sizes(workload)}"
+
+
+def _sizes(workload: dict[str, Any]) -> str:
+    blocking = workload["blocking"]
+    blocked = "" if blocking == 1 else f" in multiples of {blocking} blocks"
+    cut = workload["shortened"]
+    shortened = f" ({number(cut)} shortened to fit)" if cut else ""
+    mean = plain(workload["mean_size_kib"])
+    return f"sizes {workload['size']} with mean {mean} KiB{blocked}{shortened}"
+
+
+def _devices(workload: dict[str, Any]) -> str:
+    names = [str(device["device"]) for device in workload["devices"]]
+    more = ["..."] if len(names) > _LISTED else []
+    seen = ", ".join(names[:_LISTED] + more)
+    if workload["trace_device"] == "all":
+        return f"devices {seen}, as one address space"
+    if workload["trace_device"] == "separate":
+        return f"devices {seen}, one after the other"
+    left = workload["other_devices_requests"]
+    rest = f"; {number(left)} requests of others left out (seen: {seen})" if left else ""
+    return f"device {workload['trace_device']}{rest}"
+
+
+def _format(workload: dict[str, Any]) -> str:
+    told = {
+        "content": "by its content",
+        "ending": "by the ending of its name",
+        "trace_format": "as asked for",
+    }[workload["format_from"]]
+    compression = workload["compression"]
+    packed = "" if compression == "none" else f", {compression}"
+    others = workload["not_requests"]
+    passed = f"; {number(others)} lines that are no requests" if others else ""
+    return f"{workload['format']} ({told}){packed}{passed}"
+
+
+def _addresses(workload: dict[str, Any]) -> str:
+    rule, offset = workload["address"], workload["address_offset"]
+    behind = f"from LBN {number(offset)} on" if offset else ""
+    cut = workload["widened"]
+    widened = f"; {number(cut)} widened to whole blocks" if cut else ""
+    if rule == "error":
+        return f"{behind or 'unchanged'}{widened}"
+    done = {
+        "wrap": f"{number(workload['wrapped'])} wrapped around at the end of the device",
+        "scale": f"{number(workload['scaled'])} changed to spread the trace over the device",
+    }
+    moved = workload["moved"]
+    fitted = f", {number(moved)} moved down to end within it" if moved else ""
+    return f"{rule}{' ' * bool(behind)}{behind}: {done[rule]}{fitted}{widened}"

@@ -1,0 +1,235 @@
+"""Comparisons: the same load on several devices or under several schedulers."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import VERSION, SledsimError
+from sledsim.loads import Load
+from sledsim.simulation import Run, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sledsim.devices import Device
+
+
+class Comparison:
+    """What came of a comparison; made by :func:`compare`."""
+
+    def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
+        self.runs = runs
+        """One run for each device and scheduler, in the order of ``document["runs"]``."""
+        self.document = document
+        """Everything as the JSON of ``sledsim compare --json``."""
+
+    def __repr__(self) -> str:
+        return f"<sledsim comparison of {', '.join(self.labels)}>"
+
+    @property
+    def labels(self) -> list[str]:
+        """What each run is called in tables and pictures."""
+        return [line["label"] for line in self.document["runs"]]
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """One flat record for each run, for ``pandas.DataFrame`` or ``polars.DataFrame``."""
+        return [_record(line) for line in self.document["runs"]]
+
+
+def compare(
+    load: Load,
+    devices: Sequence[Device],
+    schedulers: Sequence[str] = ("fcfs",),
+    *,
+    same_lbns: bool = False,
+    precision: float | None = None,
+    seeds: int = 1,
+    workers: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Comparison:
+    """Run one load on every device under every scheduler, on all cores.
+
+    A trace is the same everywhere. A generated workload draws the same arrivals, operations and
+    sizes everywhere; its places are the same shares of each device, as a run on that device alone
+    would have them, or with ``same_lbns`` the same LBNs, those of the smallest device.
+
+    Parameters
+    ----------
+    load
+        What to run.
+    devices, schedulers
+        What to compare; the first of each is the baseline that speed-ups refer to.
+    same_lbns
+        Lay the load on the first so many LBNs that every device has.
+    precision, seeds
+        As for :func:`~sledsim.simulate`; under ``precision`` a run goes on until it is precise,
+        so runs may differ in length: the longer one begins with the requests of the shorter.
+    workers
+        How many runs at a time; by default as many as there are cores.
+    progress
+        Called now and then with the number of requests completed by all runs and of all to come,
+        if known.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with the load, nothing to compare, or a pair given twice.
+    """
+    pairs = [(device, scheduler) for device in devices for scheduler in schedulers]
+    labels = _labels([device.name for device in devices], schedulers)
+    if not pairs:
+        msg = "nothing to compare: give a device and a scheduler at least"
+        raise SledsimError(msg)
+    blocks = min(device.blocks for device in devices) if same_lbns else None
+    shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
+    tally = _Tally(len(pairs), progress)
+
+    def run(index: int) -> Run:
+        device, scheduler = pairs[index]
+        return simulate(
+            shared,
+            device,
+            scheduler,
+            requests=False,
+            precision=precision,
+            seeds=seeds,
+            threads=1,
+            progress=tally.of(index),
+        )
+
+    runs = _all(run, len(pairs), workers or os.cpu_count() or 1, tally)
+    return Comparison(runs, _document(runs, labels, blocks))
+
+
+class _Tally:
+    """Progress of several runs, and the word to stop."""
+
+    def __init__(self, runs: int, progress: Callable[[int, int | None], object] | None) -> None:
+        self.stopped = threading.Event()
+        self._done: list[tuple[int, int | None]] = [(0, None)] * runs
+        self._progress = progress
+
+    def of(self, index: int) -> Callable[[int, int | None], None]:
+        """Return what run ``index`` calls."""
+
+        def beat(done: int, of: int | None) -> None:
+            if self.stopped.is_set():
+                raise KeyboardInterrupt
+            self._done[index] = (done, of)
+
+        return beat
+
+    def tell(self) -> None:
+        """Tell the caller, from its own thread."""
+        if self._progress is not None:
+            totals = [of for _, of in self._done]
+            known = [of for of in totals if of is not None]
+            total = sum(known) if len(known) == len(totals) else None
+            self._progress(sum(done for done, _ in self._done), total)
+
+
+def _all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> list[Run]:
+    """Do all runs; the first that fails, or an interrupt, stops the others."""
+    with ThreadPoolExecutor(min(workers, count)) as pool:
+        futures = [pool.submit(run, index) for index in range(count)]
+        try:
+            while not all(future.done() for future in futures):
+                tally.tell()
+                failed = next((f for f in futures if f.done() and f.exception()), None)
+                if failed is not None:
+                    failed.result()
+                tally.stopped.wait(0.05)
+            return [future.result() for future in futures]
+        except BaseException:
+            tally.stopped.set()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
+    """Name each run by what tells it from the others."""
+    labels = []
+    for device in devices:
+        for scheduler in schedulers:
+            parts = [device] * (len(devices) > 1 or len(schedulers) == 1)
+            labels.append(", ".join(parts + [scheduler] * (len(schedulers) > 1)))
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        msg = f"'{twice}' is compared with itself: name each device and scheduler once"
+        raise SledsimError(msg)
+    return labels
+
+
+def _document(runs: Sequence[Run], labels: Sequence[str], blocks: int | None) -> dict[str, Any]:
+    return {
+        "sledsim": VERSION,
+        "baseline": labels[0],
+        "lbns": "each device's own" if blocks is None else f"0 to {blocks - 1} on every device",
+        "runs": [
+            {"label": label, **run.document, "speed_up": _speed_up(runs[0], run)}
+            for label, run in zip(labels, runs, strict=True)
+        ],
+    }
+
+
+def _speed_up(baseline: Run, run: Run) -> dict[str, Any] | None:
+    """How many times shorter the mean response time is than the baseline's.
+
+    The interval takes the two means as independent. Their loads are the same, so that they rise
+    and fall together, and it is rather too wide.
+    """
+    if baseline.summary["saturated"] or run.summary["saturated"]:
+        return None
+    theirs, ours = (r.summary["response_time_ms"]["mean"] for r in (baseline, run))
+    if not ours or not theirs:
+        return None
+    ratio = theirs / ours
+    if run is baseline:
+        return {"ratio": 1.0, "low": 1.0, "high": 1.0}
+    widths = [_interval(r)["half_width_share"] for r in (baseline, run)]
+    if None in widths or max(widths) >= 1:
+        return {"ratio": ratio, "low": None, "high": None}
+    # The logarithm of the ratio is nearly normal, and its limits are never negative.
+    spread = math.exp(math.hypot(*widths))
+    return {"ratio": ratio, "low": ratio / spread, "high": ratio * spread}
+
+
+def _interval(run: Run) -> dict[str, Any]:
+    interval: dict[str, Any] = run.summary["confidence"]["response_time_ms"]
+    return interval
+
+
+def _record(line: dict[str, Any]) -> dict[str, Any]:
+    summary, speed_up = line["summary"], line["speed_up"] or {}
+    times = summary["response_time_ms"]
+    interval = summary["confidence"]["response_time_ms"]
+    requests, joules = summary["requests"], summary["energy_j"]["total"]
+    return {
+        "label": line["label"],
+        "device": line["device"],
+        "scheduler": line["scheduler"],
+        "requests": requests,
+        "saturated": summary["saturated"] is not None,
+        "mean_ms": times["mean"],
+        "mean_low_ms": interval["low"],
+        "mean_high_ms": interval["high"],
+        "p50_ms": times["p50"],
+        "p99_ms": times["p99"],
+        "p99_9_ms": times["p99_9"],
+        "max_ms": times["max"],
+        "service_ms": summary["service_time_ms"]["mean"],
+        "throughput_iops": summary["throughput_iops"],
+        "throughput_mb_s": summary["throughput_mb_s"],
+        "utilisation": summary["utilisation"],
+        "energy_j": joules,
+        "energy_mj_per_request": 1e3 * joules / requests if requests else None,
+        "speed_up": speed_up.get("ratio"),
+        "speed_up_low": speed_up.get("low"),
+        "speed_up_high": speed_up.get("high"),
+    }

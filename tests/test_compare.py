@@ -1,0 +1,161 @@
+"""Comparisons say what single runs say, whatever the number of workers."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DEVICES = ("g1", "g2", "g3")
+
+
+def devices(*names: str) -> list[ss.Device]:
+    return [ss.device(name) for name in names]
+
+
+def test_each_line_is_the_run_on_that_device_alone() -> None:
+    load = ss.workload("random", rate=300, requests=4000, seed=5)
+    comparison = ss.compare(load, devices(*DEVICES))
+    assert comparison.labels == list(DEVICES)
+    for name, line, record in zip(
+        DEVICES, comparison.document["runs"], comparison.table, strict=True
+    ):
+        alone = ss.simulate(load, ss.device(name), requests=False)
+        assert {key: line[key] for key in alone.document} == alone.document
+        times = alone.summary["response_time_ms"]
+        assert (record["mean_ms"], record["p99_ms"]) == (times["mean"], times["p99"])
+        assert record["energy_mj_per_request"] == pytest.approx(
+            alone.summary["energy_j"]["total"] / 4
+        )
+    # The same requests: as many reads, as many blocks.
+    for key in ("reads", "blocks_read", "blocks_written"):
+        assert len({line["summary"][key] for line in comparison.document["runs"]}) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_number_of_workers_changes_nothing(workers: int) -> None:
+    load = ss.workload("random", rate=300, seed=2)
+    options: dict[str, Any] = {"precision": 0.05, "seeds": 2}
+    few = ss.compare(load, devices(*DEVICES), workers=workers, **options)
+    assert few.document == ss.compare(load, devices(*DEVICES), workers=2, **options).document
+
+
+def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
+    """Over seeds, the interval must hold the ratio of two long runs as often as it says."""
+    pair = devices("g1", "g2")
+    long = ss.compare(ss.workload("random", requests=400_000, seed=99), pair)
+    truth = long.table[1]["speed_up"]
+    means = [line["mean_ms"] for line in long.table]
+    assert truth == means[0] / means[1]
+    assert [long.table[0][f"speed_up{end}"] for end in ("", "_low", "_high")] == [1, 1, 1]
+    held = 0
+    for seed in range(100):
+        record = ss.compare(ss.workload("random", requests=4000, seed=seed), pair).table[1]
+        assert record["speed_up_low"] < record["speed_up"] < record["speed_up_high"]
+        held += record["speed_up_low"] < truth < record["speed_up_high"]
+    assert held >= 90  # 95 of 100 and more; fewer than 90 in one of 30 at 95 %
+
+
+def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
+    pair = devices("g3", "g1")
+    blocks = pair[1].blocks
+    load = {"rate": 300, "requests": 3000, "seed": 3}
+    comparison = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
+    limited = ss.workload("random", **load, last_lbn=blocks - 1)
+    for device, line in zip(pair, comparison.document["runs"], strict=True):
+        assert line["summary"] == ss.simulate(limited, device, requests=False).summary
+    own = ss.compare(ss.workload("random", **load), pair)
+    assert own.table[0]["mean_ms"] > comparison.table[0]["mean_ms"]  # the whole sled is farther
+    assert own.document["lbns"] != comparison.document["lbns"]
+    assert str(blocks - 1) in comparison.document["lbns"]
+
+
+def test_a_saturated_device_has_no_speed_up() -> None:
+    load = ss.workload("random", rate=1500, requests=20_000, max_queue=500)
+    table = ss.compare(load, devices("g3", "g1")).table
+    assert [line["saturated"] for line in table] == [False, True]
+    assert table[1]["speed_up"] is None
+
+
+def test_what_cannot_be_compared() -> None:
+    load = ss.workload("random", requests=10)
+    with pytest.raises(ss.SledsimError, match="nothing to compare"):
+        ss.compare(load, [])
+    with pytest.raises(ss.SledsimError, match="'g2' is compared with itself"):
+        ss.compare(load, devices("g2", "g1", "g2"))
+    with pytest.raises(ss.SledsimError, match="unknown scheduler 'elevator'"):
+        ss.compare(load, devices("g1", "g2"), ["elevator"])
+    with pytest.raises(ss.SledsimError, match="precision = 2"):
+        ss.compare(load, devices("g1", "g2"), precision=2)
+
+
+def test_an_interrupt_stops_all_runs() -> None:
+    def stop(done: int, _of: int | None) -> None:
+        if done > 1000:
+            raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ss.compare(
+            ss.workload("random", requests=10**9), devices(*DEVICES), workers=2, progress=stop
+        )
+    assert time.monotonic() - start < 20
+
+
+@pytest.fixture
+def document(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def run(*words: object) -> Any:
+        assert main([*map(str, words), "--json"]) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        return json.loads(said.out)
+
+    return run
+
+
+def test_the_command_says_what_the_function_says(document: Callable[..., Any]) -> None:
+    words = ["compare", "--devices", "g1, flash", "--set", "rate=300", "--precision", "3%"]
+    said = document(*words)
+    load = ss.workload("random", rate=300)
+    assert said == ss.compare(load, devices("g1", "flash"), precision=0.03).document
+    assert all(line["summary"]["precision"]["met"] for line in said["runs"])
+
+
+def test_the_text_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "compare.png"
+    words = ["compare", "--devices", "g2,g3", "--set", "rate=1200", "--plot", str(picture)]
+    assert main([*words, "--set", "max_queue=20", "--set", "requests=3000"]) == 0
+    said = capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for word in ("g2", "g3", "speed-up", "saturated", "transfer", "each device's own", "written:"):
+        assert word in said, word
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--devices", "g2,,g3"], "--devices g2,,g3"),
+        (["--devices", "g2,g2"], "compared with itself"),
+        (["--devices", "g2,g7"], "unknown device 'g7'"),
+        (["--devices", "g2,g3", "--schedulers", "fcfs,lift"], "unknown scheduler 'lift'"),
+        (["--devices", "g2,g3", "--precision", "0"], "--precision 0"),
+        (["--devices", "g2,g3", "--seeds", "0"], "seeds = 0"),
+        (["--devices", "g2,g3", "--plot", "x.txt"], "--plot x.txt"),
+        (["--devices", "g2,g3", "--trace", "nowhere.trace"], "nowhere.trace"),
+        (["--workload", "random"], "--devices"),
+    ],
+)
+def test_wrong_words(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *words]) == 2
+    said = capsys.readouterr()
+    assert problem in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""

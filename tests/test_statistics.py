@@ -1,0 +1,278 @@
+"""Runs are measured as the page on results says: intervals, warm-up, seeds, series, curves."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sledsim as ss
+from sledsim import SledsimError
+from sledsim.cli import main
+
+LOAD = {"rate": 600, "requests": 3000}
+RUN = ["run", "--device", "g2", "--set", "rate=600"]
+
+
+def run(*, load: dict[str, Any] | None = None, **options: Any) -> ss.Run:
+    """Run the random workload on g2."""
+    return ss.simulate(ss.workload("random", **(load or LOAD)), ss.device("g2"), **options)
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """Run a command in this process; what it prints."""
+    assert main([*map(str, words)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def test_an_interval_lies_around_the_mean_and_shrinks_with_the_run() -> None:
+    widths = []
+    for requests in (2_000, 32_000, 512_000):
+        summary = run(load={"rate": 400, "requests": requests}, requests=False).summary
+        interval = summary["confidence"]["response_time_ms"]
+        assert interval["low"] < summary["response_time_ms"]["mean"] < interval["high"]
+        assert interval["mean"] == pytest.approx((interval["low"] + interval["high"]) / 2)
+        assert 16 <= interval["batches"] < 32
+        assert requests * 15 / 16 < interval["batches"] * interval["batch_requests"] <= requests
+        widths.append(interval["half_width_share"])
+    # Sixteen times as long: a quarter as wide, to the luck of 16 batches (5 sigma).
+    for before, after in itertools.pairwise(widths):
+        assert 1 / 12 < after / before < 0.75
+
+
+def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
+    def interval(**load: object) -> tuple[float, float]:
+        found = run(load={"requests": 20_000, **load}, requests=False).summary["confidence"]
+        return found["response_time_ms"]["low"], found["response_time_ms"]["high"]
+
+    low, high = interval(rate=400, seed=1)
+    same_low, same_high = interval(rate=400, seed=2)
+    assert max(low, same_low) < min(high, same_high)
+    assert high < interval(rate=500, seed=1)[0]
+
+
+def test_a_precision_is_reached_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(load={"rate": 600}, precision=0.02, requests=False)
+    assert done.summary["precision"]["met"] is True
+    assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
+    assert done.summary["requests"] == done.workload["requests"]
+    for word in ("2%", "0.02", " 2.0 %"):
+        shown = json.loads(told(capsys, *RUN, "--precision", word.strip(), "--json"))
+        assert shown == done.document
+    text = told(capsys, *RUN, "--precision", "2%")
+    assert "precision     2 % reached\n" in text
+    interval = done.summary["confidence"]["response_time_ms"]
+    assert f"{interval['low']:.4f} to {interval['high']:.4f} ms" in text
+    missed = told(capsys, *RUN, "--precision", "1%", "--set", "requests=100")
+    assert "precision     1 % not reached: the load ended after 100 requests" in missed
+    assert "NOT TO BE RELIED ON: too few requests" in missed
+
+
+def test_what_is_rarely_served_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run()
+    rows = pl.DataFrame(done.requests)
+    worst = rows.sort("queue_ns", descending=True).row(0, named=True)
+    found = done.summary["longest_wait"]
+    assert found["queue_ms"] == worst["queue_ns"] / 1e6 == done.summary["queue_ms"]["max"]
+    assert (found["id"], found["lbn"]) == (worst["id"], worst["lbn"])
+    text = told(capsys, *RUN, "--set", "requests=3000")
+    assert f"{found['queue_ms']:,.3f} ms in the queue: request {worst['id']}, " in text
+    assert f"99.99 % waited at most {done.summary['queue_ms']['p99_99']:,.3f} ms" in text
+
+
+def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(load={**LOAD, "warm_up_requests": 500})
+    assert len(done.requests) == 3000
+    assert done.summary["requests"] == 2500
+    assert done.summary["warm_up"]["requests"] == 500
+    rows = pl.DataFrame(done.requests).sort("id")[500:]
+    mean = (rows["completion_ns"] - rows["arrival_ns"]).mean()
+    assert isinstance(mean, float)
+    assert done.summary["response_time_ms"]["mean"] == pytest.approx(mean / 1e6)
+    words = [*RUN, "--set", "requests=3000", "--set", "warm_up_requests=500"]
+    assert "warm-up       500 more requests, until 0.8" in told(capsys, *words)
+    seconds = run(load={**LOAD, "warm_up_s": 2.5}).summary["warm_up"]
+    assert seconds["until_s"] >= 2.5 > seconds["until_s"] - 0.05
+
+
+def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(seeds=5)
+    singles = [run(load={**LOAD, "seed": seed}).summary for seed in range(1, 6)]
+    means = [single["response_time_ms"]["mean"] for single in singles]
+    assert [one["seed"] for one in done.summary["seeds"]] == [1, 2, 3, 4, 5]
+    assert [one["mean_response_time_ms"] for one in done.summary["seeds"]] == means
+    interval = done.summary["confidence"]["response_time_ms"]
+    half = 2.776445 * statistics.stdev(means) / math.sqrt(5)  # t with 4 degrees of freedom
+    assert interval["mean"] == pytest.approx(statistics.fmean(means))
+    assert interval["high"] - interval["mean"] == pytest.approx(half, rel=1e-6)
+    assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
+    assert done.document == run(seeds=5, threads=1).document == run(seeds=5, threads=3).document
+    words = [*RUN, "--set", "requests=3000", "--seeds", 5]
+    assert json.loads(told(capsys, *words, "--json", "--threads", 2)) == done.document
+    text = told(capsys, *words)
+    assert "seeds 1 to 5" in text
+    assert "from 5 seeds" in text
+    with pytest.raises(RuntimeError, match="requests=True"):
+        _ = done.requests
+
+
+def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
+    heard: list[tuple[int, int | None]] = []
+
+    def progress(done: int, of: int | None) -> None:
+        heard.append((done, of))
+        if done > 200_000:
+            raise InterruptedError
+
+    load = {"requests": 1_000_000_000}
+    with pytest.raises(InterruptedError):
+        run(load=load, seeds=3, threads=2, progress=progress)
+    assert heard[-1][1] == 3_000_000_000
+    assert heard == sorted(heard)
+    since = time.monotonic()
+    words = ["run", "--device", "g2", "--set", "requests=1000000000", "--seeds", "3"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sledsim", *words], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "sledsim: interrupted\n")
+    assert time.monotonic() - since < 10
+
+
+def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(series=True)
+    frame = pl.DataFrame(done.series)
+    summary = done.summary
+    span = (frame["end_ns"] - frame["start_ns"]) / 1e9
+    assert frame["requests"].sum() == summary["requests"]
+    assert frame["blocks"].sum() == summary["blocks_read"] + summary["blocks_written"]
+    assert frame["energy_j"].sum() == pytest.approx(summary["energy_j"]["total"])
+    assert (frame["power_w"] * span).sum() == pytest.approx(summary["energy_j"]["total"])
+    # Little: time in the system of all requests = mean number in the system x time.
+    in_system = summary["requests"] * summary["response_time_ms"]["mean"] / 1e3
+    assert (frame["outstanding"] * span).sum() == pytest.approx(in_system)
+    assert frame["end_ns"][-1] == round(1e9 * summary["simulated_s"])
+    assert 512 <= len(frame) <= 1024
+    schema = pa.schema(done.series)
+    assert schema.field("power_w").metadata[b"unit"] == b"W"
+    # Windows of a chosen length, in files of both kinds.
+    for name in ("out.csv", "out.parquet"):
+        file = tmp_path / name
+        words = [*RUN, "--set", "requests=3000", "--series", file, "--series-ms", "50"]
+        assert told(capsys, *words).endswith(f"\nwritten: {file}\n")
+        read = pl.read_csv(file) if name.endswith("csv") else pl.read_parquet(file)
+        assert (read["end_ns"][:-1] - read["start_ns"][:-1]).unique().to_list() == [50_000_000]
+        assert read["requests"].sum() == 3000
+        assert read.columns == frame.columns
+    assert pq.read_schema(tmp_path / "out.parquet").field("power_w").metadata[b"unit"] == b"W"
+    with pytest.raises(RuntimeError, match="series=True"):
+        _ = run().series
+
+
+def test_a_distribution_function_is_that_of_the_rows() -> None:
+    done = run()
+    rows = pl.DataFrame(done.requests)
+    ops = rows["op"].cast(pl.String)
+    times = (rows["completion_ns"] - rows["arrival_ns"]) / 1e6
+    for op in (None, "read", "write"):
+        exact = (times if op is None else times.filter(ops == op)).sort()
+        points = done.cdf(op=op)
+        assert points[-1][0] == pytest.approx(exact[-1])
+        assert points[-1][1] == 1.0
+        for ms, share in points:
+            assert share == pytest.approx((exact <= ms * (1 + 1e-12)).sum() / len(exact))
+    assert done.cdf("seek")[-1][0] == done.summary["seek_ms"]["max"]
+    assert done.cdf(op="trim") == []
+    for time_, op in (("sek", None), ("response_time", "erase"), ("seek", "read")):
+        with pytest.raises(SledsimError):
+            done.cdf(time_, op)
+
+
+def test_a_picture_needs_neither_rows_nor_polars(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    for name, more in (
+        ("a.png", []),
+        ("b.svg", ["--seeds", 2]),
+        ("c.png", ["--set", "max_queue=1"]),
+    ):
+        told(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5_000
+
+
+WRONG: list[tuple[list[object], str]] = [
+    (["--precision", "0"], "--precision 0: must be above 0%"),
+    (["--precision", "200%"], "--precision 200%"),
+    (["--precision=-1"], "--precision -1"),
+    (["--precision", "nan"], "--precision nan"),
+    (["--precision", "one"], "--precision one"),
+    (["--seeds", "0"], "seeds = 0"),
+    (["--seeds=-3"], "seeds = -3"),
+    (["--seeds", "1000000"], "seeds = 1000000"),
+    (["--seeds", "2.5"], "--seeds"),
+    (["--seeds", "2", "--threads", "0"], "threads = 0"),
+    (["--seeds", "2", "--trace", "sample:postmark-ext4"], "seeds = 2: a trace has no seed"),
+    (["--seeds", "2", "--requests", "x.parquet"], "seeds = 2: requests"),
+    (["--seeds", "2", "--series", "x.csv"], "seeds = 2: a series"),
+    (["--series", "x.txt"], "x.txt: the name of a series must end in .csv or .parquet"),
+    (["--series", "none/x.csv"], "none/x.csv"),
+    (["--series-ms", "5"], "series_ms"),
+    (["--series", "x.csv", "--series-ms", "0"], "series_ms"),
+    (["--series", "x.csv", "--series-ms", "1e-6"], "series_ms"),
+    (["--series", "x.csv", "--series-ms", "x"], "--series-ms"),
+    (["--series", "x.parquet", "--requests", "x.parquet"], "x.parquet"),
+    (["--set", "warm_up_requests=10000"], "warm_up_requests = 10000: must be below the 10000"),
+    (["--set", "warm_up_s=1e6"], "warm_up_s = 1000000: the load ended"),
+    (["--set", "warm_up_s=-1"], "warm_up_s"),
+    (["--set", "warm_up=5"], "warm_up_s"),
+]
+
+
+@pytest.mark.parametrize(("words", "says"), WRONG)
+def test_what_is_wrong_is_named_and_leaves_nothing(
+    words: list[object], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with contextlib.chdir(tmp_path):
+        load = [] if "--trace" in words else ["--set", "rate=600"]
+        code = main(["run", "--device", "g2", *load, *map(str, words)])
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, ""), said
+    assert says in said.err
+    assert said.err.count("\n") == 1
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 (names)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seeds": 0},
+        {"threads": 0},
+        {"precision": 0.0},
+        {"precision": 2.0},
+        {"precision": -1.0},
+        {"seeds": 2, "requests": True},
+        {"seeds": 2, "series": True},
+        {"series_ms": 5.0},
+    ],
+)
+def test_wrong_options_are_refused_in_python(options: dict[str, Any]) -> None:
+    with pytest.raises(SledsimError, match=next(iter(options))):
+        run(**options)
