@@ -80,6 +80,7 @@ lint: $(DEPENDENCIES) ## Check format, lints, types and Rust documentation; chan
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+	cargo clippy --release -p sledsim-core --no-default-features $(if $(CI),--locked) -- -D warnings # as fuzz/ has it
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps $(CARGO_FLAGS)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check

@@ -16,6 +16,10 @@ use std::path::Path;
 pub struct Load {
     kind: LoadKind,
     pub(crate) limits: Limits,
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "runs are made with rows only")
+    )]
     pub(crate) warm_up: WarmUp,
     /// Lays the load on no more than so many blocks.
     within: Option<u64>,

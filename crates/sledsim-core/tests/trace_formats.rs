@@ -979,7 +979,11 @@ fn csv_bad_fields_are_named() {
                 "1,3,\"1\"1",
                 "a quote that is not closed, or text behind one",
             ),
-            ("1,3,1", "1,3,1\0", "field 6 (bytes, column 'len') is '1\\x00'"),
+            (
+                "1,3,1",
+                "1,3,1\0",
+                "field 6 (bytes, column 'len') is '1\\x00'",
+            ),
         ],
     );
     let words = MAP.replace(":0/1", "");

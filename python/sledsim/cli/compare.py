@@ -8,7 +8,7 @@ from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
+from sledsim.cli.tables import number, percent, table
 from sledsim.cli.work import work
 from sledsim.comparison import Comparison, compare
 from sledsim.devices import Device
@@ -121,7 +121,7 @@ def _times(lines: list[dict[str, Any]]) -> str:
     rows = [list(_HEADS)]
     for line in lines:
         mean, high = line["mean_ms"], line["mean_high_ms"]
-        half = "" if high is None or mean is None else f"± {number(high - mean, 2)}"
+        half = "" if high is None or not mean else f"± {percent(high / mean - 1)}"
         percentiles = [_ms(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
         busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
         energy = number(line["energy_mj_per_request"])

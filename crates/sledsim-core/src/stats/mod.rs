@@ -24,6 +24,7 @@ pub use file::write_atomically;
 pub use interval::{Caution, Interval, Pieces};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetRows;
+#[cfg(feature = "parquet")]
 pub(crate) use parquet::{file_properties, told};
 #[cfg(feature = "parquet")]
 pub use series::{Series, SeriesFile, Window, series_batch};

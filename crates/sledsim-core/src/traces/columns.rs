@@ -553,6 +553,7 @@ fn power_of(digits: &[u8]) -> Option<i64> {
 
 /// [`scaled`] for a binary number.
 #[inline]
+#[cfg(feature = "parquet")]
 pub fn scaled_float(value: f64, factor: u64) -> Option<(u64, bool)> {
     if !value.is_finite() || value.is_sign_negative() && value != 0.0 {
         return None;

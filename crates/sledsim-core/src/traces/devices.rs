@@ -24,6 +24,7 @@ impl Devices {
     }
 
     /// None yet, and numbers they will be.
+    #[cfg(feature = "parquet")]
     pub fn numbers() -> Self {
         Self {
             numbers: Some(true),

@@ -147,7 +147,7 @@ impl Records {
                 )));
             }
             let wanted = match &self.wanted {
-                Devices::One(name) => *name == self.label(device),
+                Devices::One(name) => self.is_called(device, name),
                 _ => true,
             };
             let requests = 0;
@@ -166,6 +166,13 @@ impl Records {
             seen.requests += self.of_last;
         }
         self.of_last = 0;
+    }
+
+    /// Whether `name` means a device: its name, or its number unless its name
+    /// is another number.
+    fn is_called(&self, device: u32, name: &str) -> bool {
+        let label = self.label(device);
+        label == name || (label.parse::<u32>().is_err() && name.parse() == Ok(device))
     }
 
     /// The name or number of a device.
