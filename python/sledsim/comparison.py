@@ -219,6 +219,7 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
         "mean_ms": times["mean"],
         "mean_low_ms": interval["low"],
         "mean_high_ms": interval["high"],
+        "mean_half_width_share": interval["half_width_share"],
         "p50_ms": times["p50"],
         "p99_ms": times["p99"],
         "p99_9_ms": times["p99_9"],

@@ -120,8 +120,8 @@ _HEADS = ("", "mean, ms", "", "p50", "p99", "p99.9", "max", "per s", "busy", "mJ
 def _times(lines: list[dict[str, Any]]) -> str:
     rows = [list(_HEADS)]
     for line in lines:
-        mean, high = line["mean_ms"], line["mean_high_ms"]
-        half = "" if high is None or not mean else f"± {percent(high / mean - 1)}"
+        mean, share = line["mean_ms"], line["mean_half_width_share"]
+        half = "" if share is None else f"± {percent(share)}"
         percentiles = [_ms(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
         busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
         energy = number(line["energy_mj_per_request"])

@@ -92,7 +92,7 @@ fn names(formats: impl Iterator<Item = Format>) -> String {
 }
 
 /// What stopped the format that came farthest; among equals, one that the
-/// ending of the name speaks for.
+/// ending of the name speaks for, and of these the one for any columns.
 fn no_format(path: &Path, readings: Vec<Reading>) -> Error {
     let all = names(readings.iter().map(|reading| reading.format));
     if readings.iter().any(|reading| reading.failed.is_none()) {
@@ -100,7 +100,10 @@ fn no_format(path: &Path, readings: Vec<Reading>) -> Error {
     }
     let best = (readings.into_iter())
         .rev() // of several greatest, the last is taken
-        .max_by_key(|reading| (reading.records, reading.by_ending));
+        .max_by_key(|reading| {
+            let any = BY_COLUMNS.contains(&reading.format.name);
+            (reading.records, reading.by_ending, reading.by_ending && any)
+        });
     let Some((format, Some(mut error))) = best.map(|best| (best.format, best.failed)) else {
         return Error::file(path, "no format is left to try");
     };
