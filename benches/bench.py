@@ -30,13 +30,14 @@ TRACE_FLOOR_MB_S = 200
 GOALS = {
     "g2_random_fcfs_statistics": {"floor": 3.0e6, "goal": 5.0e6},
     "g2_random_fcfs_parquet": {"floor": 1.5e6},
+    "atlas10k_random_fcfs_statistics": {"floor": 2.0e6},
 }
 """Requests/s to reach on one core of a machine like the developers'."""
 
 
-def simulate(requests: int, *, parquet: bool) -> float:
-    """Run g2 under the closed random load, first come first served; return the seconds it took."""
-    device = ss.device("g2")
+def simulate(requests: int, *, parquet: bool, name: str) -> float:
+    """Run a device under the closed random load, first come first served; return the seconds."""
+    device = ss.device(name)
     load = ss.workload("random", requests=requests)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -44,19 +45,23 @@ def simulate(requests: int, *, parquet: bool) -> float:
         return time.perf_counter() - start
 
 
-def measure(requests: int, repeats: int, answer: Connection, *, parquet: bool) -> None:
+def measure(requests: int, repeats: int, answer: Connection, *, parquet: bool, device: str) -> None:
     """Send the times of some runs and the peak memory of this process in MiB."""
-    times = [simulate(requests, parquet=parquet) for _ in range(repeats)]
+    times = [simulate(requests, parquet=parquet, name=device) for _ in range(repeats)]
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     answer.send((times, peak_mib))
 
 
-def in_own_process(requests: int, repeats: int, *, parquet: bool) -> tuple[list[float], float]:
+def in_own_process(
+    requests: int, repeats: int, *, parquet: bool, device: str = "g2"
+) -> tuple[list[float], float]:
     """Call :func:`measure` in a fresh process."""
     here, there = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     process = context.Process(
-        target=measure, args=(requests, repeats, there), kwargs={"parquet": parquet}
+        target=measure,
+        args=(requests, repeats, there),
+        kwargs={"parquet": parquet, "device": device},
     )
     process.start()
     there.close()
@@ -67,7 +72,8 @@ def in_own_process(requests: int, repeats: int, *, parquet: bool) -> tuple[list[
 
 def rate(name: str, *, parquet: bool) -> dict[str, float]:
     """Requests/s of one case: best and median of the repeats."""
-    times, _ = in_own_process(RATE_REQUESTS, REPEATS, parquet=parquet)
+    device = name.partition("_")[0]
+    times, _ = in_own_process(RATE_REQUESTS, REPEATS, parquet=parquet, device=device)
     times.sort()
     best, median = times[0], times[len(times) // 2]
     return {
@@ -149,6 +155,9 @@ def main() -> None:
         "rates": {
             "g2_random_fcfs_statistics": rate("g2_random_fcfs_statistics", parquet=False),
             "g2_random_fcfs_parquet": rate("g2_random_fcfs_parquet", parquet=True),
+            "atlas10k_random_fcfs_statistics": rate(
+                "atlas10k_random_fcfs_statistics", parquet=False
+            ),
         },
         "traces": trace_rates(),
         "peak_memory_mib": {

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [name for name in ss.presets() if "cylinders" in ss.device(name).spec["derived"]]
+PRESETS = [
+    name for name in ss.presets() if ss.device(name).spec["parameters"]["kind"]["value"] == "mems"
+]
 
 
 def rows_of(run: ss.Run) -> pl.DataFrame:

@@ -35,6 +35,8 @@ struct Entry {
     origin: String,
     /// Byte offset in its file, 0 without one.
     at: usize,
+    /// Line in its file, 0 without one.
+    line: usize,
 }
 
 impl Keys {
@@ -62,7 +64,7 @@ impl Keys {
             .map(str::trim)
             .collect::<Vec<_>>()
             .join("\n");
-        keys.walk("", document.as_table(), Place::File(text, file))?;
+        keys.walk("", document.as_table(), Place::File(text, file), None)?;
         // A table may be continued further down: iteration order is not file order.
         keys.entries.sort_by_key(|entry| entry.at);
         Ok(keys)
@@ -83,13 +85,13 @@ impl Keys {
     }
 
     /// Sets a key, in place if it is there; an inline table sets the keys it
-    /// holds. `origin` says who asked: `--set device.rate`,
-    /// `argument spring_factor`.
+    /// holds, a list of inline tables replaces the list that was there.
+    /// `origin` says who asked: `--set device.rate`, `argument spring_factor`.
     ///
     /// # Errors
-    /// A table with a dot inside a name, or a list of tables.
+    /// A table with a dot or a bracket inside a name.
     pub fn set(&mut self, key: &str, value: Value, origin: &str) -> Result<()> {
-        self.add(key, value, None, Place::Said(origin))
+        self.add(key, value, None, Place::Said(origin), None)
     }
 
     /// As [`Keys::set`] from text: `text` is a TOML value; a word that is not
@@ -113,10 +115,16 @@ impl Keys {
         self.set(key, value, origin)
     }
 
-    /// These keys laid over `base`, key by key. What is missing then is missing
-    /// from `base`, which stands on its own.
+    /// These keys laid over `base`, key by key; a list of tables stands for
+    /// the whole list of the base. What is missing then is missing from
+    /// `base`, which stands on its own.
     #[must_use]
     pub fn over(self, mut base: Self) -> Self {
+        for (table, _) in &self.tables {
+            if let Some(list) = table.strip_suffix("[0]") {
+                base.forget_list(list);
+            }
+        }
         for entry in self.entries {
             base.put(entry);
         }
@@ -169,6 +177,25 @@ impl Keys {
         names
     }
 
+    /// Takes the tables of the list `[[name]]` out, in their order; none if it
+    /// was not given. In messages they are `name[0]`, `name[1]` and so on.
+    ///
+    /// # Errors
+    /// Something else of that name.
+    pub fn take_tables(&mut self, name: &str) -> Result<Vec<Self>> {
+        remember(&mut self.known_tables, name);
+        if self.has(name) {
+            let must = format!("must be a list of tables, as in [[{name}]]");
+            return Err(self.refuse(name, must));
+        }
+        let mut tables = Vec::new();
+        while let Some(table) = self.take_table(&format!("{name}[{}]", tables.len())) {
+            tables.push(table);
+        }
+        self.known_tables.retain(|known| !known.ends_with(']'));
+        Ok(tables)
+    }
+
     /// Whether the key, or a table of that name, was given.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
@@ -191,10 +218,6 @@ impl Keys {
     /// # Errors
     /// Not a number, or not allowed.
     pub fn opt_f64(&mut self, key: &str, allowed: Range) -> Result<Option<f64>> {
-        let number = |value: &Value| match value {
-            Value::Integer(integer) => Some(*integer.value() as f64),
-            _ => value.as_float(),
-        };
         let Some(number) = self.read(key, || allowed.wanted(), number)? else {
             return Ok(None);
         };
@@ -221,11 +244,11 @@ impl Keys {
     /// # Errors
     /// Not an integer, or not allowed.
     pub fn opt_u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
-        let read = |value: &Value| {
-            let number = u64::try_from(value.as_integer()?).ok()?;
-            allowed.contains(&number).then_some(number)
-        };
-        self.read(key, || integer(&allowed), read)
+        self.read(
+            key,
+            || integer(&allowed),
+            |value| integer_in(value, &allowed),
+        )
     }
 
     /// An integer of 32 bits.
@@ -282,6 +305,94 @@ impl Keys {
             allowed.contains(&given).then(|| number(given))
         };
         self.read(key, wanted, read)
+    }
+
+    /// A list, if given, each item read by `read`; `wanted` says what an item
+    /// may be, as in `an integer`.
+    ///
+    /// # Errors
+    /// Not a list, or the first item that is something else, with its line.
+    pub fn opt_list<T>(
+        &mut self,
+        key: &str,
+        wanted: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<Vec<T>>> {
+        let list = || format!("a list; an item is {wanted}");
+        let items = |value: &Value| Some(value.as_array()?.iter().map(&read).collect());
+        let Some(items): Option<Vec<Option<T>>> = self.read(key, list, items)? else {
+            return Ok(None);
+        };
+        let item = |(index, item): (usize, Option<T>)| {
+            item.ok_or_else(|| self.refuse_item(key, index, format_args!("must be {wanted}")))
+        };
+        items
+            .into_iter()
+            .enumerate()
+            .map(item)
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
+    /// A list of numbers, if given; integers are taken too.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is not a number or not allowed.
+    pub fn opt_f64s(&mut self, key: &str, allowed: Range) -> Result<Option<Vec<f64>>> {
+        self.opt_list(key, &allowed.wanted(), |value| allowed.number(value))
+    }
+
+    /// A list of integers, if given.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is not an integer or not allowed.
+    pub fn opt_u64s(
+        &mut self,
+        key: &str,
+        allowed: RangeInclusive<u64>,
+    ) -> Result<Option<Vec<u64>>> {
+        self.opt_list(key, &integer(&allowed), |value| integer_in(value, &allowed))
+    }
+
+    /// A list of lists of one number for each of `allowed`, if given; integers
+    /// are taken too.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is something else.
+    pub fn opt_f64_rows<const N: usize>(
+        &mut self,
+        key: &str,
+        allowed: [Range; N],
+    ) -> Result<Option<Vec<[f64; N]>>> {
+        let wanted = allowed.map(|range| range.wanted()).join(", ");
+        self.opt_list(key, &format!("a list of {N}: {wanted}"), |value| {
+            let row = value.as_array().filter(|row| row.len() == N)?;
+            let mut numbers = [0.0; N];
+            for ((number, value), range) in numbers.iter_mut().zip(row).zip(allowed) {
+                *number = range.number(value)?;
+            }
+            Some(numbers)
+        })
+    }
+
+    /// A list of lists of `N` integers, if given.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is something else.
+    pub fn opt_u64_rows<const N: usize>(
+        &mut self,
+        key: &str,
+        allowed: RangeInclusive<u64>,
+    ) -> Result<Option<Vec<[u64; N]>>> {
+        let wanted = format!("a list of {N}, each {}", integer(&allowed));
+        self.opt_list(key, &wanted, |value| {
+            let row = value.as_array().filter(|row| row.len() == N)?;
+            let mut numbers = [0; N];
+            for (number, value) in numbers.iter_mut().zip(row) {
+                *number = integer_in(value, &allowed)?;
+            }
+            Some(numbers)
+        })
     }
 
     /// `true` or `false`.
@@ -356,10 +467,17 @@ impl Keys {
             names.any(|name| name.starts_with(&inside))
         };
         if let Some((name, origin)) = self.tables.iter().find(|(name, _)| !asked(name)) {
-            let hint = did_you_mean(name, self.known_tables.iter().map(String::as_str));
             let prefix = &self.prefix;
+            let list = name.split('[').next().unwrap_or(name);
+            let mut known = self.known.iter().chain(&self.known_tables);
+            if list != name && known.any(|known| known == list) {
+                return Err(Error::Key(format!(
+                    "{origin}: {prefix}{list}: must not be a list of tables ([[..]])"
+                )));
+            }
+            let hint = did_you_mean(list, self.known_tables.iter().map(String::as_str));
             return Err(Error::Key(format!(
-                "{origin}: unknown table '{prefix}{name}'{hint}"
+                "{origin}: unknown table '{prefix}{list}'{hint}"
             )));
         }
         let known = |key: &str| self.known.iter().any(|name| name == key);
@@ -383,9 +501,31 @@ impl Keys {
         })
     }
 
+    /// As [`Keys::refuse`] about one item of a list, with the line of the item.
+    #[must_use]
+    pub fn refuse_item(&self, key: &str, index: usize, must: impl fmt::Display) -> Error {
+        let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
+            return self.refuse(key, must);
+        };
+        let name = format!("{}{key}[{index}]", self.prefix);
+        let text = format!("x={}", entry.value);
+        let document = Document::parse(&*text).ok();
+        let item = document.as_ref().and_then(|document| {
+            let item = document.get("x")?.as_array()?.get(index)?;
+            Some((item.to_string(), line_of(&text, item.span()?.start) - 1))
+        });
+        let (value, below) = item.unwrap_or_default();
+        let origin = match entry.origin.strip_suffix(&format!(":{}", entry.line)) {
+            Some(file) if entry.line > 0 => format!("{file}:{}", entry.line + below),
+            _ => entry.origin.clone(),
+        };
+        Error::Key(format!("{origin}: {name} = {}: {must}", excerpt(&value)))
+    }
+
     /// Key, value, trailing comment of its line (its source) and origin of
     /// every value: in file order, after [`Keys::over`] in the order of the
-    /// base, then what is new.
+    /// base, then what is new. A value inside an inline table has the comment
+    /// behind the table.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Value, Option<&str>, &str)> {
         (self.entries.iter()).map(|e| (&*e.key, &e.value, e.comment.as_deref(), &*e.origin))
     }
@@ -403,25 +543,45 @@ impl Keys {
         &self.what
     }
 
-    fn walk(&mut self, prefix: &str, table: &dyn TableLike, place: Place<'_>) -> Result<()> {
+    fn walk(
+        &mut self,
+        prefix: &str,
+        table: &dyn TableLike,
+        place: Place<'_>,
+        comment: Option<&str>,
+    ) -> Result<()> {
         for (name, item) in table.iter() {
             let key = format!("{prefix}{name}");
             let at = || place.origin(item.span());
-            if name.contains('.') || name.is_empty() {
-                let problem = "must not be empty or contain a dot inside its quotes";
+            if name.contains(['.', '[', ']']) || name.is_empty() {
+                let problem = "must not be empty or contain a dot or a bracket inside its quotes";
                 return Err(Error::Key(format!("{}: key '{key}': {problem}", at())));
             }
             if let Some(value) = item.as_value() {
-                self.add(&key, value.clone(), value.span(), place)?;
+                self.add(&key, value.clone(), value.span(), place, comment)?;
             } else if let Some(table) = item.as_table_like() {
-                self.tables.push((key.clone(), at()));
-                self.walk(&format!("{key}."), table, place)?;
-            } else {
-                let problem = "must be one table ([..]), not a list of tables ([[..]])";
-                return Err(Error::Key(format!("{}: {key}: {problem}", at())));
+                self.add_table(key, table, at(), place, comment)?;
+            } else if let Some(tables) = item.as_array_of_tables() {
+                for (index, table) in tables.iter().enumerate() {
+                    let at = place.origin(table.span());
+                    self.add_table(format!("{key}[{index}]"), table, at, place, None)?;
+                }
             }
         }
         Ok(())
+    }
+
+    fn add_table(
+        &mut self,
+        key: String,
+        table: &dyn TableLike,
+        origin: String,
+        place: Place<'_>,
+        comment: Option<&str>,
+    ) -> Result<()> {
+        let inside = format!("{key}.");
+        self.tables.push((key, origin));
+        self.walk(&inside, table, place, comment)
     }
 
     fn add(
@@ -430,17 +590,36 @@ impl Keys {
         mut value: Value,
         span: Option<std::ops::Range<usize>>,
         place: Place<'_>,
+        outer: Option<&str>,
     ) -> Result<()> {
         let origin = place.origin(span.clone());
-        let at = span.clone().map_or(0, |span| span.start);
+        let comment = place.comment(span.clone()).or(outer.map(str::to_owned));
         if let Value::InlineTable(table) = &value {
-            self.tables.push((key.to_owned(), origin));
-            return self.walk(&format!("{key}."), table, place);
+            return self.add_table(key.to_owned(), table, origin, place, comment.as_deref());
         }
-        let mut comment = None;
+        self.forget_list(key);
+        let tables = value
+            .as_array()
+            .map(|list| list.iter().map(Value::as_inline_table));
+        let tables: Option<Vec<_>> = tables.and_then(Iterator::collect);
+        if let Some(tables) = tables.filter(|tables| !tables.is_empty()) {
+            self.entries.retain(|entry| entry.key != key);
+            for (index, table) in tables.into_iter().enumerate() {
+                let own = place.comment(table.span()).or_else(|| comment.clone());
+                let key = format!("{key}[{index}]");
+                self.add_table(
+                    key,
+                    table,
+                    place.origin(table.span()),
+                    place,
+                    own.as_deref(),
+                )?;
+            }
+            return Ok(());
+        }
+        let (mut at, mut line) = (0, 0);
         if let (Place::File(text, _), Some(span)) = (place, span) {
-            let rest = text[span.end..].lines().next().unwrap_or("");
-            comment = (rest.trim().strip_prefix('#')).map(|rest| rest.trim().to_owned());
+            (at, line) = (span.start, line_of(text, span.start));
             // Parsed on its own the value owns its text.
             if let Ok(owned) = text[span].parse() {
                 value = owned;
@@ -453,8 +632,16 @@ impl Keys {
             comment,
             origin,
             at,
+            line,
         });
         Ok(())
+    }
+
+    /// Drops the tables of the list `name`, and what is in them.
+    fn forget_list(&mut self, name: &str) {
+        let inside = format!("{name}[");
+        self.tables.retain(|(table, _)| !table.starts_with(&inside));
+        self.entries.retain(|entry| !entry.key.starts_with(&inside));
     }
 
     fn put(&mut self, entry: Entry) {
@@ -552,6 +739,16 @@ impl Place<'_> {
             Place::Said(origin) => origin.to_owned(),
         }
     }
+
+    /// The comment behind a value, on its last line.
+    fn comment(self, span: Option<std::ops::Range<usize>>) -> Option<String> {
+        let (Place::File(text, _), Some(span)) = (self, span) else {
+            return None;
+        };
+        let rest = text[span.end..].lines().next().unwrap_or("").trim_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim();
+        rest.strip_prefix('#').map(|rest| rest.trim().to_owned())
+    }
 }
 
 /// The values allowed for a number: an interval, `nan` never.
@@ -619,6 +816,11 @@ impl Range {
     pub fn contains(&self, number: f64) -> bool {
         (number > self.low || self.low_inside && number == self.low)
             && (number < self.high || self.high_inside && number == self.high)
+    }
+
+    /// The number a value is, if allowed.
+    fn number(&self, value: &Value) -> Option<f64> {
+        number(value).filter(|number| self.contains(*number))
     }
 
     fn wanted(&self) -> String {
@@ -771,6 +973,20 @@ fn said(origin: &str, name: &str, value: &str) -> String {
     } else {
         format!("{origin}: {name} = {value}")
     }
+}
+
+/// The number a value is; integers are taken too.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(integer) => Some(*integer.value() as f64),
+        _ => value.as_float(),
+    }
+}
+
+/// The integer a value is, if allowed.
+fn integer_in(value: &Value, allowed: &RangeInclusive<u64>) -> Option<u64> {
+    let number = u64::try_from(value.as_integer()?).ok()?;
+    allowed.contains(&number).then_some(number)
 }
 
 fn integer(allowed: &RangeInclusive<u64>) -> String {

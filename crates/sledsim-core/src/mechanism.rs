@@ -70,7 +70,8 @@ pub struct Place {
 /// One uninterrupted pass over the media.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
-    /// Positioning before the pass: the larger of X and Y.
+    /// Positioning before the pass: the larger of X and Y; for a disk seek, head
+    /// switch and rotation.
     pub seek_s: f64,
     /// X move with settle.
     pub x_seek_s: f64,

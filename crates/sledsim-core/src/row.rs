@@ -48,11 +48,12 @@ pub struct Parts {
     pub x_seek: Nanos,
     /// Y part of all seeks, turnarounds included.
     pub y_seek: Nanos,
-    /// Settling after X moves.
+    /// Settling after X moves; for a disk what settling for a write adds to
+    /// seeks and head switches.
     pub settle: Nanos,
     /// Reversals of the Y velocity.
     pub turnaround: Nanos,
-    /// Rotational latency (disks).
+    /// Rotational latency (disks): waiting on track while other sectors pass.
     pub rotation: Nanos,
     /// Head switches (disks).
     pub head_switch: Nanos,

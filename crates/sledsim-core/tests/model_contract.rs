@@ -54,6 +54,13 @@ fn restless_sled() -> Box<dyn Model> {
     restless(0)
 }
 
+fn disk() -> Box<dyn Model> {
+    device("superdisk", &[])
+        .disk()
+        .expect("a disk")
+        .build("disk", 0, fcfs())
+}
+
 fn stripe() -> Box<dyn Model> {
     Box::new(Stripe::new("stripe", 0, vec![plain(1), restless(2)], 4))
 }
@@ -108,9 +115,10 @@ fn is_plain(name: &str) -> bool {
     !name.contains("buffered") && name != "flash"
 }
 
-const MODELS: [(&str, Make); 7] = [
+const MODELS: [(&str, Make); 8] = [
     ("sled", sled),
     ("restless sled", restless_sled),
+    ("disk", disk),
     ("stripe of two sleds", stripe),
     ("memory before a sled", memory_before_sled),
     ("buffered sled", buffered_sled),
@@ -297,7 +305,8 @@ fn mechanisms_serve_one_request_at_a_time_and_are_busy_that_long() {
         };
         for row in leaves.iter().filter(|row| row.op.moves_data()) {
             let parts = &row.parts;
-            let media = parts.seek + parts.transfer + parts.other;
+            let arm = parts.seek + parts.head_switch + parts.rotation;
+            let media = arm + parts.transfer + parts.other;
             by_device
                 .entry(row.device)
                 .or_default()

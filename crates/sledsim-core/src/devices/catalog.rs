@@ -1,5 +1,6 @@
 //! Devices by name or file: presets, bases, overrides.
 
+use super::disk::spec::DiskSpec;
 use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 9] = [
+pub const PRESETS: [(&str, &str); 11] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -25,6 +26,11 @@ pub const PRESETS: [(&str, &str); 9] = [
     ("g3", include_str!("../../data/devices/g3.toml")),
     ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
     ("msst2005", include_str!("../../data/devices/msst2005.toml")),
+    ("atlas10k", include_str!("../../data/devices/atlas10k.toml")),
+    (
+        "superdisk",
+        include_str!("../../data/devices/superdisk.toml"),
+    ),
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
 ];
@@ -47,6 +53,7 @@ pub struct Device {
 #[derive(Clone, Debug)]
 enum Kind {
     Mems(Box<Mems>),
+    Disk(Box<DiskSpec>),
     Flash(Flash),
     Memory(Memory),
     Stripe {
@@ -64,9 +71,12 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 5] = [
+const KINDS: [(&str, Read); 6] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
+    }),
+    ("disk", |_, keys, _| {
+        Ok(Kind::Disk(Box::new(DiskSpec::read(keys)?)))
     }),
     ("flash", |_, keys, _| Ok(Kind::Flash(Flash::read(keys)?))),
     ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
@@ -166,6 +176,15 @@ impl Device {
         }
     }
 
+    /// The disk, if it is one (a composite is not).
+    #[must_use]
+    pub fn disk(&self) -> Option<&DiskSpec> {
+        match &self.kind {
+            Kind::Disk(disk) => Some(disk),
+            _ => None,
+        }
+    }
+
     /// Logical blocks it offers.
     #[must_use]
     pub fn blocks(&self) -> u64 {
@@ -173,6 +192,7 @@ impl Device {
             Kind::Mems(mems) => return mems.geometry.blocks(),
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
+            Kind::Disk(disk) => return disk.drive.geometry.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -199,6 +219,7 @@ impl Device {
         names.push(self.name.clone());
         match &self.kind {
             Kind::Mems(mems) => mems.build(&self.name, device, scheduler()),
+            Kind::Disk(disk) => disk.build(&self.name, device, scheduler()),
             Kind::Flash(flash) => Box::new(FlashModel::new(&self.name, device, *flash)),
             Kind::Memory(memory) => Box::new(Station::new(
                 &self.name,
@@ -236,6 +257,7 @@ impl Device {
         }
         let derived = match &self.kind {
             Kind::Mems(mems) => mems.derived(),
+            Kind::Disk(disk) => disk.derived(),
             Kind::Flash(flash) => flash.derived(),
             Kind::Memory(memory) => memory.derived(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {
@@ -320,6 +342,7 @@ fn to_json(value: &toml_edit::Value) -> Value {
         toml_edit::Value::Float(value) if value.value().is_finite() => json!(value.value()),
         toml_edit::Value::Float(value) => json!(value.value().to_string()),
         toml_edit::Value::String(value) => json!(value.value()),
+        toml_edit::Value::Array(list) => list.iter().map(to_json).collect(),
         other => json!(other.to_string().trim()),
     }
 }

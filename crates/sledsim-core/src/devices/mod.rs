@@ -1,6 +1,7 @@
 //! Devices: mechanisms and the models around them.
 
 mod catalog;
+pub mod disk;
 pub mod flash;
 pub mod memory;
 pub mod mems;

@@ -1,0 +1,18 @@
+//! Disks: the mechanical part of a drive. An arm carries one head per surface
+//! over media that turn at constant speed.
+//!
+//! [`geometry`] says where blocks are, [`rotation`] which angle is under the
+//! heads, [`seek`] how long the arm moves, [`drive`] what one pass over a track
+//! takes, [`arm`] makes a [`crate::mechanism::Mechanism`] of it.
+
+pub mod arm;
+pub mod drive;
+pub mod geometry;
+pub mod mapping;
+pub mod rotation;
+pub mod seek;
+pub mod sparing;
+pub mod spec;
+
+pub use arm::Disk;
+pub use drive::{Arm, Drive, Pass};

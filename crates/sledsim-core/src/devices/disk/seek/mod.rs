@@ -1,0 +1,76 @@
+//! Seeks: how long the arm takes to move over so many cylinders and settle
+//! for a read. One file per model; each is expanded once to a time per
+//! distance.
+
+mod datasheet;
+mod hpl;
+mod table;
+mod three_part;
+
+pub use datasheet::{average_limits_ms, datasheet};
+pub use hpl::{Hpl, hpl};
+pub use table::{rising, table};
+pub use three_part::{ThreePart, three_part};
+
+use crate::units::Nanos;
+
+/// Seek times by distance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seeks {
+    /// By distance in cylinders, in ns.
+    times: Vec<u32>,
+    /// For each distance the least of the times from there on.
+    least: Vec<u32>,
+}
+
+impl Seeks {
+    /// From times in ms (0 to 4000): the first is for one cylinder.
+    #[must_use]
+    pub fn new(times_ms: &[f64]) -> Self {
+        let ns = times_ms.iter().map(|&ms| Nanos::from_ms(ms).0 as u32);
+        let times: Vec<u32> = std::iter::once(0).chain(ns).collect();
+        let mut least = times.clone();
+        for distance in (1..least.len()).rev() {
+            least[distance - 1] = least[distance - 1].min(least[distance]);
+        }
+        Self { times, least }
+    }
+
+    /// Time for `distance` cylinders, none of them for staying.
+    #[must_use]
+    #[inline]
+    pub fn time(&self, distance: u32) -> Nanos {
+        Nanos(u64::from(self.times[distance as usize]))
+    }
+
+    /// The least of the times for `distance` cylinders or more. It never falls
+    /// with the distance, which a measured time may.
+    #[must_use]
+    #[inline]
+    pub fn at_least(&self, distance: u32) -> Nanos {
+        Nanos(u64::from(self.least[distance as usize]))
+    }
+
+    /// The longest distance in cylinders.
+    #[must_use]
+    pub fn longest(&self) -> u32 {
+        self.times.len() as u32 - 1
+    }
+
+    /// Mean time between two places, both uniform over the cylinders, in ms.
+    #[must_use]
+    pub fn mean_ms(&self) -> f64 {
+        let cylinders = self.times.len() as f64;
+        let weighted = |(distance, &ns): (usize, &u32)| {
+            2.0 * (cylinders - distance as f64) * f64::from(ns) * 1e-6
+        };
+        let sum: f64 = self.times.iter().enumerate().map(weighted).sum();
+        sum / (cylinders * cylinders)
+    }
+
+    /// Time from the first cylinder to the last, in ms.
+    #[must_use]
+    pub fn full_ms(&self) -> f64 {
+        f64::from(self.times[self.times.len() - 1]) * 1e-6
+    }
+}

@@ -1,0 +1,484 @@
+//! The spec of a disk: every parameter, checked, and what follows.
+//!
+//! The keys are described in `docs/devices.md`.
+
+use super::arm::Disk;
+use super::drive::Drive;
+use super::geometry::{Flaw, Geometry, ZoneSpec};
+use super::mapping::Mapping;
+use super::rotation::{Rotation, angle_of, share};
+use super::seek::{self, Hpl, Seeks, ThreePart};
+use super::sparing::{self, Sparing};
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::model::Model;
+use crate::schedulers::Scheduler;
+use crate::station::{Interface, Station};
+use crate::units::{BLOCK_BYTES, Nanos};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The most cylinders a drive may have: two tables of seek times take 8 bytes
+/// for each.
+const MAX_CYLINDERS: u32 = 1 << 22;
+
+/// The longest seek, head switch or settling, in ms.
+const LONGEST_MS: f64 = 1000.0;
+
+/// A checked disk.
+#[derive(Clone, Debug)]
+pub struct DiskSpec {
+    /// The mechanical part.
+    pub drive: Arc<Drive>,
+    /// Command overhead and bus.
+    pub interface: Interface,
+    surfaces: u32,
+    cylinders: u32,
+    zones: Vec<ZoneSpec>,
+}
+
+impl DiskSpec {
+    /// Reads the spec from `keys`.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed, zones with gaps or
+    /// overlaps, defects that overlap, seek curves that fall, and capacities
+    /// that do not add up.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let surfaces = keys.u32("surfaces", 1..=1000)?;
+        let cylinders = keys.u32("cylinders", 1..=MAX_CYLINDERS)?;
+        let rotation = read_rotation(keys)?;
+        let mapping = keys.choice("mapping", &Mapping::NAMED)?;
+        let sparing = read_sparing(keys)?;
+        let (zones, zone_keys) = read_zones(keys, sparing)?;
+        check_cylinders(keys, &zones, &zone_keys, cylinders)?;
+
+        let unused_end = keys.opt_u64("unused_end_blocks", 0..=1 << 50)?;
+        let unused_end = unused_end.unwrap_or(0);
+        let geometry = Geometry::new(surfaces, mapping, sparing, &zones, unused_end);
+        let geometry = geometry.map_err(|flaw| refuse(keys, &zone_keys, &flaw))?;
+        for zone in zone_keys {
+            zone.finish()?;
+        }
+        let blocks = geometry.blocks();
+        if keys
+            .opt_u64("blocks", 1..=1 << 50)?
+            .is_some_and(|stated| stated != blocks)
+        {
+            let must = format!(
+                "must be {blocks}, which is what the zones hold less spares, slips, reserved_blocks and unused_end_blocks"
+            );
+            return Err(keys.refuse("blocks", must));
+        }
+
+        let settle = Range::at_least(-LONGEST_MS).at_most(LONGEST_MS);
+        let milliseconds = Range::at_least(0.0).at_most(1e9);
+        let drive = Drive {
+            geometry,
+            rotation,
+            seeks: Seeks::new(&read_seeks(keys, cylinders)?),
+            head_switch: Nanos::from_ms(keys.f64("head_switch_ms", time())?),
+            write_settle_ns: (1e6 * keys.f64("write_settle_ms", settle)?).round() as i64,
+            zero_latency_read: keys.bool("zero_latency_read")?,
+            zero_latency_write: keys.bool("zero_latency_write")?,
+        };
+        Ok(Self {
+            drive: Arc::new(drive),
+            interface: Interface {
+                overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),
+                bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", milliseconds)?,
+            },
+            surfaces,
+            cylinders,
+            zones,
+        })
+    }
+
+    /// The mechanical part as a mechanism.
+    #[must_use]
+    pub fn disk(&self) -> Disk {
+        Disk::new(Arc::clone(&self.drive))
+    }
+
+    /// The device as a model.
+    #[must_use]
+    pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
+        Box::new(Station::new(
+            name,
+            device,
+            self.disk(),
+            scheduler,
+            self.interface,
+        ))
+    }
+
+    /// Quantities that follow from the spec, with units in their names.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        let drive = &self.drive;
+        let blocks = drive.geometry.blocks();
+        let revolution_s = drive.rotation.revolution_s();
+        let rate_mb_s =
+            |sectors: u32| 1e-6 * f64::from(sectors) * BLOCK_BYTES as f64 / revolution_s;
+        let widest = self.zones.iter().map(|zone| zone.blocks_per_track).max();
+        json!({
+            "cylinders": self.cylinders,
+            "surfaces": self.surfaces,
+            "zones": self.zones.len(),
+            "blocks": blocks,
+            "capacity_bytes": blocks * BLOCK_BYTES,
+            "revolution_ms": 1e3 * revolution_s,
+            "mean_seek_ms": drive.seeks.mean_ms(),
+            "full_seek_ms": drive.seeks.full_ms(),
+            "media_mb_s": rate_mb_s(widest.unwrap_or(0)),
+            "streaming_mb_s": self.streaming_mb_s(revolution_s),
+        })
+    }
+
+    /// What a sequential read of the first zone gets, skews included.
+    fn streaming_mb_s(&self, revolution_s: f64) -> f64 {
+        let zone = &self.zones[0];
+        // A switch that its skew does not cover costs whole revolutions.
+        let pause = |skew: u64, switch: Nanos| {
+            let skew = skew as f64 / 2f64.powi(64);
+            skew + (switch.s() / revolution_s - skew).max(0.0).ceil()
+        };
+        let surfaces = f64::from(self.surfaces);
+        let neighbour = self.drive.seeks.time(self.cylinders.min(2) - 1);
+        let revolutions = surfaces
+            + (surfaces - 1.0) * pause(zone.track_skew, self.drive.head_switch)
+            + pause(zone.cylinder_skew, neighbour);
+        let bytes = surfaces * f64::from(zone.blocks_per_track) * BLOCK_BYTES as f64;
+        1e-6 * bytes / (revolutions * revolution_s)
+    }
+}
+
+fn time() -> Range {
+    Range::at_least(0.0).at_most(LONGEST_MS)
+}
+
+fn read_rotation(keys: &mut Keys) -> Result<Rotation> {
+    let turn = Range::at_least(0.0).below(1.0);
+    let start = keys.opt_f64("start_angle_revolutions", turn)?;
+    let start = angle_of(start.unwrap_or(0.0));
+    let revolution_ms = Range::at_least(0.06).at_most(60_000.0);
+    let revolution_ms = keys.opt_f64("revolution_ms", revolution_ms)?;
+    let rpm = Range::at_least(1.0).at_most(1e6);
+    match (revolution_ms, keys.has("rpm")) {
+        (Some(ms), false) => Ok(Rotation::of_period_ps((ms * 1e9).round() as u64, start)),
+        (Some(_), true) => Err(keys.refuse("revolution_ms", "must not be given along with rpm")),
+        (None, _) => Ok(Rotation::of_rpm(keys.f64("rpm", rpm)?, start)),
+    }
+}
+
+fn read_sparing(keys: &mut Keys) -> Result<Sparing> {
+    let mut sparing = keys.choice("sparing", &Sparing::NAMED)?;
+    let given = keys.opt_u32("sparing_range_cylinders", 1..=MAX_CYLINDERS)?;
+    match (&mut sparing.range, given) {
+        (sparing::Range::Cylinders(count), Some(given)) => *count = given,
+        (sparing::Range::Cylinders(_), None) => {
+            // Missing: said in the words of a missing key.
+            keys.u32("sparing_range_cylinders", 1..=MAX_CYLINDERS)?;
+        }
+        (_, Some(_)) => {
+            let must = "must be left out unless sparing is \"range_end\"";
+            return Err(keys.refuse("sparing_range_cylinders", must));
+        }
+        _ => {}
+    }
+    Ok(sparing)
+}
+
+fn read_zones(keys: &mut Keys, sparing: Sparing) -> Result<(Vec<ZoneSpec>, Vec<Keys>)> {
+    let mut tables = keys.take_tables("zone")?;
+    if tables.is_empty() {
+        return Err(keys.refuse("zone", "missing; must be one table [[zone]] per zone"));
+    }
+    let read = |zone: &mut Keys| read_zone(zone, sparing);
+    let zones = tables.iter_mut().map(read).collect::<Result<_>>()?;
+    Ok((zones, tables))
+}
+
+fn read_zone(zone: &mut Keys, sparing: Sparing) -> Result<ZoneSpec> {
+    const ANY: std::ops::RangeInclusive<u64> = 0..=1 << 50;
+    let first_cylinder = zone.u32("first_cylinder", 0..=MAX_CYLINDERS - 1)?;
+    let last_cylinder = zone.u32("last_cylinder", first_cylinder..=MAX_CYLINDERS - 1)?;
+    let sectors = zone.u32("blocks_per_track", 1..=100_000)?;
+    let spares = zone.opt_u64("spares", 0..=1 << 40)?.unwrap_or(0);
+    let slips = zone.opt_u64s("slips", ANY)?;
+    if spares > 0 && sparing.range == sparing::Range::None {
+        return Err(zone.refuse("spares", "must be 0 if sparing is \"none\""));
+    }
+    Ok(ZoneSpec {
+        first_cylinder,
+        last_cylinder,
+        blocks_per_track: sectors,
+        offset: angle(zone, "offset_sectors", "offset_revolutions", sectors, false)?,
+        track_skew: angle(
+            zone,
+            "track_skew_sectors",
+            "track_skew_revolutions",
+            sectors,
+            true,
+        )?,
+        cylinder_skew: angle(
+            zone,
+            "cylinder_skew_sectors",
+            "cylinder_skew_revolutions",
+            sectors,
+            true,
+        )?,
+        reserved: zone.opt_u64("reserved_blocks", ANY)?.unwrap_or(0),
+        spares,
+        slips: slips.unwrap_or_default(),
+        defects: zone.opt_u64_rows("defects", ANY)?.unwrap_or_default(),
+    })
+}
+
+/// An angle in sectors or in revolutions, nothing if it need not be given.
+fn angle(
+    zone: &mut Keys,
+    in_sectors: &str,
+    turns: &str,
+    sectors: u32,
+    needed: bool,
+) -> Result<u64> {
+    let within = Range::at_least(0.0).below(f64::from(sectors));
+    let revolutions = zone.opt_f64(turns, Range::at_least(0.0).below(1.0))?;
+    match (zone.opt_f64(in_sectors, within)?, revolutions) {
+        (Some(_), Some(_)) => {
+            let must = format!("must not be given along with {in_sectors}");
+            Err(zone.refuse(turns, must))
+        }
+        (Some(count), None) => Ok(share(count, sectors)),
+        (None, Some(part)) => Ok(angle_of(part)),
+        (None, None) if needed => zone.f64(in_sectors, within).map(|_| 0),
+        (None, None) => Ok(0),
+    }
+}
+
+/// Zones are in order, and every cylinder is in one or listed as unused.
+fn check_cylinders(
+    keys: &mut Keys,
+    zones: &[ZoneSpec],
+    zone_keys: &[Keys],
+    cylinders: u32,
+) -> Result<()> {
+    let wanted = "a cylinder or a list of the first and the last";
+    let cylinder = |value: &toml_edit::Value| {
+        let number = u32::try_from(value.as_integer()?).ok()?;
+        (number < MAX_CYLINDERS).then_some(number)
+    };
+    let unused = keys.opt_list("unused_cylinders", wanted, |value| {
+        let Some(pair) = value.as_array() else {
+            return cylinder(value).map(|number| (number, number));
+        };
+        let pair = (cylinder(pair.get(0)?)?, cylinder(pair.get(1)?)?, pair.len());
+        (pair.2 == 2 && pair.0 <= pair.1).then_some((pair.0, pair.1))
+    })?;
+    let unused = unused.unwrap_or_default();
+    // The first cylinder from `next` on that is not listed.
+    let used = |mut next: u32| {
+        while let Some(&(_, last)) = unused.iter().find(|&&(a, b)| (a..=b).contains(&next)) {
+            next = last + 1;
+        }
+        next
+    };
+    let mut next = 0;
+    for (index, (zone, own)) in zones.iter().zip(zone_keys).enumerate() {
+        let free = used(next);
+        if zone.last_cylinder >= cylinders {
+            let must = format!("must be below the number of cylinders ({cylinders})");
+            return Err(own.refuse("last_cylinder", must));
+        }
+        if zone.first_cylinder != free {
+            let must = if zone.first_cylinder < next {
+                format!("must be {free}: cylinders below are in zone[{}]", index - 1)
+            } else {
+                format!(
+                    "must be {free}: cylinders between two zones are listed in unused_cylinders"
+                )
+            };
+            return Err(own.refuse("first_cylinder", must));
+        }
+        next = zone.last_cylinder + 1;
+    }
+    for (item, &(first, last)) in unused.iter().enumerate() {
+        let within = |zone: &&ZoneSpec| zone.first_cylinder <= last && first <= zone.last_cylinder;
+        if last >= cylinders || zones.iter().any(|zone| within(&zone)) {
+            let must = format!("must be below {cylinders} and in no zone");
+            return Err(keys.refuse_item("unused_cylinders", item, must));
+        }
+    }
+    if used(next) == cylinders {
+        return Ok(());
+    }
+    let must = format!(
+        "must be {next}, as the last zone ends there: cylinders behind it are listed in unused_cylinders"
+    );
+    Err(keys.refuse("cylinders", must))
+}
+
+/// A flaw of the geometry, with its line.
+fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> crate::error::Error {
+    let keys = flaw.zone.map_or(keys, |zone| &zones[zone]);
+    match flaw.key {
+        (key, Some(item)) => keys.refuse_item(key, item, &flaw.must),
+        (key, None) => keys.refuse(key, &flaw.must),
+    }
+}
+
+/// What is done about measured seek times that fall with the distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Falls {
+    Refuse,
+    Keep,
+    Smooth,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Curve {
+    Table,
+    ThreePart,
+    Hpl,
+    Datasheet,
+}
+
+/// Seek times in ms for 1 cylinder and more.
+fn read_seeks(keys: &mut Keys, cylinders: u32) -> Result<Vec<f64>> {
+    let longest = cylinders - 1;
+    let model = keys.choice(
+        "seek",
+        &[
+            ("table", Curve::Table),
+            ("three_part", Curve::ThreePart),
+            ("hpl", Curve::Hpl),
+            ("datasheet", Curve::Datasheet),
+        ],
+    )?;
+    match model {
+        Curve::Table => read_table(keys, longest),
+        Curve::ThreePart => {
+            let rate = Range::at_least(1e-3).at_most(1e12);
+            let arm = ThreePart {
+                acceleration: keys.f64("seek_acceleration_cylinders_per_ms2", rate)?,
+                top_speed: keys.f64("seek_top_speed_cylinders_per_ms", rate)?,
+                settle_ms: keys.f64("seek_settle_ms", time())?,
+            };
+            let times = seek::three_part(&arm, longest);
+            if times.last().is_some_and(|&full| full > LONGEST_MS) {
+                let must = format!("must give a full stroke of at most {LONGEST_MS} ms");
+                return Err(keys.refuse("seek_top_speed_cylinders_per_ms", must));
+            }
+            Ok(times)
+        }
+        Curve::Hpl => read_hpl(keys, longest),
+        Curve::Datasheet => {
+            let min_ms = keys.f64("seek_min_ms", time())?;
+            let full_ms = keys.f64("seek_full_ms", Range::at_least(min_ms).at_most(LONGEST_MS))?;
+            if longest < 2 {
+                return Ok(vec![min_ms; longest as usize]);
+            }
+            let (least, most) = seek::average_limits_ms(min_ms, full_ms, longest);
+            let average = Range::at_least(least).at_most(most);
+            let average_ms = keys.f64("seek_average_ms", average)?;
+            Ok(seek::datasheet(min_ms, average_ms, full_ms, longest))
+        }
+    }
+}
+
+fn read_falls(keys: &mut Keys) -> Result<Falls> {
+    let falls = keys.opt_choice(
+        "seek_falls",
+        &[
+            ("refuse", Falls::Refuse),
+            ("keep", Falls::Keep),
+            ("smooth", Falls::Smooth),
+        ],
+    )?;
+    Ok(falls.unwrap_or(Falls::Refuse))
+}
+
+fn read_table(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
+    const KEY: &str = "seek_table_ms";
+    let distance = Range::at_least(1.0).at_most(f64::from(MAX_CYLINDERS));
+    let points = keys.opt_f64_rows(KEY, [distance, time()])?;
+    let Some(mut points) = points.filter(|points| !points.is_empty()) else {
+        let must = "missing; must be a list of at least one [cylinders, ms]";
+        return Err(keys.refuse(KEY, must));
+    };
+    let falls = read_falls(keys)?;
+    for (item, pair) in points.windows(2).enumerate() {
+        let [[near, less], [far, more]] = [pair[0], pair[1]];
+        if far <= near {
+            let must = format!("must be more than the {near} cylinders before it");
+            return Err(keys.refuse_item(KEY, item + 1, must));
+        }
+        if more < less && falls == Falls::Refuse {
+            let must = format!(
+                "must be at least the {less} ms for {near} cylinders, or seek_falls must say what to do"
+            );
+            return Err(keys.refuse_item(KEY, item + 1, must));
+        }
+    }
+    if falls == Falls::Smooth {
+        let times: Vec<f64> = points.iter().map(|point| point[1]).collect();
+        for (point, time) in points.iter_mut().zip(seek::rising(&times)) {
+            point[1] = time;
+        }
+    }
+    Ok(seek::table(&points, longest))
+}
+
+fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
+    let coefficients = |keys: &mut Keys, key: &str| -> Result<[f64; 2]> {
+        let given = keys.opt_f64s(key, Range::at_least(-1e6).at_most(1e6))?;
+        let pair = given.and_then(|pair| <[f64; 2]>::try_from(pair).ok());
+        pair.ok_or_else(|| keys.refuse(key, "must be a list of 2 numbers"))
+    };
+    let curve = Hpl {
+        knee_cylinders: keys.u32("seek_knee_cylinders", 0..=MAX_CYLINDERS)?,
+        short_ms: coefficients(keys, "seek_short_ms")?,
+        long_ms: coefficients(keys, "seek_long_ms")?,
+        first_ms: keys.opt_f64s("seek_first_ms", time())?.unwrap_or_default(),
+    };
+    let falls = read_falls(keys)?;
+    let times = seek::hpl(&curve, longest);
+    // Which key says the time for a distance, counted from 0.
+    let named = |keys: &Keys, index: usize, must: String| {
+        if index < curve.first_ms.len() {
+            keys.refuse_item("seek_first_ms", index, must)
+        } else if index + 1 < curve.knee_cylinders as usize {
+            keys.refuse("seek_short_ms", must)
+        } else {
+            keys.refuse("seek_long_ms", must)
+        }
+    };
+    if let Some(index) = times
+        .iter()
+        .position(|&time| !(0.0..=LONGEST_MS).contains(&time))
+    {
+        let must = format!(
+            "must give times of 0 to {LONGEST_MS} ms, not {} for {} cylinders",
+            times[index],
+            index + 1
+        );
+        return Err(named(keys, index, must));
+    }
+    match falls {
+        Falls::Keep => Ok(times),
+        Falls::Smooth => Ok(seek::rising(&times)),
+        Falls::Refuse => match times.windows(2).position(|pair| pair[1] < pair[0]) {
+            None => Ok(times),
+            Some(index) => {
+                let must = format!(
+                    "must not fall from {} ms for {} cylinders to {} ms for the next, or seek_falls must say what to do",
+                    times[index],
+                    index + 1,
+                    times[index + 1]
+                );
+                Err(named(keys, index + 1, must))
+            }
+        },
+    }
+}

@@ -1,0 +1,44 @@
+"""DiskSim 4.0 parameter files: what they say, and where.
+
+>>> from sledsim import disksim
+>>> tree = disksim.parse("disksim_bus BUS1 { Read block transfer time = 0.17010 }")
+>>> tree.blocks["BUS1"].number("Read block transfer time")
+0.1701
+
+:func:`read` gives the tree of a file with everything it sources, :func:`drives` the storage devices
+in it and the bus each hangs on, :func:`read_seek_curve` the table of a seek file. Every value knows
+its file and line, and every error names them.
+"""
+
+from sledsim.disksim.parser import parse, read
+from sledsim.disksim.seeks import SeekPoint, read_seek_curve
+from sledsim.disksim.topology import Drive, drives
+from sledsim.disksim.tree import (
+    Block,
+    Instantiation,
+    Item,
+    List,
+    Place,
+    Scalar,
+    Tree,
+    Wiring,
+    error,
+)
+
+__all__ = [
+    "Block",
+    "Drive",
+    "Instantiation",
+    "Item",
+    "List",
+    "Place",
+    "Scalar",
+    "SeekPoint",
+    "Tree",
+    "Wiring",
+    "drives",
+    "error",
+    "parse",
+    "read",
+    "read_seek_curve",
+]

@@ -1,0 +1,133 @@
+"""Which storage devices a parameter file has, and what bus each hangs on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sledsim.disksim.tree import Block, Place, Tree, error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sledsim.disksim.tree import Item, Wiring
+
+DEVICES = ("disksim_disk", "disksim_simpledisk", "memsmodel_mems", "ssdmodel_ssd")
+_BUS = "disksim_bus"
+_PARTS = ("disksim_iodriver", "disksim_ctlr", _BUS, *DEVICES)
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """A storage device."""
+
+    name: str
+    """Its name in the topology, or that of its block where the file has none."""
+    type: str
+    """One of ``DEVICES``."""
+    block: Block
+    """Its parameters, those of the block it extends included."""
+    bus: Block | None
+    """The bus it hangs on; None in a file without a topology."""
+    place: Place
+    """Where it was named."""
+
+    @property
+    def read_block_ms(self) -> float:
+        """Time a block takes over the bus to the host."""
+        return self._transfer_ms("Read block transfer time")
+
+    @property
+    def write_block_ms(self) -> float:
+        """Time a block takes over the bus to the drive."""
+        return self._transfer_ms("Write block transfer time")
+
+    def _transfer_ms(self, key: str) -> float:
+        return 0.0 if self.bus is None else self.bus.number(key, at_least=0)
+
+
+def drives(tree: Tree) -> tuple[Drive, ...]:
+    """Return the storage devices of a file, in the order of its topology.
+
+    A file without a topology (``.diskspecs``) has one device for each block that describes one,
+    without a bus.
+
+    Raises
+    ------
+    SledsimError
+        For a topology that names what is not instantiated, or instantiates what is not defined.
+    """
+    specs = _instantiated(tree)
+    if not tree.topologies:
+        return tuple(
+            Drive(name, base, _extended(tree, block), None, block.place)
+            for name, block in tree.blocks.items()
+            if (base := _base(tree, block)) in DEVICES
+        )
+    found: dict[str, Drive] = {}
+    for wiring in tree.topologies:
+        for drive in _below(tree, specs, wiring, None):
+            if drive.name in found:
+                first = found[drive.name].place
+                raise error(drive.place, f"'{drive.name}' hangs in two places, first at {first}")
+            found[drive.name] = drive
+    return tuple(found.values())
+
+
+def _instantiated(tree: Tree) -> dict[str, Block]:
+    specs: dict[str, Block] = {}
+    for made in tree.instantiations:
+        if made.spec not in tree.blocks:
+            raise error(made.place, f"no block is named '{made.spec}'")
+        for name in made.names:
+            if name in specs:
+                raise error(made.place, f"'{name}' is instantiated a second time")
+            specs[name] = tree.blocks[made.spec]
+    return specs
+
+
+def _below(
+    tree: Tree, specs: dict[str, Block], wiring: Wiring, bus: Block | None
+) -> Iterator[Drive]:
+    if wiring.name not in specs:
+        raise error(wiring.place, f"'{wiring.name}' is in the topology, but not instantiated")
+    block = specs[wiring.name]
+    base = _base(tree, block)
+    if wiring.type != base:
+        raise error(wiring.place, f"'{wiring.name}' is a {base}, not a {wiring.type}")
+    if base not in _PARTS:
+        parts = ", ".join(_PARTS)
+        raise error(wiring.place, f"'{wiring.name}' is a {base}: a topology has only {parts}")
+    extended = _extended(tree, block)
+    if base in DEVICES:
+        if wiring.below:
+            raise error(wiring.below[0].place, f"nothing can hang on the device '{wiring.name}'")
+        yield Drive(wiring.name, base, extended, bus, wiring.place)
+    for part in wiring.below:
+        yield from _below(tree, specs, part, extended if base == _BUS else bus)
+
+
+def _lineage(tree: Tree, block: Block) -> list[Block]:
+    """Return the block, the one it extends (its type is that one's name), and so on."""
+    lineage = [block]
+    while (parent := tree.blocks.get(lineage[-1].type)) is not None:
+        if parent in lineage:
+            raise error(block.place, f"'{block.name}' extends itself")
+        lineage.append(parent)
+    return lineage
+
+
+def _base(tree: Tree, block: Block) -> str:
+    return _lineage(tree, block)[-1].type
+
+
+def _extended(tree: Tree, block: Block) -> Block:
+    lineage = _lineage(tree, block)
+    if len(lineage) == 1:
+        return block
+    values: dict[str, Item] = {}
+    keys: dict[str, Place] = {}
+    for part in reversed(lineage):
+        values |= part.values
+        keys |= part.keys
+    return Block(lineage[-1].type, block.name, values, block.place, keys)
