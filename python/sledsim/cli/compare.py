@@ -124,7 +124,8 @@ def _times(lines: list[dict[str, Any]]) -> str:
         half = "" if share is None else f"± {percent(share)}"
         percentiles = [_ms(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
         busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
-        energy = number(line["energy_mj_per_request"])
+        # A device whose spec has no powers has no energy.
+        energy = number(line["energy_mj_per_request"] or None)
         rows.append(
             [
                 line["label"],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.cli import trace_plots
+from sledsim.cli import plots, trace_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, size, table
 from sledsim.cli.work import work
@@ -190,7 +190,7 @@ def _info(options: argparse.Namespace) -> None:
     for flag, value in (("--interleave", options.interleave), ("--max-units", options.max_units)):
         _whole(flag, value, 1)
     if options.plot is not None:
-        trace_plots.check(options.plot)
+        plots.check(options.plot)
     info = work(
         lambda beat: trace_info(
             options.file,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,31 +13,9 @@ if TYPE_CHECKING:
 KEYS = ("timeline", "map", "lru_curve")
 """What the picture needs beside the rest of the document."""
 
-_FORMATS = (".png", ".svg", ".pdf")
 _BLOCK = 512
 _POINTS = 150  # of the arrivals; more is noise
 _READ, _WRITE, _BOTH = "#1f6fb4", "#d95f02", "#333333"
-
-
-def check(path: str) -> None:
-    """Refuse what could not be drawn or written in the end, before a long reading.
-
-    Raises
-    ------
-    SledsimError
-        For a name that is no picture's, a place that cannot be written, or a missing library.
-    """
-    file = Path(path)
-    if file.suffix.lower() not in _FORMATS:
-        _refuse(f"--plot {path}: must end in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}")
-    if file.is_dir():
-        _refuse(f"--plot {path}: is a folder; a file name is needed")
-    if not file.parent.is_dir():
-        _refuse(f"--plot {path}: its folder does not exist")
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError:
-        _refuse("--plot needs matplotlib: pip install 'sledsim[plots]'")
 
 
 def draw(info: dict[str, Any], path: str) -> bytes:
@@ -202,7 +177,3 @@ def _reuse(axes: Axes, info: dict[str, Any]) -> None:
         fontsize="small",
     )
     axes.grid(alpha=0.3)
-
-
-def _refuse(problem: str) -> None:
-    raise SledsimError(problem)
