@@ -3,15 +3,19 @@
 Each file is read from top to bottom in a temporary directory with a copy of examples/ in it: its
 Python blocks share one namespace, and commands starting with `sledsim` run through the installed
 program and must succeed. `<!-- skip: next -->` above a block leaves it out.
+
+All tests hear signals, wherever they run.
 """
 
 import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +90,16 @@ class CodeBlocks:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the collector."""
     config.pluginmanager.register(CodeBlocks(), "code-blocks")
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Signals do what they do at a terminal, even where the tests run in the background."""
+    usual: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -44,19 +44,6 @@ def sledsim(*words: object, program: list[str] = MODULE, cwd: Path | None = None
     return done.stdout
 
 
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """Signals do what they do at a terminal, even where the tests run in the background."""
-    usual: dict[int, Any] = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGHUP: signal.SIG_DFL,
-    }
-    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 @pytest.fixture
 def document(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Run a command with --json in this process."""
