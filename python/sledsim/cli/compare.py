@@ -66,14 +66,14 @@ def _compare(options: argparse.Namespace) -> None:
     settings = loads.settings(options)
     precision = loads.precision(options)
     trace = None if options.trace is None else trace_path(options.trace)
-    devices, load = [], None
-    for name in names:
-        core_device, core_load, _ = _core.scenario(
+    scenarios = [
+        _core.scenario(
             None, name, schedulers[0], options.workload, trace, settings, samples_folder()
         )
-        devices.append(Device(core_device))
-        load = load or Load(core_load, "load")
-    assert load is not None
+        for name in names
+    ]
+    devices = [Device(core_device) for core_device, _, _ in scenarios]
+    load = Load(scenarios[0][1], "load")
     comparison = work(
         lambda beat: compare(
             load,

@@ -606,16 +606,12 @@ impl<M: Mechanism> Buffered<M> {
         self.mechanism_free = start + media;
         self.busy += media;
         self.under_way = Some(UnderWay::Background);
-        let after = self.mechanism.energy(self.mechanism_free);
         let spent = Energy {
-            seek_j: after.seek_j - before.seek_j,
-            transfer_j: after.transfer_j - before.transfer_j,
-            startup_j: after.startup_j - before.startup_j,
-            ..Energy::default()
+            idle_j: 0.0,
+            inactive_j: 0.0,
+            ..self.mechanism.energy(self.mechanism_free) - before
         };
-        self.spent.seek_j += spent.seek_j;
-        self.spent.transfer_j += spent.transfer_j;
-        self.spent.startup_j += spent.startup_j;
+        self.spent = self.spent + spent;
         (service, spent.total_j())
     }
 }

@@ -139,9 +139,18 @@ columns! { row:
 }
 
 fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {
+    described(
+        Field::new(name, C::data_type(), C::NULLABLE),
+        unit,
+        description,
+    )
+}
+
+/// The field with its unit, if it has one, and what it is.
+pub(crate) fn described(field: Field, unit: &str, description: &str) -> Field {
     let metadata = [("unit", unit), ("description", description)];
     let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
-    Field::new(name, C::data_type(), C::NULLABLE).with_metadata(
+    field.with_metadata(
         metadata
             .map(|(key, text)| (key.to_owned(), text.to_owned()))
             .collect(),

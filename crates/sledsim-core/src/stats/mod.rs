@@ -17,6 +17,8 @@ mod summary;
 mod warm_up;
 
 #[cfg(feature = "parquet")]
+pub(crate) use batch::described;
+#[cfg(feature = "parquet")]
 pub use batch::{RowBuffer, row_schema};
 pub(crate) use distribution::Distribution;
 pub(crate) use file::PendingFile;

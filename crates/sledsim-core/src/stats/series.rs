@@ -1,5 +1,6 @@
 //! Time series: throughput, outstanding requests and power, window by window.
 
+use super::batch::described;
 use super::file::PendingFile;
 use crate::error::{Error, Result};
 use crate::model::{Model, Report};
@@ -295,19 +296,13 @@ pub fn series_batch(windows: &[Window]) -> RecordBatch {
             Cell::Count(of) => Arc::new(UInt64Array::from_iter_values(windows.iter().map(of))),
             Cell::Number(of) => Arc::new(Float64Array::from_iter_values(windows.iter().map(of))),
         };
-        let metadata = [("unit", *unit), ("description", *description)];
-        let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
         let data_type = match cell {
             Cell::Time(_) => DataType::Int64,
             Cell::Count(_) => DataType::UInt64,
             Cell::Number(_) => DataType::Float64,
         };
-        let field = Field::new(*name, data_type, false).with_metadata(
-            metadata
-                .map(|(key, text)| (key.to_owned(), text.to_owned()))
-                .collect(),
-        );
-        (field, array)
+        let field = Field::new(*name, data_type, false);
+        (described(field, unit, description), array)
     });
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

@@ -10,6 +10,7 @@ use super::{END_BYTES, number};
 use crate::error::{Error, Result};
 use crate::keys::did_you_mean;
 use crate::request::Op;
+use crate::units::Nanos;
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Quantity {
     }
 
     /// The most that is read: nanoseconds or bytes. Times on a clock that
-    /// counts from 1601 still fit; see [`LATEST_NS`] for what is left of them.
+    /// counts from 1601 still fit; see [`super::LATEST_NS`] for what is left of them.
     pub fn most(self) -> u64 {
         match self {
             Self::Time => u64::MAX - 2,
@@ -139,11 +140,8 @@ pub struct Columns {
 pub const EXAMPLE: &str =
     "columns = \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\"";
 
-/// The latest time, the origin taken off.
-pub use super::commas::LATEST_NS;
-
 /// Times from here on (10 years) must say what they count from.
-pub const CALENDAR_NS: u64 = 315_576_000_000_000_000;
+const CALENDAR_NS: u64 = 315_576_000_000_000_000;
 
 impl Columns {
     /// Reads the key.
@@ -158,6 +156,25 @@ impl Columns {
         }
         columns.check().map_err(refuse)?;
         Ok(columns)
+    }
+
+    /// What times count from, by the first of them; a problem if the key does
+    /// not say it of one that is years away from zero.
+    #[cold]
+    pub fn origin(&self, first_ns: u64) -> std::result::Result<u64, String> {
+        match self.from_first {
+            Some(true) => Ok(first_ns),
+            Some(false) => Ok(0),
+            None if first_ns < CALENDAR_NS => Ok(0),
+            None => {
+                let seconds = Nanos(first_ns).s();
+                let years = seconds / 31_557_600.0;
+                Err(format!(
+                    "the first time is {seconds:.0} s, {years:.1} years: add origin=first to \
+                     columns if times count from the calendar, origin=zero to keep them as they are"
+                ))
+            }
+        }
     }
 
     /// The column of a role.

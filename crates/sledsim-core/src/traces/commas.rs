@@ -1,7 +1,7 @@
 //! Text traces with one request a line and fields separated by commas.
 
 use super::lines::{Field, Lines};
-use super::{END_BYTES, Input, Reader, Record, number};
+use super::{END_BYTES, Input, LATEST_NS, Reader, Record, number};
 use crate::error::{Error, Result};
 
 /// What one such format makes of the `N` fields of a line.
@@ -114,9 +114,6 @@ fn trimmed(field: &[u8]) -> &[u8] {
         _ => field.trim_ascii(),
     }
 }
-
-/// The latest time read, 285 years in nanoseconds: what follows needs room.
-pub const LATEST_NS: u64 = 9_000_000_000_000_000_000;
 
 /// Seconds with decimals, in nanoseconds.
 #[inline]

@@ -59,6 +59,9 @@ pub struct Record {
     pub think: Option<Nanos>,
 }
 
+/// The latest time read, 285 years: what follows needs room.
+const LATEST_NS: u64 = 9_000_000_000_000_000_000;
+
 /// One past the last byte a trace may name.
 pub const END_BYTES: u64 = 1 << 63;
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::request::Op;
 use crate::traces::lines::{Field, Lines, next_word};
 use crate::traces::names::Names;
-use crate::traces::{BlkAction, Reader, Record, number};
+use crate::traces::{BlkAction, LATEST_NS, Reader, Record, number};
 use crate::units::{BLOCK_BYTES, Nanos};
 
 /// One event a line: `major,minor cpu sequence seconds pid action rwbs`, then
@@ -72,9 +72,6 @@ const FIELDS: [Field; 10] = [
 /// The fields every event has.
 const COMMON: usize = 6;
 
-/// 9e9 s, 285 years.
-const LATEST: u64 = 9_000_000_000_000_000_000;
-
 impl Blkparse {
     /// Reads from `lines`; the requests are the events of `action`.
     pub fn new(lines: Lines, action: BlkAction) -> Self {
@@ -137,7 +134,7 @@ impl Blkparse {
                 return bad(index);
             }
         }
-        let Some(ns) = number::decimal(time, 9).filter(|&ns| ns <= LATEST) else {
+        let Some(ns) = number::decimal(time, 9).filter(|&ns| ns <= LATEST_NS) else {
             return bad(3);
         };
         if !action.iter().all(u8::is_ascii_alphabetic) {

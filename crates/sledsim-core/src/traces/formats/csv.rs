@@ -2,13 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::request::Op;
-use crate::traces::columns::{
-    CALENDAR_NS, Columns, EXAMPLE, LATEST_NS, Place, Quantity, Role, Separator, scaled,
-};
+use crate::traces::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled};
 use crate::traces::devices::Devices;
 use crate::traces::lines::{Lines, excerpt};
 use crate::traces::writers::{COLUMNS, HEADER};
-use crate::traces::{END_BYTES, Options, Reader, Record};
+use crate::traces::{END_BYTES, LATEST_NS, Options, Reader, Record};
 use crate::units::Nanos;
 use std::ops::Range;
 
@@ -257,12 +255,8 @@ impl Csv {
         let origin = match self.origin {
             Some(origin) => origin,
             None => {
-                let origin = match self.columns.from_first {
-                    Some(true) => ns,
-                    Some(false) => 0,
-                    None if ns < CALENDAR_NS => 0,
-                    None => return Err(self.lines.refuse(undecided(ns))),
-                };
+                let origin = self.columns.origin(ns);
+                let origin = origin.map_err(|problem| self.lines.refuse(problem))?;
                 *self.origin.insert(origin)
             }
         };
@@ -272,17 +266,6 @@ impl Csv {
             None => Err(self.bad(Role::Time, "at or after the first one, with origin=first")),
         }
     }
-}
-
-/// A first time that is years away from zero.
-#[cold]
-pub fn undecided(ns: u64) -> String {
-    let seconds = Nanos(ns).s();
-    let years = seconds / 31_557_600.0;
-    format!(
-        "the first time is {seconds:.0} s, {years:.1} years: add origin=first to columns if times \
-         count from the calendar, origin=zero to keep them as they are"
-    )
 }
 
 impl Reader for Csv {

@@ -6,6 +6,7 @@ mod csv;
 mod disksim_ascii;
 mod disksim_validate;
 mod fio_iolog;
+mod five_words;
 mod hp_srt;
 mod mqsim;
 mod msr;
@@ -20,6 +21,7 @@ mod vscsi;
 use super::bytes::Bytes;
 use super::commas::Commas;
 use super::{Clock, Format, Lines};
+use five_words::FiveWords;
 
 #[cfg(feature = "parquet")]
 const COUNT: usize = 15;
@@ -34,9 +36,9 @@ pub const FORMATS: [Format; COUNT] = [
         endings: &["trace", "disksim", "ascii"],
         clock: Clock::Start,
         open: |input, _| {
-            Ok(Box::new(disksim_ascii::DisksimAscii::new(Lines::new(
-                input,
-            ))))
+            Ok(Box::new(FiveWords::<disksim_ascii::DisksimAscii>::new(
+                Lines::new(input),
+            )))
         },
     },
     Format {
@@ -44,7 +46,7 @@ pub const FORMATS: [Format; COUNT] = [
         about: "MQSim and SSDsim: time in ns, device, block, blocks, type (1 is a read)",
         endings: &["mqsim", "ssdsim"],
         clock: Clock::Start,
-        open: |input, _| Ok(Box::new(mqsim::Mqsim::new(Lines::new(input)))),
+        open: |input, _| Ok(Box::new(FiveWords::<mqsim::Mqsim>::new(Lines::new(input)))),
     },
     Format {
         name: "disksim_validate",

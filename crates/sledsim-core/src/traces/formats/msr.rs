@@ -4,7 +4,7 @@ use crate::request::Op;
 use crate::traces::commas::{self, Layout};
 use crate::traces::lines::Field;
 use crate::traces::names::Names;
-use crate::traces::{Record, number};
+use crate::traces::{LATEST_NS, Record, number};
 use crate::units::Nanos;
 
 /// `timestamp,host,disk,Type,offset,size,response`: the times in ticks of
@@ -22,7 +22,7 @@ pub struct Msr {
 const TICK_NS: u64 = 100;
 /// Ticks from 1601 to 1970.
 const TO_1970: u64 = 116_444_736_000_000_000;
-const LATEST_TICKS: u64 = TO_1970 + commas::LATEST_NS / TICK_NS;
+const LATEST_TICKS: u64 = TO_1970 + LATEST_NS / TICK_NS;
 
 impl Layout<7> for Msr {
     const FIELDS: [Field; 7] = [
@@ -78,7 +78,7 @@ impl Layout<7> for Msr {
         self.name.extend_from_slice(disk);
         let offset = commas::size(offset, 1).ok_or(4_usize)?;
         Ok(Record {
-            time: Nanos(since.filter(|&ns| ns <= commas::LATEST_NS).ok_or(0_usize)?),
+            time: Nanos(since.filter(|&ns| ns <= LATEST_NS).ok_or(0_usize)?),
             device: self.names.number(&self.name).ok_or(1_usize)?,
             op: if kind.eq_ignore_ascii_case(b"read") {
                 Op::Read

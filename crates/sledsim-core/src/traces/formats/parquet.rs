@@ -1,16 +1,13 @@
 //! Any Parquet file, whose columns the key `columns` names, and sledsim's own:
 //! traces, and the rows of a run.
 
-use super::csv::undecided;
 use crate::error::{Error, Result};
 use crate::request::Op;
-use crate::traces::columns::{
-    CALENDAR_NS, Column, Columns, EXAMPLE, LATEST_NS, Place, Quantity, Role, scaled_float,
-};
+use crate::traces::columns::{Column, Columns, EXAMPLE, Place, Quantity, Role, scaled_float};
 use crate::traces::devices::Devices;
 use crate::traces::lines::excerpt;
 use crate::traces::writers::{COLUMNS, HEADER};
-use crate::traces::{Compression, END_BYTES, Input, Options, Reader, Record};
+use crate::traces::{Compression, END_BYTES, Input, LATEST_NS, Options, Reader, Record};
 use crate::units::Nanos;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -368,12 +365,8 @@ impl Parquet {
         let origin = match self.origin {
             Some(origin) => origin,
             None => {
-                let origin = match self.columns.from_first {
-                    Some(true) => ns,
-                    Some(false) => 0,
-                    None if ns < CALENDAR_NS => 0,
-                    None => return Err(self.refuse_row(undecided(ns))),
-                };
+                let origin = self.columns.origin(ns);
+                let origin = origin.map_err(|problem| self.refuse_row(problem))?;
                 *self.origin.insert(origin)
             }
         };

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::request::Op;
+use crate::traces::LATEST_NS;
 use crate::traces::bytes::Bytes;
-use crate::traces::commas::LATEST_NS;
 use crate::traces::{END_BYTES, Reader, Record};
 use crate::units::{BLOCK_BYTES, Nanos};
 

@@ -2,7 +2,7 @@
 
 use super::{Lost, Names, Writer};
 use crate::error::{Error, Result};
-use crate::stats::{PendingFile, file_properties, told};
+use crate::stats::{PendingFile, described, file_properties, told};
 use crate::traces::Record;
 use crate::units::Nanos;
 use arrow_array::builder::{Int64Builder, StringDictionaryBuilder, UInt32Builder};
@@ -62,13 +62,7 @@ impl Batch {
 fn schema() -> SchemaRef {
     let names = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let field = |name: &str, kind, nullable, unit: &str, description: &str| {
-        let metadata = [("unit", unit), ("description", description)];
-        let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
-        Field::new(name, kind, nullable).with_metadata(
-            metadata
-                .map(|(key, text)| (key.to_owned(), text.to_owned()))
-                .collect(),
-        )
+        described(Field::new(name, kind, nullable), unit, description)
     };
     let number = DataType::Int64;
     let fields = vec![
