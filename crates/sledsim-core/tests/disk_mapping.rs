@@ -52,7 +52,12 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[disks::Sector]) {
                 .map(|last| last + 1)
         };
         let track = end(|a, b| (a.cylinder, a.head) == (b.cylinder, b.head));
-        assert_eq!(Some(geometry.end_of_track(lbn)), track);
+        let on_track = geometry.track_around(lbn);
+        assert_eq!(Some(on_track.end), track);
+        let before = on_track.start.checked_sub(1);
+        let before = before.and_then(|lbn| walk.iter().find(|sector| sector.lbn == Some(lbn)));
+        assert!(on_track.contains(&lbn));
+        assert!(before.is_none_or(|a| (a.cylinder, a.head) != (own.cylinder, own.head)));
         let cylinder = end(|a, b| a.cylinder == b.cylinder);
         assert_eq!(Some(geometry.end_of_cylinder(lbn)), cylinder);
     }
@@ -132,7 +137,7 @@ fn the_atlas_10k_has_its_published_zones_and_blocks() {
         lbn += (places - number(6)) as u64;
         // One track on, one cylinder on; slips may move blocks by a few.
         let sector = |turns: u64| {
-            let track = geometry.locate(geometry.end_of_track(at_lbn(geometry, first, turns)));
+            let track = geometry.locate(geometry.track_around(at_lbn(geometry, first, turns)).end);
             f64::from(track.sector)
         };
         assert_eq!(
@@ -155,7 +160,7 @@ fn at_lbn(geometry: &Geometry, cylinder: f64, turns: u64) -> u64 {
     };
     let mut lbn = geometry.lbn(sector).expect("a block");
     for _ in 0..turns {
-        lbn = geometry.end_of_track(lbn);
+        lbn = geometry.track_around(lbn).end;
     }
     lbn
 }

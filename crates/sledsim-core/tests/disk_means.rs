@@ -137,7 +137,11 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
     let per_cylinder_ns = sectors / 334.0 * 60e9 / 10_025.0;
     let first = 433 * 6 * 334 - 89;
     for (zero_latency, size) in [("false", 8), ("false", 64), ("false", 5000), ("true", 8)] {
-        let device = device("atlas10k", &[("zero_latency_read", zero_latency)]);
+        // Requests of their own pay for each access: here that costs nothing.
+        let device = device(
+            "atlas10k",
+            &[("zero_latency_read", zero_latency), ("seek_zero_ms", "0")],
+        );
         let mut disk = device.disk().expect("a disk").disk();
         let mut at = Nanos::ZERO;
         stream(&mut disk, &mut at, first, 2004, size);
@@ -157,7 +161,8 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
     }
     // Zero latency in long requests does not wait for the skew: a revolution,
     // a switch and at most one sector for each track.
-    let mut disk = device("atlas10k", &[]).disk().expect("a disk").disk();
+    let device = device("atlas10k", &[("seek_zero_ms", "0")]);
+    let mut disk = device.disk().expect("a disk").disk();
     let mut at = Nanos::ZERO;
     stream(&mut disk, &mut at, first, 2004, 2004);
     let start = at;

@@ -8,7 +8,7 @@ mod disks;
 use disks::{Drive, cases, drive};
 use proptest::prelude::*;
 use sledsim_core::devices::disk::rotation::Rotation;
-use sledsim_core::devices::disk::{self, Arm, Disk, Pass};
+use sledsim_core::devices::disk::{Arm, Disk, How, Pass};
 use sledsim_core::mechanism::{Mechanism, Step};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Extent, Op, Request};
@@ -100,15 +100,15 @@ fn close(one: Nanos, other: Nanos) -> bool {
 }
 
 /// When the head is on track.
-fn arrival(drive: &Drive, at: Nanos, from: Arm, to: Arm, write: bool) -> Nanos {
+fn arrival(drive: &Drive, at: Nanos, from: Arm, to: Arm, write: bool, access: bool) -> Nanos {
     let distance = from.cylinder.abs_diff(to.cylinder) as usize;
-    if from == to {
+    if from == to && !access {
         return at;
     }
-    let seek = if distance > 0 {
-        drive.seeks_us[distance - 1]
-    } else {
-        0
+    let seek = match distance {
+        0 if access => drive.staying_us,
+        0 => 0,
+        _ => drive.seeks_us[distance - 1],
     };
     let switch = if from.head == to.head {
         0
@@ -161,7 +161,7 @@ fn every_pass_is_what_stepping_from_sector_to_sector_finds() {
         let mut at = Nanos::ZERO;
         for (pause, op, extent) in requests(&disk, 12, seed) {
             at += pause;
-            let planned: Vec<Pass> = disk.drive().passes(at, disk.arm(), op, extent).collect();
+            let planned: Vec<Pass> = disk.drive().passes(at, disk.arm(), disk.drive().access(op), extent).collect();
             let (mut now, mut arm, mut lbn) = (at, disk.arm(), extent.lbn);
             for (index, pass) in planned.iter().enumerate() {
                 prop_assert_eq!(pass.lbn, lbn);
@@ -169,7 +169,7 @@ fn every_pass_is_what_stepping_from_sector_to_sector_finds() {
                     prop_assert_ne!(pass.arm, arm, "a track takes one pass");
                 }
                 let write = op == Op::Write;
-                prop_assert_eq!(pass.arrive, arrival(&drive, now, arm, pass.arm, write));
+                prop_assert_eq!(pass.arrive, arrival(&drive, now, arm, pass.arm, write, index == 0));
                 prop_assert_eq!(now + pass.seek + pass.head_switch, pass.arrive);
                 let expected = step_by_step(&drive, &walk, pass);
                 prop_assert!(close(pass.first, expected.first), "{pass:?} {}", expected.first);
@@ -294,8 +294,8 @@ fn whole_revolutions_change_nothing() {
                 head: random.below(u64::from(drive.surfaces)) as u32,
             };
             let plan = disk.drive();
-            let now = plan.passes(at, arm, op, extent);
-            for (now, then) in now.zip(plan.passes(at + later, arm, op, extent)) {
+            let now = plan.passes(at, arm, plan.access(op), extent);
+            for (now, then) in now.zip(plan.passes(at + later, arm, plan.access(op), extent)) {
                 prop_assert_eq!(now.first + later, then.first);
                 prop_assert_eq!(now.end + later, then.end);
                 prop_assert_eq!((now.transfer, now.last), (then.transfer, then.last));
@@ -373,7 +373,7 @@ fn reading_on_is_reading_all_at_once() {
         };
         for (at, op, extent) in requests(&disk, 8, seed) {
             let plan = disk.drive();
-            let all: Vec<Pass> = plan.passes(at, Arm::default(), op, extent).collect();
+            let all: Vec<Pass> = plan.passes(at, Arm::default(), plan.access(op), extent).collect();
             let last = all[all.len() - 1];
             for blocks in 1..extent.blocks {
                 let (head, tail) = (
@@ -383,110 +383,14 @@ fn reading_on_is_reading_all_at_once() {
                         blocks: extent.blocks - blocks,
                     },
                 );
-                let first = plan.passes(at, Arm::default(), op, head).last();
+                let first = plan.passes(at, Arm::default(), plan.access(op), head).last();
                 let first = first.expect("a pass");
-                let rest = plan.passes(first.end, first.arm, op, tail).last();
+                let how = How { goes_on: true, ..plan.access(op) };
+                let rest = plan.passes(first.end, first.arm, how, tail).last();
                 let rest = rest.expect("a pass");
                 prop_assert!(close(rest.end, last.end), "{blocks}: {rest:?} {last:?}");
                 prop_assert_eq!(rest.arm, last.arm);
             }
         }
     });
-}
-
-#[test]
-fn a_pass_that_is_broken_off_leaves_what_has_passed() {
-    proptest!(cases(200), |(drive in drive(), seed in any::<u64>())| {
-        let Some(disk) = disk(&drive) else {
-            return Ok(());
-        };
-        let plan = disk.drive();
-        let mut random = Stream::new(seed, "stops");
-        for (at, op, extent) in requests(&disk, 4, seed) {
-            let pass = plan.passes(at, Arm::default(), op, extent).next().expect("a pass");
-            let blocks = pass.lbn..pass.lbn + u64::from(pass.blocks);
-            let times: Vec<(u64, Nanos)> = blocks.map(|lbn| (lbn, plan.passed_at(&pass, lbn))).collect();
-            for _ in 0..30 {
-                let stop = at + Nanos(random.below((pass.end - at).0 + 1000));
-                let mut expected: Vec<u64> = (times.iter())
-                    .filter(|&&(_, passed)| passed <= stop)
-                    .map(|&(lbn, _)| lbn)
-                    .collect();
-                let mut passed = Vec::new();
-                for part in plan.passed_by(&pass, stop) {
-                    passed.extend(part.lbn..part.end());
-                }
-                let mut order: Vec<Nanos> = passed.iter().map(|&lbn| plan.passed_at(&pass, lbn)).collect();
-                prop_assert!(order.is_sorted(), "in the order of passing");
-                order.dedup();
-                prop_assert_eq!(order.len(), passed.len());
-                passed.sort_unstable();
-                expected.sort_unstable();
-                prop_assert_eq!(&passed, &expected);
-
-                let given_up = plan.free_at(&pass, stop, true);
-                prop_assert_eq!(given_up, stop.clamp(pass.arrive, pass.end));
-                // Else the sector that is passing is ended.
-                let free = plan.free_at(&pass, stop, false);
-                prop_assert!(free >= given_up && free <= pass.end);
-                if stop > pass.first && stop < pass.end {
-                    let found = plan.geometry.find(pass.lbn).0;
-                    let track = Track { drive: &drive, sectors: i128::from(found.sectors) };
-                    let boundary = track.time(track.next(stop));
-                    prop_assert!(close(free, boundary), "{stop} {free} {boundary}");
-                }
-            }
-        }
-    });
-}
-
-#[test]
-fn what_passes_under_a_waiting_head_is_known() {
-    let seen = Cell::new(0);
-    proptest!(cases(300), |(drive in drive(), seed in any::<u64>())| {
-        let (Some(disk), Some(walk)) = (disk(&drive), drive.walk()) else {
-            return Ok(());
-        };
-        let defects = drive.zones.iter().any(|zone| !zone.defects.is_empty());
-        let mut random = Stream::new(seed, "waits");
-        let revolution_ns = 60_000_000_000 / u64::from(drive.rpm);
-        for (from, _, extent) in requests(&disk, 10, seed) {
-            let at = disk.drive().geometry.locate(extent.lbn);
-            let arm = Arm { cylinder: at.cylinder, head: at.head };
-            let until = from + Nanos(random.below(revolution_ns + revolution_ns / 4));
-            let here = |sector: &&disks::Sector| (sector.cylinder, sector.head) == (arm.cylinder, arm.head);
-            let on_track: Vec<&disks::Sector> = walk.iter().filter(here).collect();
-            let track = Track { drive: &drive, sectors: on_track.len() as i128 };
-            let mut expected = Vec::new();
-            let begin = track.next(from);
-            for number in begin..begin + track.sectors {
-                if track.time(number + 1) > until {
-                    break;
-                }
-                let physical = number.rem_euclid(track.sectors) as u32;
-                let sector = on_track.iter().find(|sector| sector.physical == physical);
-                expected.extend(sector.and_then(|sector| sector.lbn));
-            }
-            let passed = disk.drive().passing(arm, from, until);
-            let passed: Vec<u64> = passed.iter().flat_map(|part| part.lbn..part.end()).collect();
-            if !defects {
-                add(&seen, passed.len());
-                prop_assert_eq!(&passed, &expected);
-            }
-            // Remapped ones may be left out, nothing may be made up.
-            prop_assert!(passed.iter().all(|lbn| expected.contains(lbn)));
-        }
-    });
-    assert!(seen.get() > 700, "{seen:?}");
-    // An unused cylinder holds nothing.
-    let drive = common::device("atlas10k", &[]);
-    let arm = Arm {
-        cylinder: 20_000,
-        head: 0,
-    };
-    let plan: &disk::Drive = &drive.disk().expect("a disk").drive;
-    assert!(
-        plan.passing(arm, Nanos::ZERO, Nanos(100_000_000))
-            .is_empty()
-    );
 }

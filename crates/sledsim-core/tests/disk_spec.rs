@@ -316,7 +316,7 @@ fn a_table_is_followed_by_straight_lines() {
     }
     // Before the first point it holds.
     assert_eq!(table(&[[3.0, 2.0], [4.0, 3.0]], 4), [2.0, 2.0, 2.0, 3.0]);
-    let seeks = Seeks::new(&times);
+    let seeks = Seeks::new(&times, 0.0);
     assert_eq!(seeks.time(0).0, 0);
     assert_eq!(seeks.time(2).0, 1_200_000);
     // The bound looks ahead: from 10 cylinders on there is one of 2.5 ms.

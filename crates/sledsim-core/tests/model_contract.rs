@@ -1,5 +1,5 @@
-//! Does every model keep the contract? One suite for sleds without and with a
-//! buffer, a stripe of two sleds, a memory in front of a sled, and flash.
+//! Does every model keep the contract? One suite for sleds and disks without
+//! and with a buffer, a stripe of two sleds, a memory in front of a sled, and flash.
 
 mod common;
 
@@ -61,6 +61,47 @@ fn disk() -> Box<dyn Model> {
         .build("disk", 0, fcfs())
 }
 
+/// The Atlas 10K, whose buffer reads tracks round and takes all writes.
+fn buffered_disk() -> Box<dyn Model> {
+    device("atlas10k", &[]).build(&fcfs).0
+}
+
+/// One whose buffer is a window, with commands and overheads on a bus that
+/// reads keep.
+fn buffered_disk_that_streams() -> Box<dyn Model> {
+    let overrides = [
+        ("command_overhead_ms", "0.1"),
+        ("hold_bus_reads", "true"),
+        ("overheads.reselect_ms", "0.05"),
+        ("overheads.read_completion_ms", "0.03"),
+        ("buffer.read_ahead", "'segment'"),
+        ("buffer.read_ahead_over_requested", "true"),
+        ("buffer.read_ahead_on_hit", "true"),
+        ("buffer.read_ahead_after_write_hit", "true"),
+        ("buffer.write_back", "'appends'"),
+        ("buffer.high_water", "0.5"),
+        ("buffer.segments", "3"),
+    ];
+    device("atlas10k", &overrides).build(&fcfs).0
+}
+
+/// One that takes one request at a time and writes through.
+fn buffered_disk_alone_on_its_bus() -> Box<dyn Model> {
+    let overrides = [
+        ("command_overhead_ms", "0.1"),
+        ("never_disconnect", "true"),
+        ("overheads.write_completion_ms", "0.03"),
+        ("buffer.keep", "'ahead'"),
+        ("buffer.read_ahead", "'cylinder'"),
+        ("buffer.read_ahead_stops_in_sector", "true"),
+        ("buffer.write_back", "'none'"),
+        ("buffer.read_written", "false"),
+        ("buffer.own_write_segment", "true"),
+        ("buffer.partial_hits_at_once", "false"),
+    ];
+    device("atlas10k", &overrides).build(&fcfs).0
+}
+
 fn stripe() -> Box<dyn Model> {
     Box::new(Stripe::new("stripe", 0, vec![plain(1), restless(2)], 4))
 }
@@ -115,7 +156,13 @@ fn is_plain(name: &str) -> bool {
     !name.contains("buffered") && name != "flash"
 }
 
-const MODELS: [(&str, Make); 8] = [
+const MODELS: [(&str, Make); 11] = [
+    ("buffered disk", buffered_disk),
+    ("buffered disk that streams", buffered_disk_that_streams),
+    (
+        "buffered disk alone on its bus",
+        buffered_disk_alone_on_its_bus,
+    ),
     ("sled", sled),
     ("restless sled", restless_sled),
     ("disk", disk),

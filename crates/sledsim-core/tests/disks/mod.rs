@@ -52,6 +52,7 @@ pub struct Drive {
     pub start: u32,
     /// For one cylinder, two, and so on; all in whole microseconds.
     pub seeks_us: Vec<u32>,
+    pub staying_us: u32,
     pub head_switch_us: u32,
     pub write_settle_us: i32,
     pub zero_latency: bool,
@@ -98,12 +99,13 @@ impl Drive {
         }
         write!(
             text,
-            "start_angle_revolutions = {}\nunused_end_blocks = {}\nunused_cylinders = [{}]\nhead_switch_ms = {}\nwrite_settle_ms = {}\nzero_latency_read = {z}\nzero_latency_write = {z}\ncommand_overhead_ms = 0\nbus_ms_per_block = 0\nseek = 'table'\nseek_falls = 'keep'\nseek_table_ms = [{}]\n",
+            "start_angle_revolutions = {}\nunused_end_blocks = {}\nunused_cylinders = [{}]\nhead_switch_ms = {}\nwrite_settle_ms = {}\nzero_latency_read = {z}\nzero_latency_write = {z}\ncommand_overhead_ms = 0\nbus_ms_per_block = 0\nseek_zero_ms = {}\nseek = 'table'\nseek_falls = 'keep'\nseek_table_ms = [{}]\n",
             f64::from(self.start) / 7.0,
             self.unused_end,
             gaps.join(", "),
             f64::from(self.head_switch_us) / 1e3,
             f64::from(self.write_settle_us) / 1e3,
+            f64::from(self.staying_us) / 1e3,
             seeks.join(", "),
             z = self.zero_latency,
         )
@@ -404,6 +406,7 @@ pub fn drive() -> impl Strategy<Value = Drive> {
         prop_oneof![Just(6000_u32), Just(10_025), Just(7200), 3000_u32..20_000],
         0_u32..7,
         prop::collection::vec(100_u32..9000, 20),
+        0_u32..1000,
         0_u32..2000,
         -300_i32..900,
         any::<bool>(),
@@ -425,7 +428,8 @@ pub fn drive() -> impl Strategy<Value = Drive> {
                 zone.spares = 0;
             }
         }
-        let (rpm, start, seeks_us, head_switch_us, write_settle_us, zero_latency) = motion;
+        let (rpm, start, seeks_us, staying_us, head_switch_us, write_settle_us, zero_latency) =
+            motion;
         let drive = Drive {
             surfaces,
             mapping,
@@ -436,6 +440,7 @@ pub fn drive() -> impl Strategy<Value = Drive> {
             rpm,
             start,
             seeks_us,
+            staying_us,
             head_switch_us,
             write_settle_us,
             zero_latency,

@@ -4,7 +4,7 @@
 use super::drive::{Arm, Drive};
 use crate::mechanism::{Mechanism, Place, Service, Span, Step};
 use crate::model::Energy;
-use crate::request::{Op, Request};
+use crate::request::Request;
 use crate::row::Parts;
 use crate::units::Nanos;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Disk {
 
     /// What it is made of: plans passes without moving anything.
     #[must_use]
-    pub fn drive(&self) -> &Drive {
+    pub fn drive(&self) -> &Arc<Drive> {
         &self.drive
     }
 
@@ -53,7 +53,7 @@ impl Mechanism for Disk {
     /// A disk reads a track in one pass: that is its row.
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         match span {
-            Span::Row | Span::Track => self.drive.geometry.end_of_track(lbn),
+            Span::Row | Span::Track => self.drive.geometry.track_around(lbn).end,
             Span::Cylinder => self.drive.geometry.end_of_cylinder(lbn),
         }
     }
@@ -62,16 +62,17 @@ impl Mechanism for Disk {
         let Some(extent) = request.extents.first() else {
             return Nanos::ZERO;
         };
-        let write = request.op == Op::Write;
-        let pass = (self.drive).pass(at, self.arm, write, extent.lbn, extent.blocks);
+        let how = self.drive.access(request.op);
+        let pass = (self.drive).pass(at, self.arm, how, extent.lbn, extent.blocks);
         pass.first - at
     }
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let mut parts = Parts::default();
         let (mut now, mut passes) = (at, 0);
+        let how = self.drive.access(request.op);
         for &extent in &request.extents {
-            for pass in self.drive.passes(now, self.arm, request.op, extent) {
+            for pass in self.drive.passes(now, self.arm, how, extent) {
                 parts.seek += pass.seek;
                 parts.head_switch += pass.head_switch;
                 parts.settle += pass.settle;

@@ -7,17 +7,17 @@
 //! needed sector comes first, and the pass goes round once; else it is the
 //! first block.
 //!
-//! Nothing here changes: where the arm is and when are arguments. A buffered
-//! drive plans with [`Drive::passes`], goes on reading where a request ended
-//! by asking for the passes of what follows, and breaks off with
-//! [`Drive::passed_by`] and [`Drive::free_at`].
+//! An access has a fixed part even where the arm need not move (see
+//! [`Seeks::staying`]); a transfer that goes on where the last pass ended has
+//! none.
+//!
+//! Nothing here changes: where the arm is and when are arguments.
 
 use super::geometry::{Geometry, Track};
 use super::rotation::Rotation;
 use super::seek::Seeks;
 use crate::request::{Extent, Op};
 use crate::units::Nanos;
-use smallvec::SmallVec;
 
 /// Where the arm is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,13 +39,36 @@ pub struct Drive {
     pub seeks: Seeks,
     /// Time to change the head.
     pub head_switch: Nanos,
-    /// What settling for a write takes longer, after a move or a change of
-    /// head, in ns; may be negative.
+    /// What settling for a write takes longer, in an access and after a change
+    /// of cylinder or head, in ns; may be negative.
     pub write_settle_ns: i64,
     /// Whether reads take sectors in the order in which they pass.
     pub zero_latency_read: bool,
     /// Whether writes do.
     pub zero_latency_write: bool,
+}
+
+/// How a pass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// To the media.
+    pub write: bool,
+    /// Whether sectors are taken in the order in which they pass.
+    pub zero_latency: bool,
+    /// Whether it goes on where the last pass ended, or is a new access.
+    pub goes_on: bool,
+    /// No sector is moved before.
+    pub not_before: Nanos,
+}
+
+impl How {
+    /// Going on with a read, from the first block on.
+    pub const READ_ON: Self = Self {
+        write: false,
+        zero_latency: false,
+        goes_on: true,
+        not_before: Nanos::ZERO,
+    };
 }
 
 /// One pass over a track: at most one revolution of transfer.
@@ -65,6 +88,8 @@ pub struct Pass {
     pub settle: Nanos,
     /// When the head is on track.
     pub arrive: Nanos,
+    /// The same, but not before the instant that was asked for.
+    ready: Nanos,
     /// When the first sector that is moved begins to pass.
     pub first: Nanos,
     /// When the last one has passed.
@@ -75,34 +100,54 @@ pub struct Pass {
     /// How many blocks, from `lbn` on, come last: zero latency began behind
     /// them.
     pub last: u32,
-    track: Track,
+    /// The track.
+    pub track: Track,
     /// Index of the first block on the track, and places from there to the
     /// sector taken first.
     index: u32,
     skipped: u32,
-    /// How far the media turn between `arrive` and `first`.
+    /// How far the media turn between `ready` and `first`.
     wait: u64,
 }
 
 impl Drive {
+    /// How an access of this kind is made.
+    #[must_use]
+    pub fn access(&self, op: Op) -> How {
+        let write = op == Op::Write;
+        How {
+            write,
+            zero_latency: if write {
+                self.zero_latency_write
+            } else {
+                self.zero_latency_read
+            },
+            goes_on: false,
+            not_before: Nanos::ZERO,
+        }
+    }
+
     /// Seek, head switch, and the settling for a write in them, between two
     /// positions.
     #[inline]
-    fn position(&self, from: Arm, to: Arm, write: bool) -> (Nanos, Nanos, Nanos) {
-        let distance = from.cylinder.abs_diff(to.cylinder);
-        if distance == 0 && from.head == to.head {
+    fn position(&self, from: Arm, to: Arm, how: How) -> (Nanos, Nanos, Nanos) {
+        if how.goes_on && from == to {
             return (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
         }
-        let seek = self.seeks.time(distance);
+        let seek = match from.cylinder.abs_diff(to.cylinder) {
+            0 if how.goes_on => Nanos::ZERO,
+            0 => self.seeks.staying(),
+            distance => self.seeks.time(distance),
+        };
         let switch = if from.head == to.head {
             Nanos::ZERO
         } else {
             self.head_switch
         };
-        let settle_ns = if write { self.write_settle_ns } else { 0 };
+        let settle_ns = if how.write { self.write_settle_ns } else { 0 };
         let settled = |time: Nanos| Nanos(time.0.saturating_add_signed(settle_ns));
         let all = settled(seek.max(switch));
-        let seek = if distance == 0 {
+        let seek = if seek == Nanos::ZERO && from != to {
             Nanos::ZERO
         } else {
             settled(seek)
@@ -114,25 +159,21 @@ impl Drive {
     /// at `at` with the arm at `from`.
     #[must_use]
     #[inline]
-    pub fn pass(&self, at: Nanos, from: Arm, write: bool, lbn: u64, blocks: u32) -> Pass {
+    pub fn pass(&self, at: Nanos, from: Arm, how: How, lbn: u64, blocks: u32) -> Pass {
         let piece = self.geometry.piece(lbn, blocks);
         let track = piece.track;
         let arm = Arm {
             cylinder: track.cylinder,
             head: track.head,
         };
-        let (seek, head_switch, settle) = self.position(from, arm, write);
+        let (seek, head_switch, settle) = self.position(from, arm, how);
         let arrive = at + seek + head_switch;
-        let angle = self.rotation.angle(arrive);
+        let ready = arrive.max(how.not_before);
+        let angle = self.rotation.angle(ready);
         let start = track.angle(piece.index);
         let mut wait = Rotation::until(angle, start);
         let (mut skipped, mut last, mut passing) = (0, 0, piece.span);
-        let zero_latency = if write {
-            self.zero_latency_write
-        } else {
-            self.zero_latency_read
-        };
-        if zero_latency && piece.span > 1 && wait > 0 {
+        if how.zero_latency && piece.span > 1 && wait > 0 {
             let past = u128::from(Rotation::past(angle, start));
             let next = 1 + ((past * u128::from(track.sectors)) >> 64) as u32;
             if next < piece.span {
@@ -144,7 +185,7 @@ impl Drive {
             }
         }
         let time = |turn: u128| self.rotation.time(u128::from(wait) + turn);
-        let (first, end) = (arrive + time(0), arrive + time(track.turn(passing)));
+        let (first, end) = (ready + time(0), ready + time(track.turn(passing)));
         let mut transfer = end - first;
         if passing > piece.blocks {
             let gap = time(track.turn(passing - piece.blocks)) - time(0);
@@ -158,6 +199,7 @@ impl Drive {
             head_switch,
             settle,
             arrive,
+            ready,
             first,
             end,
             transfer,
@@ -191,14 +233,15 @@ impl Drive {
         (skipped, last, track.sectors - skipped + end)
     }
 
-    /// The passes that move `extent`, one after the other.
+    /// The passes that move `extent`, one after the other; the first is made as
+    /// `how` says, the others go on.
     #[must_use]
-    pub fn passes(&self, at: Nanos, from: Arm, op: Op, extent: Extent) -> Passes<'_> {
+    pub fn passes(&self, at: Nanos, from: Arm, how: How, extent: Extent) -> Passes<'_> {
         Passes {
             drive: self,
             at,
             arm: from,
-            write: op == Op::Write,
+            how,
             lbn: extent.lbn,
             end: extent.end(),
         }
@@ -215,79 +258,7 @@ impl Drive {
             pass.track.sectors - pass.skipped + places + 1
         };
         let turn = u128::from(pass.wait) + pass.track.turn(sectors);
-        pass.arrive + self.rotation.time(turn)
-    }
-
-    /// The blocks of `pass` that have passed entirely at `at`, in the order of
-    /// passing: two extents, either of which may be empty.
-    #[must_use]
-    pub fn passed_by(&self, pass: &Pass, at: Nanos) -> [Extent; 2] {
-        let split = pass.lbn + u64::from(pass.last);
-        let end = pass.lbn + u64::from(pass.blocks);
-        [split..end, pass.lbn..split].map(|blocks| {
-            let (mut low, mut high) = (blocks.start, blocks.end);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if self.passed_at(pass, middle) <= at {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            Extent {
-                lbn: blocks.start,
-                blocks: (low - blocks.start) as u32,
-            }
-        })
-    }
-
-    /// When the arm is free if `pass` is broken off at `at`: a move that has
-    /// begun is ended. A sector that is passing is given up if `in_sector`,
-    /// else ended.
-    #[must_use]
-    pub fn free_at(&self, pass: &Pass, at: Nanos, in_sector: bool) -> Nanos {
-        if at >= pass.end || at <= pass.first || in_sector {
-            return at.clamp(pass.arrive, pass.end);
-        }
-        let angle = self.rotation.angle(at);
-        let past = Rotation::past(angle, pass.track.angle_at(pass.index));
-        let sector = (u128::from(past) * u128::from(pass.track.sectors)) >> 64;
-        let next = pass.track.angle_at(pass.index + sector as u32 + 1);
-        let wait = Rotation::until(angle, next);
-        (at + self.rotation.time(u128::from(wait))).min(pass.end)
-    }
-
-    /// The blocks whose sectors pass entirely under the head at `arm` between
-    /// two instants, in the order of passing; remapped ones are left out. At
-    /// most one revolution counts.
-    #[must_use]
-    pub fn passing(&self, arm: Arm, from: Nanos, until: Nanos) -> SmallVec<[Extent; 4]> {
-        let mut blocks = SmallVec::new();
-        let Some(track) = self.geometry.track(arm.cylinder, arm.head) else {
-            return blocks;
-        };
-        let angle = self.rotation.angle(from);
-        let past = u128::from(Rotation::past(angle, track.angle(0)));
-        let on_time = Rotation::until(angle, track.angle(0)) == 0;
-        let sector = ((past * u128::from(track.sectors)) >> 64) as u32;
-        let next = if on_time { 0 } else { sector + 1 };
-        let wait = u128::from(Rotation::until(angle, track.angle_at(next)));
-        let (mut low, mut high) = (0, track.sectors);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if from + self.rotation.time(wait + track.turn(middle)) <= until {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        let begin = if next >= track.sectors { 0 } else { next };
-        let end = begin + low;
-        let mut add = |lbn, _, count| blocks.push(Extent { lbn, blocks: count });
-        (self.geometry).for_blocks_on(&track, begin..end.min(track.sectors), &mut add);
-        let rest = end.saturating_sub(track.sectors);
-        self.geometry.for_blocks_on(&track, 0..rest, &mut add);
-        blocks
+        pass.ready + self.rotation.time(turn)
     }
 }
 
@@ -304,7 +275,7 @@ pub struct Passes<'a> {
     drive: &'a Drive,
     at: Nanos,
     arm: Arm,
-    write: bool,
+    how: How,
     lbn: u64,
     end: u64,
 }
@@ -318,7 +289,8 @@ impl Iterator for Passes<'_> {
             return None;
         }
         let left = (self.end - self.lbn).min(u64::from(u32::MAX)) as u32;
-        let pass = (self.drive).pass(self.at, self.arm, self.write, self.lbn, left);
+        let pass = (self.drive).pass(self.at, self.arm, self.how, self.lbn, left);
+        (self.how.goes_on, self.how.not_before) = (true, Nanos::ZERO);
         self.lbn += u64::from(pass.blocks);
         (self.at, self.arm) = (pass.end, pass.arm);
         Some(pass)

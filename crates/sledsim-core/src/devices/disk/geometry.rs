@@ -61,7 +61,7 @@ pub struct Sector {
 }
 
 /// A track, and where on it counting begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Track {
     /// Cylinder.
     pub cylinder: u32,
@@ -682,13 +682,19 @@ impl Geometry {
         (stretch.lbn + lot * stretch.data + rest.min(stretch.data)).min(end)
     }
 
-    /// One past the last block of the track on which `lbn` was dealt out.
+    /// The blocks that were dealt out on a track.
     #[must_use]
-    pub fn end_of_track(&self, lbn: u64) -> u64 {
+    pub fn blocks_on(&self, track: &Track) -> ops::Range<u64> {
+        let first = self.blocks_before(track.zone, track.first);
+        let end = self.blocks_before(track.zone, track.first + u64::from(track.sectors));
+        first..end.min(self.blocks)
+    }
+
+    /// The blocks of the track on which `lbn` was dealt out.
+    #[must_use]
+    pub fn track_around(&self, lbn: u64) -> ops::Range<u64> {
         let (zone, place, _) = self.place(lbn);
-        let (track, _) = self.track_of(zone, place);
-        let end = self.blocks_before(zone, track.first + u64::from(track.sectors));
-        end.min(self.blocks)
+        self.blocks_on(&self.track_of(zone, place).0)
     }
 
     /// One past the last block of the cylinder on which `lbn` was dealt out.

@@ -3,9 +3,11 @@
 //!
 //! [`geometry`] says where blocks are, [`rotation`] which angle is under the
 //! heads, [`seek`] how long the arm moves, [`drive`] what one pass over a track
-//! takes, [`arm`] makes a [`crate::mechanism::Mechanism`] of it.
+//! takes, [`arm`] makes a [`crate::mechanism::Mechanism`] of it, and
+//! [`controller`] a [`crate::model::Model`]: queue, bus, overheads and buffer.
 
 pub mod arm;
+pub mod controller;
 pub mod drive;
 pub mod geometry;
 pub mod mapping;
@@ -15,4 +17,4 @@ pub mod sparing;
 pub mod spec;
 
 pub use arm::Disk;
-pub use drive::{Arm, Drive, Pass};
+pub use drive::{Arm, Drive, How, Pass};

@@ -3,6 +3,7 @@
 //! The keys are described in `docs/devices.md`.
 
 use super::arm::Disk;
+use super::controller::{Controller, Settings};
 use super::drive::Drive;
 use super::geometry::{Flaw, Geometry, ZoneSpec};
 use super::mapping::Mapping;
@@ -13,7 +14,6 @@ use crate::error::Result;
 use crate::keys::{Keys, Range};
 use crate::model::Model;
 use crate::schedulers::Scheduler;
-use crate::station::{Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ const LONGEST_MS: f64 = 1000.0;
 pub struct DiskSpec {
     /// The mechanical part.
     pub drive: Arc<Drive>,
-    /// Command overhead and bus.
-    pub interface: Interface,
+    /// Bus, overheads and buffer.
+    pub settings: Settings,
     surfaces: u32,
     cylinders: u32,
     zones: Vec<ZoneSpec>,
@@ -72,11 +72,15 @@ impl DiskSpec {
         }
 
         let settle = Range::at_least(-LONGEST_MS).at_most(LONGEST_MS);
-        let milliseconds = Range::at_least(0.0).at_most(1e9);
+        let times_ms = read_seeks(keys, cylinders)?;
+        let staying_ms = keys.opt_f64("seek_zero_ms", time())?;
         let drive = Drive {
             geometry,
             rotation,
-            seeks: Seeks::new(&read_seeks(keys, cylinders)?),
+            seeks: Seeks::new(
+                &times_ms,
+                staying_ms.unwrap_or_else(|| seek::staying_ms(&times_ms)),
+            ),
             head_switch: Nanos::from_ms(keys.f64("head_switch_ms", time())?),
             write_settle_ns: (1e6 * keys.f64("write_settle_ms", settle)?).round() as i64,
             zero_latency_read: keys.bool("zero_latency_read")?,
@@ -84,10 +88,7 @@ impl DiskSpec {
         };
         Ok(Self {
             drive: Arc::new(drive),
-            interface: Interface {
-                overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),
-                bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", milliseconds)?,
-            },
+            settings: Settings::read(keys)?,
             surfaces,
             cylinders,
             zones,
@@ -103,12 +104,12 @@ impl DiskSpec {
     /// The device as a model.
     #[must_use]
     pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
-        Box::new(Station::new(
+        Box::new(Controller::new(
             name,
             device,
             self.disk(),
             scheduler,
-            self.interface,
+            self.settings.clone(),
         ))
     }
 
@@ -130,6 +131,7 @@ impl DiskSpec {
             "revolution_ms": 1e3 * revolution_s,
             "mean_seek_ms": drive.seeks.mean_ms(),
             "full_seek_ms": drive.seeks.full_ms(),
+            "seek_zero_ms": drive.seeks.staying().ms(),
             "media_mb_s": rate_mb_s(widest.unwrap_or(0)),
             "streaming_mb_s": self.streaming_mb_s(revolution_s),
         })

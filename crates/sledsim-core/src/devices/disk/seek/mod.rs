@@ -4,11 +4,13 @@
 
 mod datasheet;
 mod hpl;
+mod staying;
 mod table;
 mod three_part;
 
 pub use datasheet::{average_limits_ms, datasheet};
 pub use hpl::{Hpl, hpl};
+pub use staying::staying_ms;
 pub use table::{rising, table};
 pub use three_part::{ThreePart, three_part};
 
@@ -21,19 +23,25 @@ pub struct Seeks {
     times: Vec<u32>,
     /// For each distance the least of the times from there on.
     least: Vec<u32>,
+    staying: Nanos,
 }
 
 impl Seeks {
-    /// From times in ms (0 to 4000): the first is for one cylinder.
+    /// From times in ms (0 to 4000): the first is for one cylinder. `staying_ms`
+    /// is the time of an access that stays on its cylinder.
     #[must_use]
-    pub fn new(times_ms: &[f64]) -> Self {
+    pub fn new(times_ms: &[f64], staying_ms: f64) -> Self {
         let ns = times_ms.iter().map(|&ms| Nanos::from_ms(ms).0 as u32);
         let times: Vec<u32> = std::iter::once(0).chain(ns).collect();
         let mut least = times.clone();
         for distance in (1..least.len()).rev() {
             least[distance - 1] = least[distance - 1].min(least[distance]);
         }
-        Self { times, least }
+        Self {
+            times,
+            least,
+            staying: Nanos::from_ms(staying_ms),
+        }
     }
 
     /// Time for `distance` cylinders, none of them for staying.
@@ -41,6 +49,13 @@ impl Seeks {
     #[inline]
     pub fn time(&self, distance: u32) -> Nanos {
         Nanos(u64::from(self.times[distance as usize]))
+    }
+
+    /// Time of an access that stays on its cylinder.
+    #[must_use]
+    #[inline]
+    pub fn staying(&self) -> Nanos {
+        self.staying
     }
 
     /// The least of the times for `distance` cylinders or more. It never falls

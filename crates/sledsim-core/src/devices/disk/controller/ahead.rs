@@ -1,0 +1,183 @@
+//! Read-ahead: what a drive reads when a read is done, until it is stopped.
+//!
+//! It is planned a pass at a time, when somebody asks whether a block will
+//! have been read, or what has been.
+
+use super::pieces::Piece;
+use super::settings::{Buffer, ReadAhead};
+use crate::devices::disk::drive::{Arm, Drive, How};
+use crate::request::Extent;
+use crate::units::Nanos;
+use std::ops::Range;
+
+/// The rest of a plan.
+#[derive(Clone, Debug)]
+pub struct Ahead {
+    /// The next block.
+    next: u64,
+    /// One past the last block.
+    goal: u64,
+    /// How many blocks more there may be.
+    left: u64,
+    /// One past the last block of the track where the read ended.
+    track_end: u64,
+    /// What lies on that track before the read, if it is read round.
+    round: Extent,
+    /// When the arm is free for the next pass, and where it is.
+    at: Nanos,
+    arm: Arm,
+    how: How,
+}
+
+/// A read that is to be followed.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// Its blocks.
+    pub extent: Extent,
+    /// The first block that was read for it.
+    pub first: u64,
+    /// The blocks of the track on which it ends.
+    pub track: Range<u64>,
+    /// Whether it continues the read before.
+    pub streams: bool,
+}
+
+impl Ahead {
+    /// What follows a read that ends at `at`, and whether it gets the whole
+    /// buffer. None if nothing does.
+    #[must_use]
+    pub fn after(
+        drive: &Drive,
+        buffer: &Buffer,
+        read: Followed,
+        at: Nanos,
+        arm: Arm,
+    ) -> Option<(Self, bool)> {
+        let geometry = &drive.geometry;
+        let (blocks, end) = (u64::from(read.extent.blocks), read.extent.end());
+        let (track, track_end) = (read.track.clone(), read.track.end);
+        let next_track_end = || {
+            let on = track_end.min(geometry.blocks() - 1);
+            geometry.track_around(on).end
+        };
+        let (mut room, mut round, mut whole) = (buffer.segment_blocks, buffer.whole_track, false);
+        let mut goal = match buffer.read_ahead {
+            ReadAhead::None => end,
+            ReadAhead::Track => track_end,
+            ReadAhead::Cylinder => geometry.end_of_cylinder(end - 1),
+            ReadAhead::Segment => u64::MAX,
+            ReadAhead::Tracks => match buffer.segment_blocks / (track.end - track.start) {
+                0 if read.streams => {
+                    room *= u64::from(buffer.segments);
+                    (round, whole) = (true, true);
+                    next_track_end()
+                }
+                0 => end,
+                1 => track_end,
+                _ => next_track_end(),
+            },
+        };
+        let may = |room: u64| {
+            let room = if buffer.over_requested {
+                room
+            } else {
+                room.saturating_sub(blocks)
+            };
+            room.min(if whole { room } else { buffer.most_ahead })
+        };
+        let mut left = if goal == end { 0 } else { may(room) };
+        left = left.max(buffer.least_ahead);
+        goal = goal
+            .min(end.saturating_add(left))
+            .max(end + buffer.least_ahead)
+            .min(geometry.blocks());
+        let round = if round && buffer.read_ahead != ReadAhead::None {
+            read.first.saturating_sub(track.start)
+        } else {
+            0
+        };
+        let ahead = Self {
+            next: end,
+            goal,
+            left,
+            track_end,
+            round: Extent {
+                lbn: track.start,
+                blocks: round as u32,
+            },
+            at,
+            arm,
+            how: How::READ_ON,
+        };
+        (left > 0).then_some((ahead, whole))
+    }
+
+    /// When its next pass may begin.
+    #[must_use]
+    pub fn at(&self) -> Nanos {
+        self.at
+    }
+
+    /// One past the last block it is to reach.
+    #[must_use]
+    pub fn goal(&self) -> u64 {
+        self.goal
+    }
+
+    /// The same goal, but from block `begin` on.
+    #[must_use]
+    pub fn from(mut self, begin: u64, at: Nanos, arm: Arm) -> Self {
+        self.round.blocks = 0;
+        (self.next, self.track_end) = (begin, begin);
+        self.left = self.goal.saturating_sub(begin);
+        self.resume(at, arm);
+        self
+    }
+
+    /// Begins again at `at` with the arm elsewhere.
+    pub fn resume(&mut self, at: Nanos, arm: Arm) {
+        (self.at, self.arm, self.how.goes_on) = (at, arm, false);
+    }
+
+    /// Goes on to `goal` at least.
+    pub fn reach(&mut self, goal: u64) {
+        self.left += goal.saturating_sub(self.goal);
+        self.goal = self.goal.max(goal);
+    }
+
+    /// Whether the block is among what is still planned.
+    #[must_use]
+    pub fn covers(&self, lbn: u64) -> bool {
+        let behind = (self.next..self.goal).contains(&lbn);
+        behind || (self.round.lbn..self.round.end()).contains(&lbn)
+    }
+
+    /// The next pass.
+    pub fn next(&mut self, drive: &Drive) -> Option<Piece> {
+        let round = self.next >= self.track_end && self.round.blocks > 0;
+        let (lbn, end) = if round {
+            (self.round.lbn, self.round.end())
+        } else if self.next < self.track_end {
+            (self.next, self.goal.min(self.track_end))
+        } else {
+            (self.next, self.goal)
+        };
+        let blocks = (end.saturating_sub(lbn)).min(self.left);
+        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+        if blocks == 0 {
+            return None;
+        }
+        let pass = drive.pass(self.at, self.arm, self.how, lbn, blocks);
+        let [mut piece, _] = Piece::of(&pass);
+        piece.arm = Some(pass.arm);
+        (self.at, self.arm, self.how.goes_on) = (pass.end, pass.arm, true);
+        self.left -= u64::from(pass.blocks);
+        if round {
+            self.round.lbn += u64::from(pass.blocks);
+            self.round.blocks -= pass.blocks;
+        } else {
+            self.next += u64::from(pass.blocks);
+        }
+        Some(piece)
+    }
+}

@@ -1,0 +1,354 @@
+//! The electronics of a drive: bus, overheads, queue and buffer around the
+//! mechanics, as a [`Model`]. What it does follows from what measured drives
+//! do: `BEHAVIOUR.md`, sections 4 to 7, has the evidence.
+//!
+//! *Requests.* A request first takes the bus for its command. A read whose
+//! blocks are in the buffer, or will be because the drive is reading them,
+//! never waits for others: its blocks cross the bus as they are there. A write
+//! that the buffer takes is complete when its data have crossed; its way to
+//! the media comes before whatever waits, and no other write is taken until it
+//! is there, unless it continues that one. All else waits for the mechanics,
+//! and the scheduler picks.
+//!
+//! *Bus.* It is taken for commands and blocks in the order of asking. A read
+//! takes it as late as it can without ending later, or, with `hold_reads`,
+//! from its first block on. An answer that was given stands: blocks that a hit
+//! was promised are read even if something else waits.
+//!
+//! *Read-ahead* begins where a read from the media ends, goes on while the
+//! mechanics have nothing else to do, and is stopped by whatever needs them.
+//!
+//! *Flush and trim.* A flush is complete when what was written is on the
+//! media; a trim when its command has been processed.
+//!
+//! *Rows.* Waiting for the bus, for room in the buffer and for blocks that are
+//! being read is `queue`. Hits and writes into the buffer have no passes: what
+//! read-ahead and writing back took is in the report only.
+
+mod ahead;
+mod bus;
+mod pieces;
+mod reads;
+mod segments;
+mod settings;
+mod writes;
+
+pub use settings::{Buffer, BusTimes, Keep, Overheads, ReadAhead, Settings, Share, WriteBack};
+
+use super::arm::Disk;
+use super::drive::{Drive, How};
+use super::geometry::Track;
+use crate::mechanism::Mechanism;
+use crate::model::{Answers, Energy, Model, Report};
+use crate::request::{Extent, Op, Request};
+use crate::row::{Parts, Row};
+use crate::schedulers::{Scheduler, Waiting};
+use crate::units::Nanos;
+use ahead::Ahead;
+use bus::Bus;
+use pieces::Piece;
+use segments::Segments;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The request that was taken up last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    write: bool,
+    /// One past its last block.
+    end: u64,
+}
+
+/// Written data that are not on the media yet.
+#[derive(Clone, Copy, Debug)]
+struct Dirty {
+    blocks: u64,
+    /// When they will be.
+    until: Nanos,
+}
+
+/// A drive: mechanics with queue, overheads, bus and buffer.
+pub struct Controller {
+    name: String,
+    device: u16,
+    disk: Disk,
+    /// What the disk is made of.
+    drive: Arc<Drive>,
+    scheduler: Box<dyn Scheduler>,
+    settings: Settings,
+    buffer: Buffer,
+    segments: Segments,
+    bus: Bus,
+    /// Commands on their way through the bus, in the order of `ready`.
+    incoming: VecDeque<Waiting>,
+    /// Requests the scheduler holds.
+    waiting: usize,
+    /// When the mechanics have done all that was announced.
+    free: Nanos,
+    /// When the last request is answered, for a drive that never disconnects.
+    answered: Nanos,
+    busy: Nanos,
+    before: Before,
+    dirty: VecDeque<Dirty>,
+    /// The segment of the last write into the buffer, and one past its end.
+    writing: Option<(usize, u64)>,
+    /// The segment that is being read into, what of it is on its way in the
+    /// order of passing, and the rest of the plan.
+    reading: Option<usize>,
+    coming: VecDeque<Piece>,
+    ahead: Option<Ahead>,
+    /// The request of which the buffer held nothing, when it last looked.
+    missed: Option<(u64, Nanos)>,
+    /// The pieces of the request in service, in the order of LBNs.
+    pieces: Vec<Piece>,
+    /// When something is next due: [`Controller::due`], kept up to date.
+    next: Option<Nanos>,
+}
+
+/// What moving extents took.
+struct Moved {
+    parts: Parts,
+    passes: u32,
+    end: Nanos,
+    /// When the head was first on track.
+    arrive: Nanos,
+    /// The last track.
+    track: Track,
+}
+
+impl Controller {
+    /// A drive around `disk`. `device` and `name` mark its rows and reports.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        device: u16,
+        disk: Disk,
+        scheduler: Box<dyn Scheduler>,
+        settings: Settings,
+    ) -> Self {
+        let buffer = settings.buffer.unwrap_or(Buffer {
+            segments: 1,
+            keep: Keep::Nothing,
+            ..Buffer::default()
+        });
+        Self {
+            name: name.to_owned(),
+            device,
+            drive: Arc::clone(disk.drive()),
+            disk,
+            scheduler,
+            segments: Segments::new(&buffer),
+            settings,
+            buffer,
+            bus: Bus::default(),
+            incoming: VecDeque::new(),
+            waiting: 0,
+            free: Nanos::ZERO,
+            answered: Nanos::ZERO,
+            busy: Nanos::ZERO,
+            before: Before::default(),
+            dirty: VecDeque::new(),
+            writing: None,
+            reading: None,
+            coming: VecDeque::new(),
+            ahead: None,
+            missed: None,
+            pieces: Vec::new(),
+            next: None,
+        }
+    }
+
+    /// The next instant at which something is due.
+    fn due(&self) -> Option<Nanos> {
+        let alone = self.settings.bus.never_disconnect;
+        let command = (self.incoming.front())
+            .filter(|_| !(alone && self.waiting > 0))
+            .map(|first| {
+                first
+                    .ready
+                    .max(if alone { self.answered } else { Nanos::ZERO })
+            });
+        let media = (self.waiting > 0).then_some(self.free);
+        [command, media].into_iter().flatten().min()
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(due) = self.next {
+            if due > until || (due == until && !inclusive) {
+                return;
+            }
+            self.happen(due, answers);
+            self.next = self.due();
+        }
+    }
+
+    /// What is due at `at`: all commands that have been processed, and then
+    /// what the mechanics do next.
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        self.bus.forget(at);
+        self.read_by(at);
+        while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
+            self.dirty.pop_front();
+        }
+        let alone = self.settings.bus.never_disconnect;
+        while self.incoming.front().is_some_and(|first| first.ready <= at) {
+            if alone && (self.waiting > 0 || self.answered > at) {
+                break;
+            }
+            if let Some(waiting) = self.incoming.pop_front() {
+                self.take_in(waiting, at, answers);
+            }
+        }
+        if self.waiting > 0
+            && self.free <= at
+            && let Some(waiting) = self.scheduler.pop(at, &self.disk)
+        {
+            self.waiting -= 1;
+            if waiting.request.op == Op::Read {
+                self.serve_read(&waiting, at, answers);
+            } else {
+                self.serve_write(&waiting, at, answers);
+            }
+        }
+    }
+
+    /// A request whose command has been processed.
+    fn take_in(&mut self, waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
+        let taken = match waiting.request.op {
+            Op::Read => self.hit(&waiting, at, answers),
+            Op::Write => {
+                self.may_accept(&waiting.request, at) && {
+                    self.accept(&waiting, at, answers);
+                    true
+                }
+            }
+            Op::Flush | Op::Trim => {
+                let flush = waiting.request.op == Op::Flush;
+                let durable = self.dirty.back().map_or(at, |dirty| dirty.until);
+                let done = if flush { durable } else { at };
+                self.answer(self.row(&waiting, at), done, answers);
+                true
+            }
+        };
+        if !taken {
+            self.scheduler.push(waiting, &self.disk);
+            self.waiting += 1;
+        }
+    }
+
+    /// The row of a request that is taken up at `at`, with the parts before.
+    fn row(&self, waiting: &Waiting, at: Nanos) -> Row {
+        let command = self.settings.command;
+        Row {
+            queue_depth: waiting.queue_depth,
+            start: at,
+            completion: at,
+            parts: Parts {
+                overhead: command,
+                queue: at - waiting.request.arrival - command,
+                ..Parts::default()
+            },
+            ..Row::of(&waiting.request, self.device)
+        }
+    }
+
+    /// Announces a completion; what its parts do not explain was waiting.
+    fn answer(&mut self, mut row: Row, completion: Nanos, answers: &mut dyn Answers) {
+        row.completion = completion;
+        row.parts.queue += row.response().since(row.parts.total());
+        self.answered = self.answered.max(completion);
+        answers.done(&row);
+    }
+
+    /// Remembers a request for the overheads of the next.
+    fn remember(&mut self, request: &Request) {
+        if let Some(last) = request.extents.last() {
+            self.before = Before {
+                write: request.op == Op::Write,
+                end: last.end(),
+            };
+        }
+    }
+
+    /// Moves extents from `at` on and leaves their pieces, in the order of
+    /// LBNs within each extent, in `self.pieces`.
+    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> Moved {
+        let (mut now, mut arm) = (at, self.disk.arm());
+        let mut moved = Moved {
+            parts: Parts::default(),
+            passes: 0,
+            end: at,
+            arrive: at,
+            track: Track::default(),
+        };
+        self.pieces.clear();
+        for &extent in extents {
+            for pass in self.drive.passes(now, arm, how, extent) {
+                if moved.passes == 0 {
+                    moved.arrive = pass.arrive;
+                }
+                moved.passes += 1;
+                moved.parts.seek += pass.seek;
+                moved.parts.head_switch += pass.head_switch;
+                moved.parts.settle += pass.settle;
+                moved.parts.transfer += pass.transfer;
+                moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
+                let [first, behind] = Piece::of(&pass);
+                self.pieces.push(first);
+                if behind.extent.blocks > 0 {
+                    self.pieces.push(behind);
+                }
+                (now, arm, moved.track) = (pass.end, pass.arm, pass.track);
+            }
+            how.not_before = Nanos::ZERO;
+        }
+        moved.end = now;
+        self.disk.leave(arm);
+        moved
+    }
+
+    /// The mechanics have work until `end`.
+    fn occupy(&mut self, from: Nanos, end: Nanos) {
+        self.busy += end.since(from);
+        self.free = self.free.max(end);
+    }
+}
+
+impl Model for Controller {
+    fn blocks(&self) -> u64 {
+        self.disk.blocks()
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        self.bus.forget(arrival);
+        let in_service = u32::from(self.free > arrival);
+        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
+        let ready = self.bus.take(arrival, arrival + self.settings.command);
+        self.incoming.push_back(Waiting {
+            request,
+            queue_depth,
+            ready,
+            data_in: ready,
+        });
+        self.next = self.due();
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    fn report(&self, _until: Nanos, reports: &mut Vec<Report>) {
+        reports.push(Report {
+            name: self.name.clone(),
+            busy: self.busy,
+            energy: Energy::default(),
+        });
+    }
+}

@@ -1,0 +1,275 @@
+//! What a spec says about the electronics of a drive: the bus, overheads and
+//! the buffer. The keys are described in `docs/devices.md`.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::units::Nanos;
+
+/// Bus, overheads and buffer of a drive.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Command processing of every request; holds the bus.
+    pub command: Nanos,
+    /// The bus.
+    pub bus: BusTimes,
+    /// Overheads by kind of request.
+    pub overheads: Overheads,
+    /// The buffer; a drive without one holds just what is on its way.
+    pub buffer: Option<Buffer>,
+}
+
+/// What the bus takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BusTimes {
+    /// A block to the host, in ns.
+    pub read_ns_per_block: f64,
+    /// A block to the drive, in ns.
+    pub write_ns_per_block: f64,
+    /// Whether reads keep the bus from their first block to their last.
+    pub hold_reads: bool,
+    /// Whether the bus is kept from the arrival of a request to its
+    /// completion.
+    pub never_disconnect: bool,
+}
+
+/// Overheads by what is done and what was done before: `[after a read, after a
+/// write]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overheads {
+    /// A read whose blocks are in the buffer, or being read into it.
+    pub read_hit: [Nanos; 2],
+    /// Any other read.
+    pub read_miss: [Nanos; 2],
+    /// A write that is complete when it is in the buffer.
+    pub write_hit: [Nanos; 2],
+    /// A write that is complete when it is on the media.
+    pub write_miss: [Nanos; 2],
+    /// After the last block of a read.
+    pub read_completion: Nanos,
+    /// After the last block of a write.
+    pub write_completion: Nanos,
+    /// Taking the bus again for what was read.
+    pub reselect: Nanos,
+}
+
+/// What a buffer keeps for later reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// All that passes through it.
+    #[default]
+    All,
+    /// All but the blocks of the read just served.
+    Ahead,
+    /// Nothing: it only matches speeds. There is no read-ahead either, and a
+    /// write is complete when it is on the media.
+    Nothing,
+}
+
+/// How far a drive reads ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadAhead {
+    /// Not at all.
+    #[default]
+    None,
+    /// To the end of the track.
+    Track,
+    /// To the end of the cylinder.
+    Cylinder,
+    /// As far as the segment holds.
+    Segment,
+    /// By whole tracks: to the end of the track, if a segment holds one; of the
+    /// next one, if it holds two. Where it holds none, only a read that
+    /// continues the read before is followed, and gets the whole buffer.
+    Tracks,
+}
+
+/// Which writes are complete when their data are in the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteBack {
+    /// None.
+    #[default]
+    None,
+    /// Those of a run in which each continues the one before, while no other
+    /// request waits.
+    Appends,
+    /// All.
+    All,
+}
+
+/// What the high water mark is a share of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// The request.
+    #[default]
+    Request,
+    /// The segment.
+    Segment,
+}
+
+/// A buffer of several segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Buffer {
+    /// How many segments.
+    pub segments: u32,
+    /// Blocks in each.
+    pub segment_blocks: u64,
+    /// What is kept.
+    pub keep: Keep,
+    /// How far to read ahead.
+    pub read_ahead: ReadAhead,
+    /// Blocks that are read ahead whatever else is said.
+    pub least_ahead: u64,
+    /// The most blocks that are read ahead.
+    pub most_ahead: u64,
+    /// Whether what is read ahead may take the place of blocks the host has
+    /// had: the segment is then a window that moves on with the host.
+    pub over_requested: bool,
+    /// Whether a hit makes the drive read ahead.
+    pub ahead_on_hit: bool,
+    /// Whether read-ahead may end inside a sector.
+    pub stops_in_sector: bool,
+    /// Whether read-ahead goes on after a write into the buffer.
+    pub ahead_after_write: bool,
+    /// Whether blocks that pass before the request are kept.
+    pub free_blocks: bool,
+    /// Whether read-ahead goes round the track of the request.
+    pub whole_track: bool,
+    /// Which writes are complete when they are in the buffer.
+    pub write_back: WriteBack,
+    /// Whether a write that continues the last one shares its segment.
+    pub append: bool,
+    /// How many segments may hold written data.
+    pub write_segments: u32,
+    /// Whether one is set aside for it.
+    pub own_write_segment: bool,
+    /// Whether reads find written data, and writes leave read data alone.
+    pub read_written: bool,
+    /// Whether the part of a read that is held crosses the bus at once.
+    pub partial_at_once: bool,
+    /// The share that must have been read before the bus is taken.
+    pub high_water: f64,
+    /// What it is a share of.
+    pub high_water_of: Share,
+}
+
+impl Settings {
+    /// Reads the keys of the electronics among those of a drive.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let milliseconds = Range::at_least(0.0).at_most(1e9);
+        let command = Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?);
+        let read_ms = keys.f64("bus_ms_per_block", milliseconds)?;
+        let write_ms = keys.opt_f64("bus_write_ms_per_block", milliseconds)?;
+        Ok(Self {
+            command,
+            bus: BusTimes {
+                read_ns_per_block: 1e6 * read_ms,
+                write_ns_per_block: 1e6 * write_ms.unwrap_or(read_ms),
+                hold_reads: flag(keys, "hold_bus_reads", false)?,
+                never_disconnect: flag(keys, "never_disconnect", false)?,
+            },
+            overheads: read_overheads(keys)?,
+            buffer: read_buffer(keys)?,
+        })
+    }
+}
+
+fn flag(keys: &mut Keys, key: &str, default: bool) -> Result<bool> {
+    Ok(keys.opt_bool(key)?.unwrap_or(default))
+}
+
+fn read_overheads(keys: &mut Keys) -> Result<Overheads> {
+    let Some(mut keys) = keys.take_table("overheads") else {
+        return Ok(Overheads::default());
+    };
+    let mut ms = |key: &str| -> Result<Nanos> {
+        let given = keys.opt_f64(key, Range::at_least(0.0).at_most(1000.0))?;
+        Ok(Nanos::from_ms(given.unwrap_or(0.0)))
+    };
+    let overheads = Overheads {
+        read_hit: [
+            ms("read_hit_after_read_ms")?,
+            ms("read_hit_after_write_ms")?,
+        ],
+        read_miss: [
+            ms("read_miss_after_read_ms")?,
+            ms("read_miss_after_write_ms")?,
+        ],
+        write_hit: [
+            ms("write_hit_after_read_ms")?,
+            ms("write_hit_after_write_ms")?,
+        ],
+        write_miss: [
+            ms("write_miss_after_read_ms")?,
+            ms("write_miss_after_write_ms")?,
+        ],
+        read_completion: ms("read_completion_ms")?,
+        write_completion: ms("write_completion_ms")?,
+        reselect: ms("reselect_ms")?,
+    };
+    keys.finish()?;
+    Ok(overheads)
+}
+
+fn read_buffer(keys: &mut Keys) -> Result<Option<Buffer>> {
+    let Some(mut keys) = keys.take_table("buffer") else {
+        return Ok(None);
+    };
+    let most_blocks = u64::from(u32::MAX);
+    let segments = keys.u32("segments", 1..=1024)?;
+    let segment_blocks = keys.u64("segment_blocks", 1..=most_blocks)?;
+    let keep = [
+        ("all", Keep::All),
+        ("ahead", Keep::Ahead),
+        ("nothing", Keep::Nothing),
+    ];
+    let read_ahead = [
+        ("none", ReadAhead::None),
+        ("track", ReadAhead::Track),
+        ("cylinder", ReadAhead::Cylinder),
+        ("segment", ReadAhead::Segment),
+        ("tracks", ReadAhead::Tracks),
+    ];
+    let write_back = [
+        ("none", WriteBack::None),
+        ("appends", WriteBack::Appends),
+        ("all", WriteBack::All),
+    ];
+    let shares = [("request", Share::Request), ("segment", Share::Segment)];
+    let most_ahead = keys.opt_u64("read_ahead_max_blocks", 0..=most_blocks)?;
+    let most_ahead = most_ahead.unwrap_or(most_blocks);
+    let least_ahead = keys.opt_u64("read_ahead_min_blocks", 0..=segment_blocks.min(most_ahead))?;
+    let own_write_segment = flag(&mut keys, "own_write_segment", false)?;
+    // One segment at least is left for reads.
+    let most_write = segments - u32::from(own_write_segment);
+    if most_write == 0 {
+        let must = "must be false if there is one segment";
+        return Err(keys.refuse("own_write_segment", must));
+    }
+    let buffer = Buffer {
+        segments,
+        segment_blocks,
+        keep: keys.opt_choice("keep", &keep)?.unwrap_or_default(),
+        read_ahead: (keys.opt_choice("read_ahead", &read_ahead)?).unwrap_or_default(),
+        least_ahead: least_ahead.unwrap_or(0),
+        most_ahead,
+        over_requested: flag(&mut keys, "read_ahead_over_requested", false)?,
+        ahead_on_hit: flag(&mut keys, "read_ahead_on_hit", false)?,
+        stops_in_sector: flag(&mut keys, "read_ahead_stops_in_sector", false)?,
+        ahead_after_write: flag(&mut keys, "read_ahead_after_write_hit", false)?,
+        free_blocks: flag(&mut keys, "read_free_blocks", false)?,
+        whole_track: flag(&mut keys, "whole_track", false)?,
+        write_back: (keys.opt_choice("write_back", &write_back)?).unwrap_or_default(),
+        append: flag(&mut keys, "append_writes", true)?,
+        write_segments: keys.opt_u32("write_segments", 1..=most_write)?.unwrap_or(1),
+        own_write_segment,
+        read_written: flag(&mut keys, "read_written", true)?,
+        partial_at_once: flag(&mut keys, "partial_hits_at_once", true)?,
+        high_water: (keys.opt_f64("high_water", Range::at_least(0.0).at_most(1.0))?).unwrap_or(0.0),
+        high_water_of: (keys.opt_choice("high_water_of", &shares)?).unwrap_or_default(),
+    };
+    keys.finish()?;
+    Ok(Some(buffer))
+}

@@ -1,0 +1,184 @@
+//! Writes: into the buffer, or through it.
+
+use super::pieces::Delivery;
+use super::{Controller, Dirty, Keep, WriteBack};
+use crate::model::Answers;
+use crate::request::{Extent, Op, Request};
+use crate::row::Parts;
+use crate::schedulers::Waiting;
+use crate::units::Nanos;
+
+impl Controller {
+    /// Whether a write continues the last one in the buffer.
+    fn appends(&self, extent: Extent) -> bool {
+        self.buffer.append && self.writing.is_some_and(|(_, end)| end == extent.lbn)
+    }
+
+    /// Whether a write is complete when it is in the buffer, if that takes it.
+    fn writes_back(&self, request: &Request) -> bool {
+        self.buffer.write_back != WriteBack::None
+            && self.buffer.keep != Keep::Nothing
+            && request.extents.len() == 1
+            && !request.flags.fua
+    }
+
+    /// Whether the buffer takes a write at once: if all that was written is on
+    /// the media, or if it continues that and is the only one to wait for it.
+    pub(super) fn may_accept(&self, request: &Request, at: Nanos) -> bool {
+        if !self.writes_back(request) {
+            return false;
+        }
+        let extent = request.extents[0];
+        let alone = self.waiting == 0 && (self.free <= at || !self.dirty.is_empty());
+        if self.buffer.write_back == WriteBack::Appends && !alone {
+            return false;
+        }
+        let room = self.room_at(u64::from(extent.blocks)) <= at;
+        self.dirty.is_empty() || (self.appends(extent) && (room || self.waiting == 0))
+    }
+
+    /// When there is room in the write segment for so many blocks, if older
+    /// ones leave it as they reach the media.
+    fn room_at(&self, blocks: u64) -> Nanos {
+        let mut held: u64 = self.dirty.iter().map(|dirty| dirty.blocks).sum();
+        let mut at = Nanos::ZERO;
+        for dirty in &self.dirty {
+            if held + blocks <= self.buffer.segment_blocks {
+                break;
+            }
+            held -= dirty.blocks;
+            at = dirty.until;
+        }
+        at
+    }
+
+    /// Takes a write into the buffer, and plans its way to the media.
+    pub(super) fn accept(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+        let request = &waiting.request;
+        let extent = request.extents[0];
+        let appends = self.appends(extent);
+        let same_track = self.before.write
+            && (self.drive.geometry.track_around(self.before.end - 1)).contains(&extent.lbn);
+        let overhead = self.settings.overheads.write_hit[usize::from(same_track)];
+        let blocks = u64::from(extent.blocks);
+        self.missed = None;
+
+        let start = (at + overhead).max(self.room_at(blocks));
+        let mut crossing = Delivery::new(self.settings.bus.write_ns_per_block, start);
+        crossing.held(blocks);
+        let bus = crossing.bus(blocks);
+        let mut crossed = self.bus.take(start, crossing.end);
+
+        let follows = appends && self.free > at + overhead;
+        let resumes = self.buffer.ahead_after_write.then(|| self.ahead.clone());
+        let reading = self.reading;
+        let free = self.stop(at);
+        let mut how = self.drive.access(Op::Write);
+        how.goes_on = follows;
+        let moved = self.move_data(free.max(at + overhead), &[extent], how);
+        self.occupy(free.max(at + overhead), moved.end);
+        crossed = crossed.max(self.fits_at(extent));
+        let until = moved.end.max(crossed);
+        self.free = self.free.max(until);
+        self.dirty.push_back(Dirty { blocks, until });
+
+        let own = self.writing.filter(|_| appends).map(|(index, _)| index);
+        self.segments.written(extent, own, &self.buffer);
+        let index = own.unwrap_or_else(|| self.take_segment(true));
+        self.segments.touch(index);
+        self.segments.get_mut(index).add(extent);
+        self.writing = Some((index, extent.end()));
+        if let (Some(Some(mut ahead)), Some(_)) = (resumes, reading) {
+            ahead.resume(until, self.disk.arm());
+            (self.ahead, self.reading) = (Some(ahead), reading);
+        }
+
+        let mut row = self.row(waiting, at);
+        let completion = crossed + self.settings.overheads.write_completion;
+        row.parts.overhead += overhead + self.settings.overheads.write_completion;
+        row.parts.bus = bus;
+        self.answer(row, completion, answers);
+        self.remember(request);
+    }
+
+    /// When the last block of a write that is larger than its segment can be
+    /// in it: those that find no room come as the media take others.
+    fn fits_at(&self, extent: Extent) -> Nanos {
+        let blocks = u64::from(extent.blocks);
+        let over = blocks.saturating_sub(self.buffer.segment_blocks);
+        if over == 0 {
+            return Nanos::ZERO;
+        }
+        let mut left = over;
+        let mut at = Nanos::ZERO;
+        for piece in &self.pieces {
+            let count = left.min(u64::from(piece.extent.blocks));
+            if count > 0 {
+                at = at.max(piece.passed(count));
+            }
+            left -= count;
+        }
+        let bus = Delivery::new(self.settings.bus.write_ns_per_block, at);
+        at + bus.bus(1)
+    }
+
+    /// Serves a write with the mechanics, which are free at `at`.
+    pub(super) fn serve_write(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+        let request = &waiting.request;
+        let with_others = self.buffer.write_back == WriteBack::Appends && self.waiting > 0;
+        if self.writes_back(request) && !with_others {
+            return self.accept(waiting, at, answers);
+        }
+        let overheads = self.settings.overheads;
+        let overhead = overheads.write_miss[usize::from(self.before.write)];
+        let free = self.stop(at);
+        let start = free + overhead;
+        for &extent in &request.extents {
+            self.segments.written(extent, None, &self.buffer);
+        }
+        self.writing = None;
+
+        // The fixed part of the access passes before the data are asked for;
+        // then no block may come late.
+        let fixed = self.drive.seeks.staying().0;
+        let fixed = Nanos(fixed.saturating_add_signed(self.drive.write_settle_ns));
+        let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);
+        let bus = bus_time.bus(u64::from(request.blocks()));
+        let crossed = self.bus.take(start + fixed, start + fixed + bus);
+        let asked = crossed - bus;
+
+        let arm = self.disk.arm();
+        let mut how = self.drive.access(Op::Write);
+        let mut moved = self.move_data(start, &request.extents, how);
+        let first = self.pieces.iter().map(|piece| piece.first).min();
+        let first = first.unwrap_or(start);
+        let mut lead = Nanos::ZERO;
+        let mut before = 0;
+        for piece in &self.pieces {
+            let blocks = u64::from(piece.extent.blocks);
+            for (block, passes) in [(1, piece.first), (blocks, piece.passed(blocks - 1))] {
+                let is_in = asked + bus_time.bus(before + block);
+                lead = lead.max(is_in.since(passes - first));
+            }
+            before += blocks;
+        }
+        if lead > first {
+            self.disk.leave(arm);
+            how.not_before = lead;
+            moved = self.move_data(start, &request.extents, how);
+        }
+        self.occupy(free, moved.end);
+        let mut row = self.row(waiting, at);
+        let media_or_bus = moved.end.max(crossed);
+        row.start = free;
+        row.passes = moved.passes;
+        row.parts = Parts {
+            overhead: row.parts.overhead + overhead + overheads.write_completion,
+            queue: row.parts.queue + (free - at),
+            bus: media_or_bus - moved.end,
+            ..moved.parts
+        };
+        self.answer(row, media_or_bus + overheads.write_completion, answers);
+        self.remember(request);
+    }
+}
