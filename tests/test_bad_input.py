@@ -103,6 +103,17 @@ WRONG_WORDS = [
     ("seek --device g2 --start=0,0,up --end=0,-51um,up", "y = -0.000051 m"),
     ("seek --device g2 --start -5um,0,up --end=0,0,up", "--start=-50um"),
     ("seek --device g2 --start=0,0,up", "--end"),
+    ("seek --device g2 --start=0,0,up --end=5", "--end", "X,Y,up", "g2"),
+    ("seek --device g2 100", "CYLINDERS", "g2 is not a disk"),
+    ("seek --device g2 --write --start=0,0,up --end=0,0,up", "--write", "g2 is not a disk"),
+    ("seek --device flash", "--device flash", "mems or disk"),
+    ("seek --device atlas10k 10042", "cylinders = 10042", "10041"),
+    ("seek --device atlas10k 1e3", "CYLINDERS", "'1e3'"),
+    ("seek --device atlas10k 5 --start 0 --end 1", "CYLINDERS", "--start"),
+    ("seek --device atlas10k 5 --write", "--write", "--start and --end"),
+    ("seek --device atlas10k --start 5", "--end", "missing"),
+    ("seek --device atlas10k --start 5 --end 0,0,up", "--end", "LBN", "atlas10k"),
+    ("seek --device atlas10k --start 5 --end 17938986", "17938986", "17938985"),
 ]
 """Command lines, each with what the message must name."""
 
@@ -267,6 +278,10 @@ def trace_of(text: bytes) -> str:
     return "bad.trace"
 
 
+DISK = ss.device("atlas10k")
+assert isinstance(DISK, ss.Disk)
+
+
 @pytest.mark.parametrize(
     ("do", "named"),
     [
@@ -289,6 +304,17 @@ def trace_of(text: bytes) -> str:
         (lambda: ss.device("g2").seek((0, 0, 0), (0, 0, 1)), "direction = 0"),
         (lambda: ss.device("g2").seek((0, 0, "left"), (0, 0, 1)), "'left'"),
         (lambda: ss.device("g2").seek((float("inf"), 0, 1), (0, 0, 1)), "x = inf"),
+        (lambda: DISK.locate(17_938_986), "17938985"),
+        (lambda: DISK.locate(-1), "lbn = -1"),
+        (lambda: DISK.lbn(10_042, 0, 0), "cylinder 10042"),
+        (lambda: DISK.lbn(0, 6, 0), "head 6"),
+        (lambda: DISK.lbn(0, 0, 334), "334 sectors"),
+        (lambda: DISK.lbn(0, 0, -1), "sector = -1"),
+        (lambda: DISK.seek(0, 17_938_986), "17938985"),
+        (lambda: DISK.seek(0, 1, op="erase"), "'erase'"),  # type: ignore[arg-type]
+        (lambda: DISK.seek_ms(10_042), "10041"),
+        (lambda: DISK.seek_ms(1, op="erase"), "'erase'"),  # type: ignore[arg-type]
+        (lambda: DISK.access(0, 1), "atlas10k"),
         (lambda: ss.workload("random", requests=0), "requests = 0"),
         (lambda: ss.workload("random", rates=5), "argument rates"),
         (lambda: ss.workload("seq"), "'seq'"),

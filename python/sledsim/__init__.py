@@ -11,7 +11,19 @@
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.comparison import Comparison, compare
-from sledsim.devices import Access, Device, Location, Seek, Step, device, presets
+from sledsim.devices import (
+    Access,
+    Device,
+    Disk,
+    DiskSeek,
+    Location,
+    Sector,
+    Seek,
+    Step,
+    Zone,
+    device,
+    presets,
+)
 from sledsim.loads import (
     Load,
     convert_trace,
@@ -29,12 +41,16 @@ __all__ = [
     "Access",
     "Comparison",
     "Device",
+    "Disk",
+    "DiskSeek",
     "Load",
     "Location",
     "Run",
+    "Sector",
     "Seek",
     "SledsimError",
     "Step",
+    "Zone",
     "__version__",
     "compare",
     "convert_trace",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float, int | str]
 """X and Y in metres from the centre, and the direction of Y motion: +1 or ``"up"``, -1 or
 ``"down"``."""
+
+Op: TypeAlias = Literal["read", "write"]
 
 _DIRECTIONS = {"up": 1, "down": -1}
 
@@ -134,6 +137,59 @@ class Location:
     """Y at which a pass upwards over its row starts, in metres from the centre."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sector:
+    """Where a block of a disk lies."""
+
+    cylinder: int
+    head: int
+    sector: int
+    """Physical number on the track; sectors 0 of all tracks begin at angle 0."""
+    angle: float
+    """Where it begins, in revolutions from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSeek:
+    """From one block of a disk to another, in seconds.
+
+    Arm and heads move first, the larger counting; then the media turn until the block comes by.
+    """
+
+    cylinders: int
+    """How many the arm moves over."""
+    seek_s: float
+    """The arm's move, settling included."""
+    head_switch_s: float
+    """What changing the head takes beyond it."""
+    rotation_s: float
+    """The wait after both, less than a revolution."""
+
+    @property
+    def total_s(self) -> float:
+        """Until the first block begins to pass."""
+        return self.seek_s + self.head_switch_s + self.rotation_s
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Cylinders of a disk with equally many sectors on a track."""
+
+    first_cylinder: int
+    last_cylinder: int
+    blocks_per_track: int
+    """Sectors on a track, spares included."""
+    first_lbn: int
+    blocks: int
+    """Blocks dealt out to it: without spares, slipped and reserved sectors."""
+    media_mb_s: float
+    """Rate at which sectors pass, in 10^6 bytes per second."""
+    track_skew_ms: float
+    """How much later the first block of the next track in a cylinder comes by."""
+    cylinder_skew_ms: float
+    """The same from the last track of a cylinder to the first of the next."""
+
+
 class Device:
     """A resolved device; made by :func:`device`."""
 
@@ -187,7 +243,7 @@ class Device:
         self,
         lbn: int,
         blocks: int,
-        op: Literal["read", "write"] = "read",
+        op: Op = "read",
         start: Point | None = None,
     ) -> Access:
         """Return what it takes to read or write blocks, pass by pass.
@@ -206,9 +262,7 @@ class Device:
         SledsimError
             For blocks outside the device or a point outside the travel of the sled.
         """
-        if op not in {"read", "write"}:
-            msg = f"op = {op!r}: must be 'read' or 'write'"
-            raise SledsimError(msg)
+        _is_write(op)
         _block_number("lbn", lbn, 2**64)
         _block_number("blocks", blocks, 2**32)
         steps, end = self._core.access(lbn, blocks, None if start is None else _point(start))
@@ -240,8 +294,95 @@ class Device:
         return self._core.lbn(cylinder, track, row, cell)
 
 
+class Disk(Device):
+    """A disk; what :func:`device` makes of one.
+
+    Its places and seeks are not those of a sled: ``isinstance(device, Disk)`` tells them apart.
+    """
+
+    def __init__(self, core: _core.Device, disk: _core.Disk) -> None:
+        super().__init__(core)
+        self._disk = disk
+
+    def locate(self, lbn: int) -> Sector:  # type: ignore[override]  # (a disk has other places)
+        """Where block ``lbn`` lies.
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        _block_number("lbn", lbn, 2**64)
+        return Sector(*self._disk.locate(lbn))
+
+    def lbn(  # type: ignore[override]  # (a disk has other places)
+        self, cylinder: int, head: int, sector: int
+    ) -> int | None:
+        """Return the block in a sector: the inverse of :meth:`locate`.
+
+        ``None`` if it holds none: it is a spare, slipped, reserved, or replaced by another.
+
+        Raises
+        ------
+        SledsimError
+            If no zone has such a sector.
+        """
+        for name, place in {"cylinder": cylinder, "head": head, "sector": sector}.items():
+            _block_number(name, place, 2**32)
+        return self._disk.lbn(cylinder, head, sector)
+
+    def seek(  # type: ignore[override]  # (a disk has other places)
+        self, start: int, end: int, op: Op = "read"
+    ) -> DiskSeek:
+        """Return what it takes from one block to another, by cause.
+
+        Parameters
+        ----------
+        start
+            The block that has just been read: the time begins as it ends.
+        end
+            The block that is asked for then.
+        op
+            What is done with it; before a ``"write"`` the heads settle for longer.
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        for name, lbn in (("start", start), ("end", end)):
+            _block_number(name, lbn, 2**64)
+        return DiskSeek(*self._disk.seek(start, end, _is_write(op)))
+
+    def seek_ms(self, cylinders: int, op: Op = "read") -> float:
+        """Time in ms to move the arm over so many cylinders, settling for ``op`` included.
+
+        For 0 cylinders it is the fixed part of an access, which every seek holds.
+
+        Raises
+        ------
+        SledsimError
+            If the disk does not have as many.
+        """
+        _block_number("cylinders", cylinders, 2**32)
+        return self._disk.seek_ms(cylinders, _is_write(op))
+
+    def seek_curve_ms(self, op: Op = "read") -> array[float]:
+        """Return :meth:`seek_ms` for 0, 1, 2 ... cylinders as an array.
+
+        numpy, matplotlib and others take it as it is: ``numpy.asarray(disk.seek_curve_ms())``.
+        """
+        return array("d", self._disk.seek_curve_ms(_is_write(op)))
+
+    def zones(self) -> list[Zone]:
+        """Return the zones, from the outer edge inwards."""
+        return [Zone(*zone) for zone in self._disk.zones()]
+
+
 def device(name: str | PathLike[str], **overrides: object) -> Device:
     """Resolve a device: a preset or a TOML file, with overrides of its keys.
+
+    A disk is a :class:`Disk`.
 
     Parameters
     ----------
@@ -256,7 +397,13 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    return Device(_core.Device(str(name), list(_flat(overrides))))
+    return of_core(_core.Device(str(name), list(_flat(overrides))))
+
+
+def of_core(core: _core.Device) -> Device:
+    """Wrap a device of the core."""
+    disk = core.disk()
+    return Device(core) if disk is None else Disk(core, disk)
 
 
 def _flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -277,6 +424,13 @@ def _block_number(name: str, number: int, end: int) -> None:
     if not 0 <= number < end:
         msg = f"{name} = {number}: must be from 0 to {end - 1}"
         raise SledsimError(msg)
+
+
+def _is_write(op: Op) -> bool:
+    if op not in {"read", "write"}:
+        msg = f"op = {op!r}: must be 'read' or 'write'"
+        raise SledsimError(msg)
+    return op == "write"
 
 
 def _point(point: Point) -> tuple[float, float, int]:

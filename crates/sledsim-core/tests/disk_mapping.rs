@@ -167,7 +167,7 @@ fn at_lbn(geometry: &Geometry, cylinder: f64, turns: u64) -> u64 {
 
 #[test]
 fn full_size_drives_are_bijections() {
-    for name in ["atlas10k", "superdisk"] {
+    for name in ["atlas10k", "atlas10k-50mbps", "superdisk", "nearline20t"] {
         let device = device(name, &[]);
         let geometry = &device.disk().expect("a disk").drive.geometry;
         let mut random = Stream::new(1, name);

@@ -1,5 +1,6 @@
 //! Devices: specs, geometry and the calculators.
 
+use crate::disk::Disk;
 use crate::error::{SledsimError, to_python};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -162,6 +163,11 @@ impl Device {
     #[getter]
     fn blocks(&self) -> u64 {
         self.blocks
+    }
+
+    /// The calculator of a disk, if it is one (a composite is not).
+    fn disk(&self) -> Option<Disk> {
+        self.device.disk().map(Disk::new)
     }
 
     /// The resolved spec as JSON.

@@ -4,6 +4,7 @@
 //! signatures here are its affair only.
 
 mod device;
+mod disk;
 mod error;
 mod rows;
 mod simulation;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::device::{Device, presets};
+    #[pymodule_export]
+    use crate::disk::Disk;
     #[pymodule_export]
     use crate::error::SledsimError;
     #[pymodule_export]

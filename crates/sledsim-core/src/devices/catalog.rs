@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 11] = [
+pub const PRESETS: [(&str, &str); 13] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -27,6 +27,14 @@ pub const PRESETS: [(&str, &str); 11] = [
     ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
     ("msst2005", include_str!("../../data/devices/msst2005.toml")),
     ("atlas10k", include_str!("../../data/devices/atlas10k.toml")),
+    (
+        "atlas10k-50mbps",
+        include_str!("../../data/devices/atlas10k-50mbps.toml"),
+    ),
+    (
+        "nearline20t",
+        include_str!("../../data/devices/nearline20t.toml"),
+    ),
     (
         "superdisk",
         include_str!("../../data/devices/superdisk.toml"),

@@ -465,6 +465,14 @@ impl Geometry {
         self.blocks
     }
 
+    /// The first block dealt out to a zone; the end of the drive for the one
+    /// after the last.
+    #[must_use]
+    pub fn start_of_zone(&self, zone: usize) -> u64 {
+        let stretch = (self.zones.get(zone)).and_then(|zone| self.stretches.get(zone.stretch));
+        stretch.map_or(self.blocks, |stretch| stretch.lbn.min(self.blocks))
+    }
+
     /// Zone and place of a block, how many blocks follow side by side (itself
     /// included).
     #[inline]

@@ -7,6 +7,7 @@
 //! [`controller`] a [`crate::model::Model`]: queue, bus, overheads and buffer.
 
 pub mod arm;
+pub mod calculator;
 pub mod controller;
 pub mod drive;
 pub mod geometry;

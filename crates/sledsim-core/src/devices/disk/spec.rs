@@ -101,6 +101,12 @@ impl DiskSpec {
         Disk::new(Arc::clone(&self.drive))
     }
 
+    /// The zones, from the outer edge inwards.
+    #[must_use]
+    pub fn zones(&self) -> &[ZoneSpec] {
+        &self.zones
+    }
+
     /// The device as a model.
     #[must_use]
     pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {

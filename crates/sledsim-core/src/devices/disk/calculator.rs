@@ -1,0 +1,192 @@
+//! The calculator: where blocks are and what a move would take, outside a
+//! simulation.
+
+use super::arm::Disk;
+use super::geometry::Sector;
+use super::spec::DiskSpec;
+use crate::error::{Error, Result};
+use crate::mechanism::Mechanism;
+use crate::request::{Op, Request};
+use crate::units::{BLOCK_BYTES, Nanos};
+
+/// A zone as its users see it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// First cylinder.
+    pub first_cylinder: u32,
+    /// Last cylinder.
+    pub last_cylinder: u32,
+    /// Sectors on a track.
+    pub blocks_per_track: u32,
+    /// First block; defects may have put it elsewhere.
+    pub first_lbn: u64,
+    /// Blocks of the zone, without spares and what is slipped or reserved.
+    pub blocks: u64,
+    /// Rate at which sectors pass, in 10^6 bytes per s.
+    pub media_mb_s: f64,
+    /// How much later than on the track before the first block of a track
+    /// comes by, within a cylinder.
+    pub track_skew: Nanos,
+    /// The same from the last track of a cylinder to the first of the next.
+    pub cylinder_skew: Nanos,
+}
+
+/// What it takes to come from one block to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Cylinders moved over.
+    pub cylinders: u32,
+    /// Arm move, with settling.
+    pub seek: Nanos,
+    /// What the head switch takes beyond the arm move.
+    pub head_switch: Nanos,
+    /// Then, until the block comes by.
+    pub rotation: Nanos,
+}
+
+/// Moves and places of one disk, each on its own: nothing is remembered.
+#[derive(Clone, Debug)]
+pub struct Calculator {
+    disk: Disk,
+    zones: Vec<Zone>,
+}
+
+impl Calculator {
+    /// A calculator for the disk that `spec` describes.
+    #[must_use]
+    pub fn new(spec: &DiskSpec) -> Self {
+        let disk = spec.disk();
+        let geometry = &disk.drive().geometry;
+        let rotation = disk.drive().rotation;
+        let zones = spec.zones().iter().enumerate().map(|(index, zone)| {
+            let first_lbn = geometry.start_of_zone(index);
+            let next = geometry.start_of_zone(index + 1);
+            let track_bytes = u64::from(zone.blocks_per_track) * BLOCK_BYTES;
+            Zone {
+                first_cylinder: zone.first_cylinder,
+                last_cylinder: zone.last_cylinder,
+                blocks_per_track: zone.blocks_per_track,
+                first_lbn,
+                blocks: next - first_lbn,
+                media_mb_s: 1e-6 * track_bytes as f64 / rotation.revolution_s(),
+                track_skew: rotation.time(u128::from(zone.track_skew)),
+                cylinder_skew: rotation.time(u128::from(zone.cylinder_skew)),
+            }
+        });
+        let zones = zones.collect();
+        Self { disk, zones }
+    }
+
+    /// The zones, from the outer edge inwards.
+    #[must_use]
+    pub fn zones(&self) -> &[Zone] {
+        &self.zones
+    }
+
+    /// Where a block is, and the angle at which it begins, in revolutions.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if there is no such block.
+    pub fn locate(&self, lbn: u64) -> Result<(Sector, f64)> {
+        self.check(lbn)?;
+        let geometry = &self.disk.drive().geometry;
+        let sector = geometry.locate(lbn);
+        let (track, _) = geometry.find(lbn);
+        let revolutions = f64::from(sector.sector) / f64::from(track.sectors);
+        Ok((sector, revolutions))
+    }
+
+    /// The block in a sector; none in spare, slipped, reserved and replaced
+    /// ones.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if no zone has such a sector.
+    pub fn lbn(&self, at: Sector) -> Result<Option<u64>> {
+        let geometry = &self.disk.drive().geometry;
+        let Some(track) = geometry.track(at.cylinder, at.head) else {
+            let says = format!(
+                "cylinder {}, head {}: must be in a zone and on a surface of the disk",
+                at.cylinder, at.head
+            );
+            return Err(Error::Request(says));
+        };
+        if at.sector >= track.sectors {
+            let says = format!(
+                "sector {}: must be below the {} sectors of cylinder {}",
+                at.sector, track.sectors, at.cylinder
+            );
+            return Err(Error::Request(says));
+        }
+        Ok(geometry.lbn(at))
+    }
+
+    /// The arm's move over so many cylinders with settling for `op`; over none
+    /// it is the fixed part of an access.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for more cylinders than the disk has.
+    pub fn seek_time(&self, cylinders: u32, op: Op) -> Result<Nanos> {
+        let seeks = &self.disk.drive().seeks;
+        if cylinders > seeks.longest() {
+            let says = format!(
+                "cylinders = {cylinders}: must be from 0 to {}",
+                seeks.longest()
+            );
+            return Err(Error::Request(says));
+        }
+        Ok(self.over(cylinders, op))
+    }
+
+    /// All those moves: over 0, 1, 2 ... cylinders.
+    pub fn seek_curve(&self, op: Op) -> impl Iterator<Item = Nanos> {
+        let longest = self.disk.drive().seeks.longest();
+        (0..=longest).map(move |cylinders| self.over(cylinders, op))
+    }
+
+    fn over(&self, cylinders: u32, op: Op) -> Nanos {
+        let drive = self.disk.drive();
+        let time = match cylinders {
+            0 => drive.seeks.staying(),
+            cylinders => drive.seeks.time(cylinders),
+        };
+        if op == Op::Write {
+            Nanos(time.0.saturating_add_signed(drive.write_settle_ns))
+        } else {
+            time
+        }
+    }
+
+    /// What it takes from the end of reading block `start` to the beginning of
+    /// block `end`.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if there is no such block.
+    pub fn seek(&self, start: u64, end: u64, op: Op) -> Result<Move> {
+        self.check(start)?;
+        self.check(end)?;
+        let (mut disk, mut steps) = (self.disk.clone(), Vec::new());
+        let read = Request::new(0, Nanos::ZERO, Op::Read, start, 1);
+        let at = disk.serve(Nanos::ZERO, &read, &mut steps).parts.total();
+        let from = disk.arm();
+        let parts = disk
+            .serve(at, &Request::new(0, at, op, end, 1), &mut steps)
+            .parts;
+        Ok(Move {
+            cylinders: from.cylinder.abs_diff(disk.arm().cylinder),
+            seek: parts.seek,
+            head_switch: parts.head_switch,
+            rotation: parts.rotation,
+        })
+    }
+
+    fn check(&self, lbn: u64) -> Result<()> {
+        let blocks = self.disk.blocks();
+        if lbn < blocks {
+            return Ok(());
+        }
+        let last = blocks - 1;
+        Err(Error::Request(format!(
+            "LBN {lbn}: must be from 0 to {last}"
+        )))
+    }
+}

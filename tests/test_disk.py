@@ -1,0 +1,233 @@
+"""Disks from Python and on the command line: places, seek curves, moves from block to block."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PRESETS = [
+    name for name in ss.presets() if ss.device(name).spec["parameters"]["kind"]["value"] == "disk"
+]
+
+
+def disk(name: str, **overrides: object) -> ss.Disk:
+    """Resolve a disk."""
+    made = ss.device(name, **overrides)
+    assert isinstance(made, ss.Disk)
+    return made
+
+
+@pytest.fixture
+def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command that must succeed and return what it prints."""
+
+    def run(*words: str) -> str:
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def document(text: Callable[..., str]) -> Callable[..., Any]:
+    """Run a command with ``--json`` and read what it prints."""
+    return lambda *words: json.loads(text(*words, "--json"))
+
+
+def zone_of(zones: list[ss.Zone], cylinder: int) -> ss.Zone:
+    """Find the zone that a cylinder is in."""
+    return next(z for z in zones if z.first_cylinder <= cylinder <= z.last_cylinder)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_places_and_blocks_are_one_to_one(name: str) -> None:
+    device = disk(name)
+    zones, surfaces = device.zones(), device.parameters["surfaces"]
+    draw = random.Random(name)
+    for lbn in [0, device.blocks - 1, *(draw.randrange(device.blocks) for _ in range(2000))]:
+        at = device.locate(lbn)
+        assert device.lbn(at.cylinder, at.head, at.sector) == lbn
+        zone = zone_of(zones, at.cylinder)
+        assert at.angle == pytest.approx(at.sector / zone.blocks_per_track, abs=1e-12)
+        assert at.head < surfaces
+        assert zone.first_lbn <= lbn < zone.first_lbn + zone.blocks
+
+
+def test_every_sector_holds_a_block_or_none(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    file.write_text("""
+title = "Two zones"
+kind = "disk"
+surfaces = 2
+cylinders = 7
+rpm = 6000
+mapping = "ascending"
+sparing = "zone_end"
+unused_cylinders = [3]
+seek = "table"
+seek_table_ms = [[1, 1.0], [6, 3.5]]
+head_switch_ms = 0.5
+write_settle_ms = 0.25
+zero_latency_read = false
+zero_latency_write = false
+command_overhead_ms = 0
+bus_ms_per_block = 0
+[[zone]]
+first_cylinder = 0
+last_cylinder = 2
+blocks_per_track = 20
+track_skew_sectors = 2
+cylinder_skew_sectors = 3
+spares = 3
+slips = [5]
+defects = [[7, 119]]
+[[zone]]
+first_cylinder = 4
+last_cylinder = 6
+blocks_per_track = 10
+track_skew_sectors = 1
+cylinder_skew_sectors = 2
+reserved_blocks = 4
+""")
+    device = disk(str(file))
+    # 120 sectors: 3 are spares, one of them used by the slip; 60, of which 4 are reserved.
+    assert [(z.first_lbn, z.blocks) for z in device.zones()] == [(0, 117), (117, 56)]
+    held: list[int] = []
+    for zone in device.zones():
+        for cylinder in range(zone.first_cylinder, zone.last_cylinder + 1):
+            for head in range(2):
+                sectors = range(zone.blocks_per_track)
+                found = (device.lbn(cylinder, head, sector) for sector in sectors)
+                held += [lbn for lbn in found if lbn is not None]
+    assert sorted(held) == list(range(173))
+    # The slip moves blocks on by one; the defect puts one of them at the very end.
+    assert (device.locate(4).sector, device.locate(5).sector) == (4, 6)
+    moved = device.locate(6)
+    assert (moved.cylinder, moved.head) == (2, 1)
+    assert device.lbn(0, 0, 5) is None
+    assert device.lbn(0, 0, 7) is None
+    # 10 ms a revolution. Block 0 has passed after 0.5 ms; block 19, the first of head 1, lies two
+    # sectors in, and the head is changed just in time.
+    at = device.locate(19)
+    assert (at.head, at.sector) == (1, 2)
+    onward = device.seek(0, 19)
+    assert (onward.cylinders, onward.seek_s, onward.rotation_s) == (0, 0, 0)
+    assert onward.head_switch_s == onward.total_s == 0.5e-3
+    # Four cylinders in: 2.5 ms by the table and 0.25 to settle, then round to where the block is.
+    far = device.seek(0, 117, "write")
+    place = device.locate(117)
+    assert (far.cylinders, far.seek_s) == (4, 2.75e-3)
+    assert place.cylinder == 4
+    off = (0.05 + far.total_s / 10e-3 - place.angle + 0.5) % 1 - 0.5
+    assert abs(off) < 1e-6
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_seek_ends_where_the_media_have_turned_to(name: str) -> None:
+    device = disk(name)
+    zones, revolution_s = device.zones(), device.spec["derived"]["revolution_ms"] / 1e3
+    draw = random.Random(name)
+    for _ in range(500):
+        start, end = (draw.randrange(device.blocks) for _ in range(2))
+        op: Any = draw.choice(["read", "write"])
+        seek = device.seek(start, end, op)
+        here, there = device.locate(start), device.locate(end)
+        assert seek.cylinders == abs(here.cylinder - there.cylinder)
+        if seek.cylinders:
+            assert seek.seek_s == pytest.approx(device.seek_ms(seek.cylinders, op) / 1e3)
+        if here.head == there.head:
+            assert seek.head_switch_s == 0
+        assert 0 <= seek.rotation_s < revolution_s
+        # Angles, in revolutions: from the end of one sector to the beginning of the other.
+        left = here.angle + 1 / zone_of(zones, here.cylinder).blocks_per_track
+        off = (left + seek.total_s / revolution_s - there.angle + 0.5) % 1 - 0.5
+        assert abs(off) * revolution_s < 2e-9
+
+
+def test_the_seek_curve_goes_through_the_points_of_its_table() -> None:
+    device = disk("atlas10k")
+    curve = device.seek_curve_ms()
+    assert len(memoryview(curve)) == device.spec["derived"]["cylinders"] == 10_042
+    # [S] DiskSim 4.0: single cylinder 1.245 ms, full stroke 10.828, writes 0.487 more.
+    assert (curve[1], curve[10_041]) == (1.245, 10.828)
+    assert 0 < curve[0] == device.spec["derived"]["seek_zero_ms"] < curve[1]
+    for cylinders, ms in device.parameters["seek_table_ms"]:
+        assert curve[cylinders] == device.seek_ms(cylinders) == ms
+    writes = device.seek_curve_ms("write")
+    assert all(w - r == pytest.approx(0.487) for r, w in zip(curve, writes, strict=True))
+    # Half way between two points of the table.
+    assert device.seek_ms(550) == pytest.approx((3.208 + 3.097) / 2)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_zones_follow_each_other_and_hold_all_blocks(name: str) -> None:
+    device = disk(name)
+    zones = device.zones()
+    assert zones[0].first_cylinder == zones[0].first_lbn == 0
+    for zone, following in pairwise(zones):
+        assert following.first_cylinder == zone.last_cylinder + 1
+        assert following.first_lbn == zone.first_lbn + zone.blocks
+    assert sum(zone.blocks for zone in zones) == device.blocks
+    rpm = device.parameters["rpm"]
+    seen = 0
+    for zone in zones:
+        assert zone.media_mb_s == pytest.approx(zone.blocks_per_track * 512e-6 * rpm / 60)
+        # The first blocks of the first two tracks come by the skew apart.
+        blocks = range(zone.first_lbn + zone.blocks_per_track - 1, zone.first_lbn + zone.blocks)
+        first, last, second = (device.locate(lbn) for lbn in (zone.first_lbn, *blocks[:2]))
+        if first.head == last.head != second.head:
+            skew = zone.track_skew_ms / 60e3 * rpm
+            off = (second.angle - first.angle - skew + 0.5) % 1 - 0.5
+            assert abs(off) < 0.6 / zone.blocks_per_track
+            seen += 1
+    assert seen >= len(zones) / 2
+
+
+def test_the_zones_of_the_atlas_10k_are_the_published_ones() -> None:
+    zones = disk("atlas10k").zones()
+    assert len(zones) == 24
+    assert (zones[0].blocks_per_track, zones[-1].blocks_per_track) == (334, 229)
+    # Zone 1: 416 cylinders of 6 tracks, 84 spares; skews of 63 and 113 sectors.
+    assert zones[1].blocks == 416 * 6 * 334 - 84
+    revolution_ms = 60e3 / 10_025
+    assert zones[1].track_skew_ms == pytest.approx(63 / 334 * revolution_ms, abs=1e-6)
+    assert zones[1].cylinder_skew_ms == pytest.approx(113 / 334 * revolution_ms, abs=1e-6)
+    # Skews cover what they are for.
+    assert zones[1].cylinder_skew_ms > 1.245
+    assert zones[1].track_skew_ms > 0.176
+
+
+def test_only_disks_are_disks() -> None:
+    for name in ss.presets():
+        device = ss.device(name)
+        assert isinstance(device, ss.Disk) == (name in PRESETS)
+
+
+def test_seek_tells_of_disks(document: Callable[..., Any], text: Callable[..., str]) -> None:
+    device = disk("atlas10k")
+    one = document("seek", "--device", "atlas10k", "100")
+    assert one["seeks"] == [{"cylinders": 100, "read_ms": 2.011, "write_ms": 2.498}]
+    some = document("seek", "--device", "atlas10k")["seeks"]
+    assert [line["cylinders"] for line in some] == [1, 10, 100, 1000, 3347, 10_000, 10_041]
+    assert all(line["read_ms"] == device.seek_ms(line["cylinders"]) for line in some)
+    words = ["seek", "--device", "atlas10k", "--start", "7", "--end", "17938985"]
+    for extra, op in (([], "read"), (["--write"], "write")):
+        told = document(*words, *extra)
+        seek = device.seek(7, 17_938_985, "write" if op == "write" else "read")
+        assert told["op"] == op
+        assert told["end"]["cylinder"] == device.locate(17_938_985).cylinder
+        assert told["total_s"] == seek.total_s
+        assert f"{1e3 * seek.rotation_s:.6f} ms" in text(*words, *extra)
+    assert "2.011000 ms" in text("seek", "--device", "atlas10k", "100")
+    slower = document("seek", "--device", "atlas10k", "1", "--set", "write_settle_ms=2")
+    assert slower["seeks"][0]["write_ms"] == 3.245
