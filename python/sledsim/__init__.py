@@ -24,6 +24,7 @@ from sledsim.devices import (
     device,
     presets,
 )
+from sledsim.disksim import Imported, import_device
 from sledsim.loads import (
     Load,
     convert_trace,
@@ -43,6 +44,7 @@ __all__ = [
     "Device",
     "Disk",
     "DiskSeek",
+    "Imported",
     "Load",
     "Location",
     "Run",
@@ -56,6 +58,7 @@ __all__ = [
     "convert_trace",
     "device",
     "generate_trace",
+    "import_device",
     "presets",
     "read_trace",
     "sample_traces",

@@ -5,6 +5,7 @@ use crate::error::{SledsimError, to_python};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use sledsim_core::devices::disk::seek;
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
 use sledsim_core::devices::mems::motion::Direction;
@@ -255,4 +256,10 @@ impl Device {
             ))
         })
     }
+}
+
+/// The times in ms that never fall and deviate least from `times_ms`.
+#[pyfunction]
+pub(crate) fn rising(times_ms: Vec<f64>) -> Vec<f64> {
+    seek::rising(&times_ms)
 }

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::device::{Device, presets};
+    use crate::device::{Device, presets, rising};
     #[pymodule_export]
     use crate::disk::Disk;
     #[pymodule_export]

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, size, table
 from sledsim.devices import Device, device, of_core, presets
+from sledsim.disksim import import_device
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from sledsim.cli.parser import Commands, Parser
+
+_RISEN = 60  # seek times told of; a curve given by a formula may fall at every distance
 
 _ABOUT = """\
 List the devices that come with sledsim, or show one.
 
 Wherever a device is named, the path of a TOML file will do; it may start from a preset with
-base = "g2" and state only what differs.
+base = "g2" and state only what differs. Drives and sleds described for DiskSim are imported.
 """
 
 _SHOW = """\
@@ -27,6 +32,19 @@ Show a device: every parameter with its source, and what follows from them.
 
   sledsim devices show g2
   sledsim devices show g2 --set active_tips=640
+"""
+
+_IMPORT = """\
+Make a device file of a DiskSim 4.0 parameter file.
+
+Takes disks (disksim_disk) and MEMS devices (memsmodel_mems) from .parv and .diskspecs files, with
+what these source and their seek files. A .parv also says which bus the device hangs on, whose times
+count. The device file is printed, or written with -o. What it cannot express goes to stderr, with
+what ignoring that changes, and into comments at its end. An error names file and line.
+
+  sledsim devices import atlas10k.parv -o atlas10k.toml
+  sledsim devices import memsdevices.specs --device mems.g2 | less
+  sledsim devices show atlas10k.toml
 """
 
 
@@ -38,6 +56,19 @@ def add(commands: Commands) -> None:
     show = command(actions, "show", _show, _SHOW)
     show.add_argument("device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     add_set(show)
+    take = command(actions, "import", _import, _IMPORT)
+    take.add_argument("file", metavar="FILE", help="a .parv or .diskspecs file of DiskSim 4.0")
+    take.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the device file to write, or - for stdout (the default); an old one is replaced",
+    )
+    take.add_argument(
+        "--device",
+        metavar="NAME",
+        help="which device, if the file has different ones: its name or that of its block",
+    )
 
 
 def add_set(parser: Parser) -> None:
@@ -105,6 +136,55 @@ def _show(options: argparse.Namespace) -> None:
     derived = [["derived", "value"]]
     derived += [[key, number(value, 6)] for key, value in spec["derived"].items()]
     print(table(derived, "<>"))
+
+
+def _import(options: argparse.Namespace) -> None:
+    output = None if options.output == "-" else options.output
+    imported = import_device(options.file, output, device=options.device)
+    report = imported.report
+    if options.json:
+        print_json(report | ({"toml": imported.toml} if output is None else {}))
+        return
+    notes = "\n".join(_notes(report))
+    if notes:
+        print(notes, file=sys.stderr)
+    if output is None:
+        print(imported.toml, end="")
+        return
+    facts = [
+        ["written", output],
+        ["device", f"{report['device']}, {size(512 * report['blocks'])}"],
+        ["from", ", ".join(report["sources"])],
+    ]
+    print(table(facts, "<<"))
+
+
+def _notes(report: dict[str, Any]) -> Iterator[str]:
+    """Tell what the device file does not say as the parameter file did."""
+    if report["risen_seeks"]:
+        yield "Measured seek times that fall, and what is taken for them:"
+        for point in report["risen_seeks"][:_RISEN]:
+            taken = f"{point['taken_ms']:g} ms for {point['measured_ms']:g} ms"
+            yield f"  {point['place']}: {point['cylinders']} cylinders: {taken}"
+        if (more := len(report["risen_seeks"]) - _RISEN) > 0:
+            yield f"  ... and {more} more (--json lists them)"
+    if report["unused_cylinders"]:
+        listed = ", ".join(map(str, report["unused_cylinders"]))
+        yield f"Cylinders between zones, taken as unused: {listed}"
+    if report["unused_end_blocks"]:
+        count = report["unused_end_blocks"]
+        yield f"Blocks that the zones hold beyond 'Block count', taken as unused: {count}"
+    if report["ignored"]:
+        yield "Parameters without a counterpart, and what ignoring them changes:"
+        for item in report["ignored"]:
+            yield f"  {item['place']}: {item['parameter']} = {item['value']}: {item['changes']}"
+    if report["without_effect"]:
+        names = ", ".join(report["without_effect"])
+        yield f"Parameters without a counterpart whose values change nothing: {names}"
+    if report["skipped"]:
+        yield "Blocks that are not about the device or its bus:"
+        for block in report["skipped"]:
+            yield f"  {block['place']}: {block['block']}: {block['what']}"
 
 
 def _value(value: bool | float | str) -> str:

@@ -6,10 +6,12 @@
 0.1701
 
 :func:`read` gives the tree of a file with everything it sources, :func:`drives` the storage devices
-in it and the bus each hangs on, :func:`read_seek_curve` the table of a seek file. Every value knows
-its file and line, and every error names them.
+in it and the bus each hangs on, :func:`read_seek_curve` the table of a seek file, and
+:func:`import_device` makes a device file of one. Every value knows its file and line, and every
+error names them.
 """
 
+from sledsim.disksim.importer import Imported, import_device
 from sledsim.disksim.parser import parse, read
 from sledsim.disksim.seeks import SeekPoint, read_seek_curve
 from sledsim.disksim.topology import Drive, drives
@@ -28,6 +30,7 @@ from sledsim.disksim.tree import (
 __all__ = [
     "Block",
     "Drive",
+    "Imported",
     "Instantiation",
     "Item",
     "List",
@@ -38,6 +41,7 @@ __all__ = [
     "Wiring",
     "drives",
     "error",
+    "import_device",
     "parse",
     "read",
     "read_seek_curve",

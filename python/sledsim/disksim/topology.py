@@ -59,11 +59,7 @@ def drives(tree: Tree) -> tuple[Drive, ...]:
     """
     specs = _instantiated(tree)
     if not tree.topologies:
-        return tuple(
-            Drive(name, base, _extended(tree, block), None, block.place)
-            for name, block in tree.blocks.items()
-            if (base := _base(tree, block)) in DEVICES
-        )
+        return described(tree)
     found: dict[str, Drive] = {}
     for wiring in tree.topologies:
         for drive in _below(tree, specs, wiring, None):
@@ -72,6 +68,15 @@ def drives(tree: Tree) -> tuple[Drive, ...]:
                 raise error(drive.place, f"'{drive.name}' hangs in two places, first at {first}")
             found[drive.name] = drive
     return tuple(found.values())
+
+
+def described(tree: Tree) -> tuple[Drive, ...]:
+    """Return the devices that have a block, whether in the topology or not, without a bus."""
+    return tuple(
+        Drive(name, base, _extended(tree, block), None, block.place)
+        for name, block in tree.blocks.items()
+        if (base := base_of(tree, block)) in DEVICES
+    )
 
 
 def _instantiated(tree: Tree) -> dict[str, Block]:
@@ -92,7 +97,7 @@ def _below(
     if wiring.name not in specs:
         raise error(wiring.place, f"'{wiring.name}' is in the topology, but not instantiated")
     block = specs[wiring.name]
-    base = _base(tree, block)
+    base = base_of(tree, block)
     if wiring.type != base:
         raise error(wiring.place, f"'{wiring.name}' is a {base}, not a {wiring.type}")
     if base not in _PARTS:
@@ -107,7 +112,7 @@ def _below(
         yield from _below(tree, specs, part, extended if base == _BUS else bus)
 
 
-def _lineage(tree: Tree, block: Block) -> list[Block]:
+def lineage_of(tree: Tree, block: Block) -> list[Block]:
     """Return the block, the one it extends (its type is that one's name), and so on."""
     lineage = [block]
     while (parent := tree.blocks.get(lineage[-1].type)) is not None:
@@ -117,12 +122,13 @@ def _lineage(tree: Tree, block: Block) -> list[Block]:
     return lineage
 
 
-def _base(tree: Tree, block: Block) -> str:
-    return _lineage(tree, block)[-1].type
+def base_of(tree: Tree, block: Block) -> str:
+    """Return the type that a block is of in the end."""
+    return lineage_of(tree, block)[-1].type
 
 
 def _extended(tree: Tree, block: Block) -> Block:
-    lineage = _lineage(tree, block)
+    lineage = lineage_of(tree, block)
     if len(lineage) == 1:
         return block
     values: dict[str, Item] = {}

@@ -267,10 +267,14 @@ def _integer(item: Scalar, key: str, at_least: float, at_most: float) -> int:
 
 def _bounds(at_least: float, at_most: float) -> str:
     if math.isinf(at_most):
-        return f"at least {at_least:g}"
+        return f"at least {_plain(at_least)}"
     if math.isinf(at_least):
-        return f"at most {at_most:g}"
-    return f"from {at_least:g} to {at_most:g}"
+        return f"at most {_plain(at_most)}"
+    return f"from {_plain(at_least)} to {_plain(at_most)}"
+
+
+def _plain(bound: float) -> str:
+    return str(int(bound)) if float(bound).is_integer() else f"{bound:g}"
 
 
 def _kind(item: Item) -> str:

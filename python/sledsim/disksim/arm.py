@@ -1,0 +1,178 @@
+"""Mechanics: what ``dm_mech_g1`` says of rotation and seeks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from sledsim import _core
+from sledsim.disksim.account import Risen, place_of
+from sledsim.disksim.seeks import read_seek_curve
+from sledsim.disksim.tree import error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sledsim.disksim.account import Account
+    from sledsim.disksim.sheet import Table
+    from sledsim.disksim.tree import Block, Place
+
+_TYPE = "Seek type"
+_SINGLE, _AVERAGE, _FULL = (
+    "Single cylinder seek time",
+    "Average seek time",
+    "Full strobe seek time",
+)
+
+
+def block_of(model: Block) -> Block:
+    """Return the mechanics of a ``dm_disk``.
+
+    Raises
+    ------
+    SledsimError
+        For others than ``dm_mech_g1``, which are not modelled.
+    """
+    mechanics = model.block("Mechanical Model")
+    if mechanics.type != "dm_mech_g1":
+        message = f"'Mechanical Model' is a {mechanics.type}: must be a dm_mech_g1"
+        raise error(mechanics.place, message)
+    return mechanics
+
+
+def write_rotation(mechanics: Block, top: Table) -> None:
+    """Add the speed."""
+    name = "Rotation speed (in rpms)"
+    speed = mechanics.number(name, at_least=1, at_most=1e6)
+    top.add("rpm", speed, name, place_of(mechanics, name))
+
+
+def write_seeks(mechanics: Block, cylinders: int, top: Table, account: Account) -> None:
+    """Add the seek curve."""
+    access = mechanics.text("Access time type")
+    if access != "trackSwitchPlusRotation":
+        raise error(
+            place_of(mechanics, "Access time type"),
+            f"'Access time type' is '{access}': must be 'trackSwitchPlusRotation', as seeks and"
+            " rotation are simulated",
+        )
+    kinds: dict[str, Callable[[Block, int, Table, Account], None]] = {
+        "extracted": _write_extracted,
+        "hpl": _write_hpl,
+        "hplplus10": _write_hpl,
+        "curve": _write_curve,
+        "linear": _write_linear,
+        "constant": _write_constant,
+    }
+    kind = mechanics.text(_TYPE)
+    if kind not in kinds:
+        allowed = ", ".join(f"'{name}'" for name in kinds)
+        message = f"'{_TYPE}' is '{kind}': must be one of {allowed}"
+        raise error(place_of(mechanics, _TYPE), message)
+    kinds[kind](mechanics, cylinders, top, account)
+
+
+def _write_extracted(mechanics: Block, _cylinders: int, top: Table, account: Account) -> None:
+    name = "Full seek curve"
+    place = place_of(mechanics, name)
+    path = mechanics.file(name)
+    if not path.is_file():
+        raise error(place, f"'{name}' is '{mechanics.item(name)}': there is no file {path}")
+    points = read_seek_curve(path)
+    account.files.append(path)
+    top.add("seek", "table", f"{_TYPE} = extracted", place_of(mechanics, _TYPE))
+    _write_falls([(point.cylinders, point.time_ms, point.place) for point in points], top, account)
+    items = [((point.cylinders, point.time_ms), point.place) for point in points]
+    top.add_list("seek_table_ms", items, f"{name}: {path.name}", place)
+
+
+def _write_hpl(mechanics: Block, cylinders: int, top: Table, account: Account) -> None:
+    kind = mechanics.text(_TYPE)
+    name = "HPL seek equation values"
+    knee, a, b, c, d, one = mechanics.numbers(name, length=6)
+    place = place_of(mechanics, name)
+    if not (knee.is_integer() and 0 <= knee <= 1 << 22):
+        raise error(place, f"'{name}' begins with {knee:g}: must be a whole number of cylinders")
+    if kind == "hplplus10":
+        first_name = "First ten seek times"
+        items = tuple(mechanics.list(first_name))
+        times = mechanics.numbers(first_name, length=10)
+        first = [(time, item.place) for time, item in zip(times, items, strict=True)]
+        source, first_place = first_name, place_of(mechanics, first_name)
+    else:
+        # A sixth value below 0 says that the curve holds for one cylinder as well.
+        first = [(one, place)] if one >= 0 else []
+        source, first_place = f"{name}, the sixth", place
+    top.add("seek", "hpl", f"{_TYPE} = {kind}", place_of(mechanics, _TYPE))
+    curve = []
+    for distance in range(1, cylinders):
+        if distance <= len(first):
+            curve.append((distance, *first[distance - 1]))
+        elif distance < knee:
+            curve.append((distance, a + b * math.sqrt(distance), place))
+        else:
+            curve.append((distance, c + d * distance, place))
+    _write_falls(curve, top, account)
+    top.add("seek_knee_cylinders", knee, f"{name}, the first", place)
+    top.add_list("seek_short_ms", [(a, place), (b, place)], f"{name}, second and third", place)
+    top.add_list("seek_long_ms", [(c, place), (d, place)], f"{name}, fourth and fifth", place)
+    top.add_list("seek_first_ms", first, source, first_place)
+
+
+def _write_falls(curve: list[tuple[int, float, Place]], top: Table, account: Account) -> None:
+    """Have a curve smoothed that falls anywhere, and note the points that this moves."""
+    times = [time for _, time, _ in curve]
+    if all(before <= after for before, after in itertools.pairwise(times)):
+        return
+    top.add("seek_falls", "smooth", "times fall: the nearest curve that rises", curve[0][2])
+    for (distance, time, place), risen in zip(curve, _core.rising(times), strict=True):
+        if risen != time:
+            account.risen.append(Risen(distance, time, risen, place))
+
+
+def _write_curve(mechanics: Block, cylinders: int, top: Table, _account: Account) -> None:
+    single, average, full = _three(mechanics)
+    top.add("seek", "datasheet", f"{_TYPE} = curve", place_of(mechanics, _TYPE))
+    top.add("seek_min_ms", single, _SINGLE, place_of(mechanics, _SINGLE))
+    if cylinders > 2:
+        top.add("seek_average_ms", average, _AVERAGE, place_of(mechanics, _AVERAGE))
+    top.add("seek_full_ms", full, _FULL, place_of(mechanics, _FULL))
+
+
+def _write_linear(mechanics: Block, cylinders: int, top: Table, _account: Account) -> None:
+    single, average, full = _three(mechanics)
+    top.add("seek", "table", f"{_TYPE} = linear", place_of(mechanics, _TYPE))
+    points = {
+        round(cylinders / 3): (average, _AVERAGE),
+        cylinders - 1: (full, _FULL),
+        1: (single, _SINGLE),
+    }
+    items = [
+        ((distance, time), place_of(mechanics, name))
+        for distance, (time, name) in sorted(points.items())
+        if distance > 0
+    ]
+    source = f"{_SINGLE}; {_AVERAGE}, at a third of the cylinders; {_FULL}"
+    top.add_list("seek_table_ms", items, source, place_of(mechanics, _SINGLE))
+
+
+def _write_constant(mechanics: Block, cylinders: int, top: Table, _account: Account) -> None:
+    name = "Constant seek time"
+    time, place = mechanics.number(name, at_least=0), place_of(mechanics, name)
+    top.add("seek", "table", f"{_TYPE} = constant", place_of(mechanics, _TYPE))
+    items = [((distance, time), place) for distance in sorted({1, max(1, cylinders - 1)})]
+    top.add_list("seek_table_ms", items, name, place)
+
+
+def _three(mechanics: Block) -> tuple[float, float, float]:
+    single, average, full = (
+        mechanics.number(name, at_least=0) for name in (_SINGLE, _AVERAGE, _FULL)
+    )
+    if not single <= average <= full:
+        raise error(
+            place_of(mechanics, _AVERAGE),
+            f"'{_AVERAGE}' is {average:g}: must be from {single:g}, a single cylinder's, to"
+            f" {full:g}, the full strobe's",
+        )
+    return single, average, full

@@ -1,0 +1,147 @@
+"""Disks: what ``disksim_disk`` becomes as a device file of ``kind = "disk"``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sledsim.disksim import arm, buffers, unread, zones
+from sledsim.disksim.account import chosen, place_of
+from sledsim.disksim.bus import block_time
+from sledsim.disksim.sheet import Table
+from sledsim.disksim.tree import error
+
+if TYPE_CHECKING:
+    from sledsim.disksim.account import Account
+    from sledsim.disksim.sheet import Sheet
+    from sledsim.disksim.topology import Drive
+    from sledsim.disksim.tree import Block
+
+_TOGETHER = {0: False, 1: True, 2: True}
+_OVERHEADS = {
+    "read_hit_after_read_ms": "Read hit over. after read",
+    "read_hit_after_write_ms": "Read hit over. after write",
+    "read_miss_after_read_ms": "Read miss over. after read",
+    "read_miss_after_write_ms": "Read miss over. after write",
+    "write_hit_after_read_ms": "Write hit over. after read",
+    "write_hit_after_write_ms": "Write hit over. after write",
+    "write_miss_after_read_ms": "Write miss over. after read",
+    "write_miss_after_write_ms": "Write miss over. after write",
+    "read_completion_ms": "Read completion overhead",
+    "write_completion_ms": "Write completion overhead",
+    "reselect_ms": "First reselect overhead",
+}
+
+
+def write(drive: Drive, sheet: Sheet, account: Account) -> None:
+    """Put a disk on the sheet.
+
+    Parameters
+    ----------
+    drive
+        The disk, and the bus it hangs on.
+    sheet
+        What it is added to.
+    account
+        Where it is noted what the sheet does not express.
+
+    Raises
+    ------
+    SledsimError
+        For a parameter that is missing, out of range or not modelled, with its line.
+    """
+    disk = account.open(drive.block, unread.DISK)
+    if "Scheduler" in disk:
+        account.open(disk.block("Scheduler"), unread.SCHEDULER, "Scheduler: ")
+    model = account.open(disk.block("Model"), unread.MODEL)
+    if model.type != "dm_disk":
+        raise error(model.place, f"'Model' is a {model.type}: must be a dm_disk")
+    mechanics = account.open(arm.block_of(model), unread.MECHANICS)
+
+    surfaces = model.integer("Number of data surfaces", at_least=1, at_most=1000)
+    cylinders = model.integer("Number of cylinders", at_least=1, at_most=1 << 22)
+    top = sheet.top
+    for key, number, name in (
+        ("surfaces", surfaces, "Number of data surfaces"),
+        ("cylinders", cylinders, "Number of cylinders"),
+    ):
+        top.add(key, number, name, place_of(model, name))
+    arm.write_rotation(mechanics, top)
+    zones.write(model, surfaces, cylinders, sheet, account)
+    capacity_at = len(top.lines)
+    arm.write_seeks(mechanics, cylinders, top, account)
+    _write_access(disk, mechanics, top)
+    scale = disk.number("Time scale for overheads", at_least=0)
+    _write_bus(drive, disk, scale, top, account)
+    _write_overheads(disk, scale, sheet)
+    buffers.write(disk, sheet.table("[buffer]"), account)
+    _write_capacity(model, sheet, capacity_at)
+
+
+def _write_access(disk: Block, mechanics: Block, top: Table) -> None:
+    name = "Head switch time"
+    top.add("head_switch_ms", mechanics.number(name, at_least=0), name, place_of(mechanics, name))
+    name = "Add. write settling delay"
+    top.add("write_settle_ms", mechanics.number(name), name, place_of(mechanics, name))
+    for key, name in (
+        ("zero_latency_read", "Immediate buffer read"),
+        ("zero_latency_write", "Immediate buffer write"),
+    ):
+        top.add(
+            key,
+            chosen(disk, name, _TOGETHER),
+            f"{name} = {disk.integer(name)}",
+            place_of(disk, name),
+        )
+    name = "Minimum seek delay"
+    least = disk.number(name, at_least=0, at_most=1000)
+    # A constant is no curve from which the core could tell what an access without a seek takes.
+    if least > 0 or mechanics.text("Seek type") == "constant":
+        top.add("seek_zero_ms", least, name, place_of(disk, name))
+
+
+def _write_bus(drive: Drive, disk: Block, scale: float, top: Table, account: Account) -> None:
+    name = "Per-request overhead time"
+    overhead = _scaled(disk.number(name, at_least=0), scale)
+    source = name if scale == 1 else f"{name}, times Time scale for overheads"
+    top.add("command_overhead_ms", overhead, source, place_of(disk, name))
+
+    bus = None if drive.bus is None else account.open(drive.bus, unread.BUS, "Bus: ")
+    reading = block_time(disk, bus, "Read block transfer time")
+    writing = block_time(disk, bus, "Write block transfer time")
+    top.add("bus_ms_per_block", *reading)
+    if writing[0] != reading[0]:
+        top.add("bus_write_ms_per_block", *writing)
+    for key, name in (
+        ("hold_bus_reads", "Hold bus entire read xfer"),
+        ("never_disconnect", "Never disconnect"),
+    ):
+        top.add(key, disk.flag(name), name, place_of(disk, name))
+
+
+def _write_overheads(disk: Block, scale: float, sheet: Sheet) -> None:
+    table = sheet.table("[overheads]")
+    suffix = "" if scale == 1 else ", times Time scale for overheads"
+    for key, name in _OVERHEADS.items():
+        time = _scaled(disk.number(name, at_least=0), scale)
+        table.add(key, time, name + suffix, place_of(disk, name))
+
+
+def _scaled(time: float, scale: float) -> float:
+    """Multiply in decimals: 0.1 times 3 is 0.3."""
+    return time if scale == 1 else float(f"{time * scale:.12g}")
+
+
+def _write_capacity(model: Block, sheet: Sheet, at: int) -> None:
+    """Add the capacity behind so many keys, by what the core says the zones hold."""
+    name = "Block count"
+    count = model.integer(name, at_least=1)
+    held = sheet.resolved().blocks
+    place = place_of(model, name)
+    if held < count:
+        raise error(place, f"'{name}' is {count}: must be at most {held}, which the zones hold")
+    capacity = Table(None)
+    capacity.add("blocks", count, name, place)
+    if held > count:
+        source = f"the zones hold {held}, which is more than {name}"
+        capacity.add("unused_end_blocks", held - count, source, place)
+    sheet.top.lines[at:at] = capacity.lines
