@@ -857,3 +857,27 @@ def test_a_block_may_extend_another(imported: Callable[..., ss.Imported]) -> Non
 def test_names_that_toml_could_stumble_over(values: Callable[..., dict[str, Any]]) -> None:
     name = 'a\\b\x7f\u00e9\x01"'.replace('"', "")
     assert values(files.disk(name=name))["title"] == name
+
+
+def test_parameters_that_disksim_does_not_have_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "more.parv"
+    path.write_text(files.disk({"Shingled tracks": 4}))
+    out = tmp_path / "more.toml"
+    assert main(["devices", "import", str(path), "-o", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "Shingled tracks = 4: unknown: in DiskSim 4.0 a disksim_disk has no parameter" in said
+    assert "Shingled tracks = 4" in out.read_text()
+
+
+def test_a_cylinder_that_is_not_counted_is_added(tmp_path: Path) -> None:
+    """The published HP C2490A has zones up to cylinder 2629, and says it has 2629 cylinders."""
+    path = tmp_path / "short.parv"
+    path.write_text(files.disk(cylinders=99))
+    imported = ss.import_device(path)
+    assert "cylinders = 100 " in imported.toml
+    (line,) = [
+        line for line in imported.report["ignored"] if line["parameter"] == "Number of cylinders"
+    ]
+    assert line["changes"] == "there are 100, as the last zone says"

@@ -32,7 +32,7 @@ WRONG = [
     (zoned(First_cylinder_number=49), "First cylinder number = 49", "overlaps the zone at"),
     (zoned(First_cylinder_number=52), "First cylinder number = 52", "cylinders 50 to 51 are in no"),
     (zoned(Last_cylinder_number=97), "Last cylinder number = 97", "cylinders 98 to 99 are in no"),
-    (zoned(Last_cylinder_number=100), "Last cylinder number = 100", "must be below the 'Number"),
+    (zoned(Last_cylinder_number=101), "Last cylinder number = 101", "must be below the 'Number"),
     (zoned(Last_cylinder_number=40), "Last cylinder number = 40", "must be at least the first, 50"),
     (files.disk(zones=ZONES[::-1]), "First cylinder number = 50", "cylinders 0 to 49 are in no"),
     (files.disk(zones=[]), "Zones = [", "'Zones' is empty"),
@@ -47,7 +47,7 @@ WRONG = [
     (zoned(defects="[ 7, 9 ]"), "defects = [ 7", "must end in a spare that replaces nothing else"),
     (zoned(Skew_for_track_switch=-1), "Skew for track switch = -1", "must be at least 0"),
     (zoned(Skew_units="degrees"), "Skew units = degrees", "must be 'sectors' or 'revolutions'"),
-    (zoned(Skew_for_a_walk=1), "Skew for a walk = 1", "has no parameter 'Skew for a walk'"),
+    (zoned(Skew_for_track_swich=1), "Skew for track swich = 1", "did you mean 'Skew for track sw"),
     (zoned(Empty_space_at_zone_front=20000), "Empty space at zone front = 20000", "leave blocks"),
     (
         files.disk(layout={"LBN-to-PBN mapping scheme": 3}),
@@ -98,7 +98,6 @@ WRONG = [
         "from 1 to 4",
     ),
     (files.disk(cylinders=1 << 23), "Number of cylinders = 8388608", "from 1 to 4194304"),
-    (files.disk({"Read misses": 1}), "Read misses = 1", "has no parameter 'Read misses'"),
     (
         files.disk({"Read hit over. afterread": 1}),
         "Read hit over. afterread = 1",

@@ -35,6 +35,7 @@ from sledsim.loads import (
     workload,
 )
 from sledsim.simulation import Run, simulate
+from sledsim.validation import Validation, validate
 
 __version__ = _core.VERSION
 
@@ -52,6 +53,7 @@ __all__ = [
     "Seek",
     "SledsimError",
     "Step",
+    "Validation",
     "Zone",
     "__version__",
     "compare",
@@ -64,5 +66,6 @@ __all__ = [
     "sample_traces",
     "simulate",
     "trace_info",
+    "validate",
     "workload",
 ]

@@ -30,4 +30,6 @@ pub mod station;
 pub mod stats;
 pub mod traces;
 pub mod units;
+#[cfg(feature = "parquet")]
+pub mod validation;
 pub mod workloads;

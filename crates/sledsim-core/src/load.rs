@@ -5,6 +5,8 @@ use crate::error::Result;
 use crate::keys::Keys;
 use crate::request::Request;
 use crate::stats::WarmUp;
+#[cfg(feature = "parquet")]
+use crate::traces::Measured;
 use crate::traces::{TraceSource, TraceSpec};
 use crate::units::Nanos;
 use crate::workloads::{Generator, Mix, Source, Workload};
@@ -102,6 +104,15 @@ impl Load {
         self
     }
 
+    /// The same load, keeping what a trace says of how long its requests took.
+    #[must_use]
+    pub fn keeping_measured(mut self) -> Self {
+        if let LoadKind::Trace(spec) = &mut self.kind {
+            spec.keep_measured = true;
+        }
+        self
+    }
+
     pub(crate) fn source(
         &self,
         device_blocks: u64,
@@ -138,6 +149,17 @@ impl Running {
             Self::Generator(source) => source.facts(),
             Self::Mix(source) => source.facts(),
             Self::Trace(source) => source.facts(),
+        }
+    }
+}
+
+impl Running {
+    /// What a trace says of how long its requests took.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn take_measured(&mut self) -> Vec<Measured> {
+        match self {
+            Self::Generator(_) | Self::Mix(_) => Vec::new(),
+            Self::Trace(source) => source.take_measured(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::stats::{
     ParquetRows, Pieces, Precision, RowBuffer, RunFacts, Series, SeriesFile, Stats, WarmUp,
     WarmUpCut, Window, summary,
 };
+use crate::traces::Measured;
 use crate::units::Nanos;
 use arrow_array::RecordBatch;
 use serde_json::{Value, json};
@@ -25,6 +26,8 @@ pub enum RowsTo {
     Nowhere,
     /// Into memory, as record batches.
     Memory,
+    /// Into memory, as [`Row`]s: those of the load's requests that count.
+    List,
     /// Into a Parquet file, written beside its place and moved there when
     /// complete.
     Parquet(PathBuf),
@@ -165,6 +168,8 @@ struct Recorder {
     series: Option<Series>,
     memory: Option<RowBuffer>,
     batches: Vec<RecordBatch>,
+    /// The rows that count.
+    list: Option<Vec<Row>>,
     file: Option<ParquetRows>,
 }
 
@@ -194,6 +199,7 @@ impl Recorder {
             series: has_series.then(|| Series::new(plan.window)),
             memory: in_memory.then(|| RowBuffer::new(devices, BATCH_ROWS)),
             batches: Vec::new(),
+            list: (plan.rows == RowsTo::List).then(Vec::new),
             file,
         })
     }
@@ -204,6 +210,9 @@ impl Observer for Recorder {
         if row.arrival >= self.since {
             self.stats.record(row);
             self.pieces.count(&self.stats);
+            if let Some(list) = &mut self.list {
+                list.push(*row);
+            }
         } else {
             self.not_counted += 1;
         }
@@ -276,6 +285,12 @@ pub struct Run {
     pub document: Value,
     /// The rows, if they were kept in memory: at least one batch, then.
     pub batches: Vec<RecordBatch>,
+    /// The rows of the load's requests that count, if they were to be listed, in
+    /// the order in which their completions were announced.
+    pub list: Vec<Row>,
+    /// What a trace says of how long its requests took, by their ids, if the
+    /// load keeps it.
+    pub measured: Vec<Measured>,
     /// The time series, if one was made.
     pub series: Option<Vec<Window>>,
     /// The statistics, for distribution functions.
@@ -288,6 +303,8 @@ pub(crate) struct Single {
     pub(crate) facts: RunFacts,
     pub(crate) workload: Value,
     batches: Vec<RecordBatch>,
+    list: Vec<Row>,
+    measured: Vec<Measured>,
     series: Option<Vec<Window>>,
 }
 
@@ -321,6 +338,8 @@ pub fn run(
     Ok(Run {
         document,
         batches: single.batches,
+        list: single.list,
+        measured: single.measured,
         series: single.series,
         stats: single.stats,
     })
@@ -434,6 +453,8 @@ pub(crate) fn run_one(
         facts,
         workload,
         batches: recorder.batches,
+        list: recorder.list.unwrap_or_default(),
+        measured: source.take_measured(),
         series: windows,
     })
 }
@@ -454,6 +475,8 @@ pub(crate) fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
         facts,
         workload,
         batches: Vec::new(),
+        list: Vec::new(),
+        measured: Vec::new(),
         series: None,
     }
 }

@@ -455,8 +455,10 @@ fn srt_fields_sizes_and_disks() {
     let alike = SRT_HEADER.replace("1024", "256");
     let (found, names) = read_with("hp_srt", srt(&alike, &records), None).unwrap();
     let at = 5_250_000_000;
-    let one =
-        |time, device, op| with_response(record(time, device, op, 1_056 * 256, 4_096), 19_687_000);
+    let one = |time, device, op| Record {
+        queue: Some(Nanos(174_000)),
+        ..with_response(record(time, device, op, 1_056 * 256, 4_096), 19_687_000)
+    };
     let expected = [
         one(at, 0, Read),
         one(at, 0, Write),
@@ -504,6 +506,7 @@ fn srt_bad_records_are_named_by_byte() {
     with(1, 5 << 16 | 1, "id is version 5, type 1");
     with(3, 1_000_000, "usec is 1000000: must be below 1000000");
     with(6, 0, "bytes is 0: must be at least 1");
+    with(5, 173, "start is 174 us: must be at most stop, 173 us");
     for (words, expected) in table {
         let message = message(
             "hp_srt",
@@ -1124,9 +1127,9 @@ fn columns_must_be_told_and_told_right() {
 
 #[test]
 fn our_own_csv_needs_no_key() {
-    let text = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns\n\
-                5,7,\"a,b\",read,512,1,9,\n\
-                1577808144360767001,9,,flush,0,0,,3\n";
+    let text = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n\
+                5,7,\"a,b\",read,512,1,9,,2\n\
+                1577808144360767001,9,,flush,0,0,,3,\n";
     let lines: Vec<&str> = text.lines().collect();
     let [header, one, two] = lines[..] else {
         panic!("three lines");
@@ -1136,7 +1139,10 @@ fn our_own_csv_needs_no_key() {
     assert_eq!(read("csv", swapped)[0].time.0, 1_577_808_144_360_767_001);
     let (records, names) = read_with("csv", text, None).unwrap();
     let expected = [
-        with_response(record(5, 7, Read, 512, 1), 9),
+        Record {
+            queue: Some(Nanos(2)),
+            ..with_response(record(5, 7, Read, 512, 1), 9)
+        },
         Record {
             think: Some(Nanos(3)),
             ..record(1_577_808_144_360_767_001, 9, Flush, 0, 0)
@@ -1144,7 +1150,7 @@ fn our_own_csv_needs_no_key() {
     ];
     assert_eq!(records, expected);
     assert_eq!(names, [Some("a,b".to_owned()), None]);
-    let message = message("csv", text.replace("\n1577", "\n6,7,c,read,0,1,,\n1577"));
+    let message = message("csv", text.replace("\n1577", "\n6,7,c,read,0,1,,,\n1577"));
     assert!(
         message.contains(
             "t:3: field 3 (device_name) is 'c': must be the same for all requests of device 7"
@@ -1170,7 +1176,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>, Option<&'static str>)> {
         ("hp_srt", srt(SRT_HEADER, &[SRT.bytes(), SRT.bytes()]), None),
         ("csv", CSV.as_bytes().to_vec(), Some(MAP)),
         ("csv", b"\"1\" \"r\" 512\n2 w 0\n".to_vec(), Some("time=1:ms,op=2,offset=3:B,bytes=:1B")),
-        ("csv", b"time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns\n5,7,\"a,b\",read,512,1,9,\n".to_vec(), None),
+        ("csv", b"time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n5,7,\"a,b\",read,512,1,9,,\n".to_vec(), None),
     ]
 }
 

@@ -37,6 +37,7 @@ fn all_kinds() -> Vec<Record> {
         record(0, 3, Op::Read, 512, 1_024),
         Record {
             response: Some(Nanos(47_000)),
+            queue: Some(Nanos(9)),
             ..record(1_499, 4, Write, 513, 1)
         },
         Record {
@@ -110,6 +111,7 @@ fn disksim_ascii_holds_exact_times_and_widened_blocks() {
         widened: 3,
         responses: 2,
         think_times: 1,
+        queue_times: 1,
         device_names: 2,
         ..Lost::default()
     };
@@ -119,7 +121,7 @@ fn disksim_ascii_holds_exact_times_and_widened_blocks() {
         lost.json(),
         json!({
             "written": 4, "flushes": 1, "trims": 1, "widened": 3, "rounded_times": 0,
-            "responses": 2, "think_times": 1, "device_names": 2,
+            "responses": 2, "think_times": 1, "queue_times": 1, "device_names": 2,
         })
     );
     let folder = TempDir::new().unwrap();
@@ -159,6 +161,7 @@ fn fio_iolog_opens_files_and_rounds_to_microseconds() {
         rounded_times: 3,
         responses: 2,
         think_times: 1,
+        queue_times: 1,
         device_names: 2,
         ..Lost::default()
     };
@@ -181,13 +184,13 @@ fn fio_iolog_opens_files_and_rounds_to_microseconds() {
 #[test]
 fn csv_holds_everything() {
     let (text, lost) = written("csv", &all_kinds());
-    let expected = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns\n\
-                    0,3,disk a,read,512,1024,,\n\
-                    1499,4,\"8:16, \"\"b\"\"\",write,513,1,47000,\n\
-                    1500,0,,read,511,2,1,0\n\
-                    2000000,3,disk a,read,1024,513,,\n\
-                    3000000,3,disk a,flush,0,0,,\n\
-                    1234567890123,3,disk a,trim,0,4096,,\n";
+    let expected = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n\
+                    0,3,disk a,read,512,1024,,,\n\
+                    1499,4,\"8:16, \"\"b\"\"\",write,513,1,47000,,9\n\
+                    1500,0,,read,511,2,1,0,\n\
+                    2000000,3,disk a,read,1024,513,,,\n\
+                    3000000,3,disk a,flush,0,0,,,\n\
+                    1234567890123,3,disk a,trim,0,4096,,,\n";
     assert_eq!(text, expected);
     assert_eq!((lost.written, lost.nothing()), (6, true));
 }
@@ -326,11 +329,12 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
     let op = prop_oneof![Just(Op::Read), Just(Write), Just(Flush), Just(Trim)];
     let device = prop_oneof![0..5_u32, any::<u32>()];
     let maybe = || prop::option::of(time());
-    let one = (time(), device, op, place, maybe(), maybe());
+    let one = (time(), device, op, place, (maybe(), maybe(), maybe()));
     let one = one.prop_map(
-        |(time, device, op, (offset, bytes), response, think)| Record {
+        |(time, device, op, (offset, bytes), (response, think, queue))| Record {
             response: response.map(Nanos),
             think: think.map(Nanos),
+            queue: queue.map(Nanos),
             ..match op {
                 Flush => record(time, device, op, 0, 0),
                 _ => record(time, device, op, offset, bytes),
@@ -370,7 +374,7 @@ proptest! {
                         prop_assert!(back.offset <= record.offset && record.offset - back.offset < 512);
                         let (end, wanted) = (back.offset + back.bytes, record.offset + record.bytes);
                         prop_assert!(wanted <= end && end - wanted < 512 && back.is_aligned());
-                        prop_assert_eq!(back == &Record { response: None, think: None, ..*record }, record.is_aligned());
+                        prop_assert_eq!(back == &Record { response: None, think: None, queue: None, ..*record }, record.is_aligned());
                     }
                 }
                 _ => {

@@ -9,6 +9,7 @@ mod error;
 mod rows;
 mod simulation;
 mod traces;
+mod validation;
 
 use pyo3::prelude::*;
 
@@ -27,6 +28,8 @@ mod _core {
     use crate::simulation::{Load, Statistics, run, scenario, write_atomically};
     #[pymodule_export]
     use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
+    #[pymodule_export]
+    use crate::validation::{Validation, validate};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

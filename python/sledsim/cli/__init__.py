@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sledsim._core import VERSION, SledsimError
-from sledsim.cli import compare, devices, run, seek, trace
+from sledsim.cli import compare, devices, run, seek, trace, validate
 from sledsim.cli.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
-DONE, REFUSED = 0, 2
+DONE, FAILED, REFUSED = 0, 1, 2
 
 _DESCRIPTION = """\
 Simulate storage whose media moves: MEMS-based storage devices, from the papers of 2000 to 2005.
@@ -83,16 +83,16 @@ def _obey(arguments: Sequence[str] | None) -> int:
     parser.set_defaults(json=False)
     parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
     commands = parser.add_commands()
-    for command in (run, compare, devices, seek, trace):
+    for command in (run, compare, validate, devices, seek, trace):
         command.add(commands)
     try:
         options = parser.parse_args(arguments)
-        options.command(options)
+        passed = options.command(options)
     except SystemExit as done:  # argparse: help printed, or a wrong option named
         return int(done.code or 0)
     except SledsimError as error:
         return _refuse(error)
-    return DONE
+    return FAILED if passed is False else DONE
 
 
 def _refuse(problem: object) -> int:

@@ -25,6 +25,11 @@ def add_load(parser: Parser) -> None:
         "--workload", metavar="NAME", help="random (the default), zipf, hot_cold, sequential or mix"
     )
     parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
+    add_reading(parser)
+
+
+def add_reading(parser: Parser) -> None:
+    """Take the options that say how a trace is read, and ``--set``."""
     parser.add_argument(
         "--format", metavar="NAME", help="format of the trace, where its content does not tell"
     )

@@ -62,9 +62,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def command(
-    commands: Commands, name: str, do: Callable[[argparse.Namespace], None], about: str
+    commands: Commands,
+    name: str,
+    do: Callable[[argparse.Namespace], bool | None],
+    about: str,
 ) -> Parser:
-    """Add a command; the first line of ``about`` stands in the list of commands."""
+    """Add a command; the first line of ``about`` stands in the list of commands.
+
+    ``do`` returns ``False`` if a check failed.
+    """
     title = about.partition("\n")[0]
     parser = commands.add_parser(
         name, help=title[:1].lower() + title[1:].rstrip("."), description=about

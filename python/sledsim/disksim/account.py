@@ -24,6 +24,10 @@ Unread: TypeAlias = "Mapping[str, tuple[float | str, str]]"
 for any) and with what it changes otherwise."""
 
 
+_SLIP: Final = 0.85
+"""How near to the name of a parameter one must be to be a slip of the pen; others are unknown."""
+
+
 class _Watched(dict[str, Item]):
     """The values of a block, which remember that they were read."""
 
@@ -101,7 +105,7 @@ class Account:
         Raises
         ------
         SledsimError
-            For a parameter that the type of its block does not have.
+            For the name of a parameter with a slip of the pen.
         """
         for prefix, block, watched, unread in self._open:
             for key in watched:
@@ -111,14 +115,20 @@ class Account:
     def _settle(self, prefix: str, block: Block, key: str, unread: Unread) -> None:
         place = block.keys[key]
         item = dict.__getitem__(block.values, key)
+        text = " ".join(str(item).split())
         if key not in unread:
             known = [*block.values, *unread]
             known.remove(key)
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise error(place, f"a {block.type} has no parameter '{key}'{hint}")
+            near = difflib.get_close_matches(key, known, n=1, cutoff=_SLIP)
+            message = f"a {block.type} has no parameter '{key}'"
+            if near:
+                raise error(place, f"{message}; did you mean '{near[0]}'?")
+            changes = f"unknown: in DiskSim 4.0 {message}"
+            self.ignored.append(
+                Ignored(f"{prefix}{key}", text, changes, harmless=False, place=place)
+            )
+            return
         neutral, changes = unread[key]
-        text = " ".join(str(item).split())
         same = neutral == ALWAYS or (isinstance(item, Scalar) and item.value == neutral)
         self.ignored.append(Ignored(f"{prefix}{key}", text, changes, same, place))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sledsim.disksim.topology import Drive
     from sledsim.disksim.tree import Block
 
+_CYLINDERS = "Number of cylinders"
 _TOGETHER = {0: False, 1: True, 2: True}
 _OVERHEADS = {
     "read_hit_after_read_ms": "Read hit over. after read",
@@ -58,13 +59,12 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     mechanics = account.open(arm.block_of(model), unread.MECHANICS)
 
     surfaces = model.integer("Number of data surfaces", at_least=1, at_most=1000)
-    cylinders = model.integer("Number of cylinders", at_least=1, at_most=1 << 22)
+    cylinders = _cylinders(model, account)
     top = sheet.top
-    for key, number, name in (
-        ("surfaces", surfaces, "Number of data surfaces"),
-        ("cylinders", cylinders, "Number of cylinders"),
-    ):
-        top.add(key, number, name, place_of(model, name))
+    top.add(
+        "surfaces", surfaces, "Number of data surfaces", place_of(model, "Number of data surfaces")
+    )
+    top.add("cylinders", cylinders, _CYLINDERS, place_of(model, _CYLINDERS))
     arm.write_rotation(mechanics, top)
     zones.write(model, surfaces, cylinders, sheet, account)
     capacity_at = len(top.lines)
@@ -75,6 +75,24 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     _write_overheads(disk, scale, sheet)
     buffers.write(disk, sheet.table("[buffer]"), account)
     _write_capacity(model, sheet, capacity_at)
+
+
+def _cylinders(model: Block, account: Account) -> int:
+    """Return the number of cylinders.
+
+    The published HP C2490A counts one too few for its last zone: that one is added.
+    """
+    cylinders = model.integer(_CYLINDERS, at_least=1, at_most=1 << 22)
+    ends = [
+        zone.integer("Last cylinder number") for zone in model.block("Layout Model").blocks("Zones")
+    ]
+    if not ends or ends[-1] != cylinders:
+        return cylinders
+    place = place_of(model, _CYLINDERS)
+    account.ignore(
+        _CYLINDERS, cylinders, f"there are {cylinders + 1}, as the last zone says", place
+    )
+    return cylinders + 1
 
 
 def _write_access(disk: Block, mechanics: Block, top: Table) -> None:

@@ -23,11 +23,12 @@ pub enum Role {
     DeviceName,
     Response,
     Think,
+    Queue,
 }
 
 impl Role {
     /// All, as the enum orders them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Time,
         Self::Offset,
         Self::Bytes,
@@ -36,6 +37,7 @@ impl Role {
         Self::DeviceName,
         Self::Response,
         Self::Think,
+        Self::Queue,
     ];
 
     /// Its name in the key.
@@ -49,13 +51,14 @@ impl Role {
             Self::DeviceName => "device_name",
             Self::Response => "response",
             Self::Think => "think",
+            Self::Queue => "queue",
         }
     }
 
     /// Whether it is a number with a unit: of time, or of bytes.
     pub fn quantity(self) -> Option<Quantity> {
         match self {
-            Self::Time | Self::Response | Self::Think => Some(Quantity::Time),
+            Self::Time | Self::Response | Self::Think | Self::Queue => Some(Quantity::Time),
             Self::Offset | Self::Bytes => Some(Quantity::Size),
             Self::Op | Self::Device | Self::DeviceName => None,
         }

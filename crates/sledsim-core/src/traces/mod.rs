@@ -31,7 +31,7 @@ pub use generate::{Place, generate};
 pub use info::{InfoSpec, trace_info};
 pub use input::{Compression, Input, SoFar};
 pub use progress::Reading;
-pub use source::{TraceSource, TraceSpec};
+pub use source::{Measured, TraceSource, TraceSpec};
 
 use crate::error::{Error, Result};
 use crate::request::Op;
@@ -57,6 +57,9 @@ pub struct Record {
     pub response: Option<Nanos>,
     /// From this completion to the next arrival, in traces of closed loops.
     pub think: Option<Nanos>,
+    /// From arrival to the start of its service, the first part of `response`,
+    /// as measured.
+    pub queue: Option<Nanos>,
 }
 
 /// The latest time read, 285 years: what follows needs room.

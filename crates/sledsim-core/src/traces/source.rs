@@ -27,6 +27,8 @@ pub struct TraceSpec {
     sort_ms: Option<f64>,
     requests: Option<u64>,
     closed: Option<ClosedSpec>,
+    /// Whether measured times are kept.
+    pub(crate) keep_measured: bool,
 }
 
 /// What the times of a replay count from.
@@ -85,6 +87,7 @@ impl TraceSpec {
             sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(1e11))?,
             requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
             closed,
+            keep_measured: false,
         })
     }
 
@@ -153,6 +156,7 @@ impl TraceSpec {
             taken: 0,
             counts: Counts::default(),
             first: None,
+            measured: Vec::new(),
         };
         source.find_first(check)?;
         source.pull()?;
@@ -235,6 +239,17 @@ pub struct TraceSource {
     counts: Counts,
     /// Time of the first request on the clock of the file.
     first: Option<Nanos>,
+    /// Of the requests taken, in their order, if they are kept.
+    measured: Vec<Measured>,
+}
+
+/// What a trace says of how long a request took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// [`Record::response`].
+    pub response: Option<Nanos>,
+    /// [`Record::queue`].
+    pub queue: Option<Nanos>,
 }
 
 /// When requests arrive.
@@ -339,6 +354,12 @@ impl TraceSource {
             _ => {}
         }
         facts
+    }
+
+    /// What the trace says of how long its requests took, by their ids; taken
+    /// out, and empty unless kept.
+    pub fn take_measured(&mut self) -> Vec<Measured> {
+        std::mem::take(&mut self.measured)
     }
 
     /// What is subtracted from the times of the file.
@@ -509,6 +530,12 @@ impl Source for TraceSource {
             extents,
             ..Request::default()
         };
+        if self.spec.keep_measured {
+            self.measured.push(Measured {
+                response: record.response,
+                queue: record.queue,
+            });
+        }
         self.taken += 1;
         self.counts.add(&place);
         self.next = None;

@@ -222,6 +222,7 @@ impl Csv {
             bytes,
             response: self.maybe(Role::Response)?,
             think: self.maybe(Role::Think)?,
+            queue: self.maybe(Role::Queue)?,
         };
         Ok(record)
     }

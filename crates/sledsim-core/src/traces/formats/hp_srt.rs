@@ -164,7 +164,7 @@ impl Reader for HpSrt {
             id,
             sec,
             usec,
-            _start,
+            start,
             stop,
             bytes,
             sector,
@@ -186,6 +186,11 @@ impl Reader for HpSrt {
         if bytes == 0 {
             return bad("bytes is 0: must be at least 1".to_owned());
         }
+        if start > stop {
+            return bad(format!(
+                "start is {start} us: must be at most stop, {stop} us"
+            ));
+        }
         let (major, number) = (device >> 24, device >> 8 & 0xffff);
         let index = self.disk(major, number);
         let disk = &self.disks[index];
@@ -202,7 +207,8 @@ impl Reader for HpSrt {
             offset: u64::from(sector) * u64::from(disk.sector_bytes),
             bytes: u64::from(bytes),
             response: Some(Nanos(u64::from(stop) * 1_000)),
-            think: None,
+            queue: Some(Nanos(u64::from(start) * 1_000)),
+            ..Record::default()
         }))
     }
 

@@ -90,7 +90,7 @@ impl Layout<7> for Msr {
             offset,
             bytes: commas::length(size, 1, offset).ok_or(5_usize)?,
             response: Some(Nanos(commas::whole(response, TICK_NS).ok_or(6_usize)?)),
-            think: None,
+            ..Record::default()
         })
     }
 

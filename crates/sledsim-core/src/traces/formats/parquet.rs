@@ -357,6 +357,7 @@ impl Parquet {
             bytes,
             response: response.map(Nanos),
             think: self.span(Role::Think)?.map(Nanos),
+            queue: self.span(Role::Queue)?.map(Nanos),
         })
     }
 

@@ -58,7 +58,7 @@ impl Layout<6> for Systor {
             device: commas::small(lun).ok_or(3_usize)?,
             offset,
             bytes: commas::length(size, 1, offset).ok_or(5_usize)?,
-            think: None,
+            ..Record::default()
         })
     }
 }

@@ -9,15 +9,16 @@ use std::fmt::{Display, Formatter};
 use std::path::Path;
 
 /// The first line, by which the file is recognised.
-pub const HEADER: &str = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns";
+pub const HEADER: &str =
+    "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns";
 
 /// The same for whoever reads it, in the words of the key `columns`.
 pub const COLUMNS: &str = "time=time_ns:ns, device=device, device_name=device_name, op=op, \
                            offset=offset_bytes:B, bytes=bytes:B, response=response_ns:ns, \
-                           think=think_ns:ns, origin=zero";
+                           think=think_ns:ns, queue=queue_ns:ns, origin=zero";
 
-/// All of it in whole numbers; a name, a response or a think time that is not
-/// known is blank.
+/// All of it in whole numbers; a name or a measured time that is not known is
+/// blank.
 pub struct Csv {
     text: Text,
     names: Names,
@@ -67,8 +68,9 @@ impl Writer for Csv {
         let (time, device, op) = (record.time.0, record.device, record.op.name());
         let (offset, bytes) = (record.offset, record.bytes);
         let (response, think) = (Maybe(record.response), Maybe(record.think));
+        let queue = Maybe(record.queue);
         self.text.put(format_args!(
-            "{time},{device},{name},{op},{offset},{bytes},{response},{think}\n"
+            "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue}\n"
         ))?;
         self.text.lost.written += 1;
         Ok(())

@@ -62,6 +62,7 @@ impl Writer for DisksimAscii {
         lost.widened += u64::from(!record.is_aligned());
         lost.responses += u64::from(record.response.is_some());
         lost.think_times += u64::from(record.think.is_some());
+        lost.queue_times += u64::from(record.queue.is_some());
         Ok(())
     }
 

@@ -76,6 +76,7 @@ impl Writer for FioIolog {
         lost.rounded_times += u64::from(!ns.is_multiple_of(1_000));
         lost.responses += u64::from(record.response.is_some());
         lost.think_times += u64::from(record.think.is_some());
+        lost.queue_times += u64::from(record.queue.is_some());
         Ok(())
     }
 

@@ -63,6 +63,8 @@ pub struct Lost {
     pub responses: u64,
     /// Think times left out.
     pub think_times: u64,
+    /// Queue times left out.
+    pub queue_times: u64,
     /// Names of devices left out or changed.
     pub device_names: u64,
 }
@@ -79,6 +81,7 @@ impl Lost {
             rounded_times,
             responses,
             think_times,
+            queue_times,
             device_names,
         } = self;
         json!({
@@ -89,6 +92,7 @@ impl Lost {
             "rounded_times": rounded_times,
             "responses": responses,
             "think_times": think_times,
+            "queue_times": queue_times,
             "device_names": device_names,
         })
     }

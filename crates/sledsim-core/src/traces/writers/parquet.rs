@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// Records per batch handed to the library.
 const BATCH_ROWS: usize = 8_192;
 
-/// The columns of [`super::csv::HEADER`], with types and units; a name, a
-/// response or a think time that is not known is null. The same records give
-/// the same bytes.
+/// The columns of [`super::csv::HEADER`], with types and units; a name or a
+/// measured time that is not known is null. The same records give the same
+/// bytes.
 pub struct Parquet {
     path: PathBuf,
     file: ArrowWriter<PendingFile>,
@@ -40,6 +40,7 @@ struct Batch {
     bytes: Int64Builder,
     response: Int64Builder,
     think: Int64Builder,
+    queue: Int64Builder,
 }
 
 impl Batch {
@@ -54,6 +55,7 @@ impl Batch {
             Arc::new(self.bytes.finish()),
             Arc::new(self.response.finish()),
             Arc::new(self.think.finish()),
+            Arc::new(self.queue.finish()),
         ]
     }
 }
@@ -105,10 +107,17 @@ fn schema() -> SchemaRef {
         ),
         field(
             "think_ns",
-            number,
+            number.clone(),
             true,
             "ns",
             "From this completion to the next arrival, in closed loops",
+        ),
+        field(
+            "queue_ns",
+            number,
+            true,
+            "ns",
+            "From arrival to the start of the service, as recorded",
         ),
     ];
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
@@ -174,6 +183,7 @@ impl Writer for Parquet {
         let bytes = signed(record.bytes, "bytes")?;
         let response = maybe(record.response, "response")?;
         let think = maybe(record.think, "think")?;
+        let queue = maybe(record.queue, "queue")?;
         let batch = &mut self.batch;
         batch.time.append_value(time);
         batch.device.append_value(record.device);
@@ -185,6 +195,7 @@ impl Writer for Parquet {
         batch.bytes.append_value(bytes);
         batch.response.append_option(response);
         batch.think.append_option(think);
+        batch.queue.append_option(queue);
         batch.rows += 1;
         self.lost.written += 1;
         if self.batch.rows == BATCH_ROWS {

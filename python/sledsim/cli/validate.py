@@ -1,0 +1,201 @@
+"""``sledsim validate``: a measured device against its model."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.cli import loads, plots, validation_plots
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, percent, table
+from sledsim.cli.work import work
+from sledsim.devices import Device
+from sledsim.loads import Load, samples_folder, trace_path
+from sledsim.validation import validate
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+
+_ABOUT = """\
+Replay measurements of a real device on its model and tell how far apart they are.
+
+  sledsim validate --device my.toml --trace measured.validate --plot cdf.png
+  sledsim validate --device my.toml --trace week.srt --set trace_device=0 --set requests=10000
+  sledsim validate --device my.toml --trace mine.csv --set queue_depth=1 \\
+    --columns 'time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=service:us'
+
+The demerit figure is the root mean square of the horizontal distance between the distribution
+functions of measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted.
+Traces with times of arrival are replayed at these times, response against response; those without
+(disksim_validate), and others with queue_depth=1, with one request outstanding: then the measured
+service time is compared with the simulated response time.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "validate", _validate, _ABOUT)
+    parser.add_argument(
+        "--device", metavar="DEVICE", required=True, help="a preset, or the path of a TOML file"
+    )
+    parser.add_argument(
+        "--trace", metavar="FILE", required=True, help="a trace that has measured times"
+    )
+    parser.add_argument("--scheduler", metavar="NAME", help="who goes next: fcfs (the default)")
+    loads.add_reading(parser)
+    parser.add_argument(
+        "--max-demerit",
+        metavar="PERCENT",
+        help="exit with 1 if the demerit figure of all requests is above this percentage of the "
+        "measured mean",
+    )
+    parser.add_argument(
+        "--requests",
+        metavar="FILE",
+        help="write one row per request, measured and simulated, to this Parquet file",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the distributions of both (.png, .svg or .pdf)"
+    )
+
+
+def _validate(options: argparse.Namespace) -> bool:
+    limit = _limit(options.max_demerit)
+    if options.plot is not None:
+        plots.check(options.plot, options.requests)
+    core_device, core_load, scheduler = _core.scenario(
+        None,
+        options.device,
+        options.scheduler,
+        None,
+        trace_path(options.trace),
+        loads.settings(options),
+        samples_folder(),
+    )
+    device, load = Device(core_device), Load(core_load, options.trace)
+    validation = work(lambda beat: validate(device, load, scheduler, progress=beat))
+    if options.requests is not None:
+        validation.write_requests(options.requests)
+    if options.plot is not None:
+        _core.write_atomically(Path(options.plot), validation_plots.draw(validation, options.plot))
+    share = validation.demerit_percent["all"]
+    passed = limit is None or (share is not None and share <= limit)
+    if options.json:
+        print_json(validation.document)
+        return passed
+    print("\n\n".join(_report(validation.document)))
+    for file in (options.requests, options.plot):
+        if file is not None:
+            print(f"\nwritten: {file}")
+    if limit is not None:
+        verdict = "within" if passed else "NOT within"
+        print(f"\ndemerit figure of all requests: {verdict} {limit:g} % of the measured mean")
+    return passed
+
+
+def _limit(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        limit = float(text.removesuffix("%"))
+    except ValueError:
+        limit = math.nan
+    if not 0 <= limit < math.inf:
+        msg = f"--max-demerit {text}: must be a percentage from 0 up, as in 5%"
+        raise SledsimError(msg)
+    return limit
+
+
+def _report(document: dict[str, Any]) -> Iterator[str]:
+    yield table(list(_facts(document)), "<<")
+    what = {
+        "closed": "measured service and simulated response time",
+        "open": "response time",
+    }[document["replay"]]
+    yield _figures(what, document)
+    for name, part in (document["parts"] or {}).items():
+        yield _figures(f"{name} time", part)
+    yield _classes(document)
+
+
+def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
+    yield from loads.facts(document)
+    left = document["left_out"]
+    reasons = [
+        f"{number(count)} {reason.replace('_', ' ')}" for reason, count in left.items() if count
+    ]
+    count = number(document["requests"]["all"])
+    yield ["compared", f"{count} requests" + (f"; not {', '.join(reasons)}" if reasons else "")]
+    worst = document["worst_request"]
+    took = f"{_ms(worst['measured_ms'])} ms measured, {_ms(worst['simulated_ms'])} ms simulated"
+    what = f"{worst['op']} of {number(worst['blocks'])} blocks at LBN {worst['lbn']}"
+    yield ["worst request", f"{worst['id']}, {what}: {took}"]
+
+
+_STATISTICS = ("mean", "p50", "p90", "p95", "p99", "max")
+
+
+def _figures(what: str, figures: dict[str, Any]) -> str:
+    rows = [[f"{what}, ms", "requests", *_STATISTICS, "demerit", "", "each"]]
+    for kind, name in (("read", "reads"), ("write", "writes"), ("all", "all")):
+        count, figure = figures["requests"][kind], figures["demerit_ms"][kind]
+        if not count:
+            rows.append([f"  {name}", "0"])
+            continue
+        share = figures["demerit_percent"][kind]
+        percentage = "" if share is None else f"({percent(share / 100)})"
+        for side in ("measured", "simulated"):
+            times = figures[f"{side}_ms"][kind]
+            row = [f"  {name}, {side}", number(count) if side == "measured" else ""]
+            row += [_ms(times[statistic]) for statistic in _STATISTICS]
+            if side == "simulated":
+                row += [_ms(figure), percentage, _ms(figures["paired_rms_ms"][kind])]
+            rows.append(row)
+    largest = figures["largest"]["all"]
+    text = table(rows, "<" + ">" * (len(rows[0]) - 1))
+    if largest is None or largest["share_of_squares"] is None:
+        return text
+    return (
+        f"{text}\n  farthest apart at {largest['share_of_requests']:.2%} of all: "
+        f"{_ms(largest['measured_ms'])} measured, {_ms(largest['simulated_ms'])} simulated; the "
+        f"slowest 1 % make up {percent(largest['slowest_hundredth_share_of_squares'])} of the "
+        "squared figure"
+    )
+
+
+def _classes(document: dict[str, Any]) -> str:
+    near = document["near_blocks"]
+    rows = [["by the request before", "", "requests", "measured", "simulated", "demerit", "each"]]
+    for line in document["classes"]:
+        after = "" if line["after"] is None else f"after a {line['after']}"
+        rows.append(
+            [
+                f"  {line['op']} {after}".rstrip(),
+                line["place"],
+                number(line["requests"]),
+                *(
+                    _ms(line[key])
+                    for key in (
+                        "measured_mean_ms",
+                        "simulated_mean_ms",
+                        "demerit_ms",
+                        "paired_rms_ms",
+                    )
+                ),
+            ]
+        )
+    return (
+        f"{table(rows, '<<' + '>' * 5)}\n  means in ms; near: less than {near} blocks apart; each: "
+        "root mean square difference of each request"
+    )
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.3f}"

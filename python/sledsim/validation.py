@@ -1,0 +1,143 @@
+"""Validations: a measured device against its model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim.devices import Device
+from sledsim.devices import device as resolve
+from sledsim.loads import Load, read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+
+class Validation:
+    """What came of a validation; made by :func:`validate`."""
+
+    def __init__(self, core: _core.Validation) -> None:
+        self._core = core
+        self.document: dict[str, Any] = json.loads(core.document())
+        """Everything but the requests, as the JSON of ``sledsim validate --json``."""
+
+    def __repr__(self) -> str:
+        figure, share = self.demerit_ms["all"], self.demerit_percent["all"]
+        percent = "" if share is None else f" ({share:.3g} %)"
+        count, device = self.document["requests"]["all"], self.document["device"]
+        return (
+            f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent}>"
+        )
+
+    @property
+    def demerit_ms(self) -> dict[str, float | None]:
+        """The demerit figure of ``"all"``, ``"read"`` and ``"write"`` requests in ms.
+
+        It is the root mean square of the horizontal distance between the distribution functions of
+        measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted; ``None``
+        where there are no requests.
+        """
+        figures: dict[str, float | None] = self.document["demerit_ms"]
+        return figures
+
+    @property
+    def demerit_percent(self) -> dict[str, float | None]:
+        """The same as percentages of the measured means; ``None`` also where such a mean is 0."""
+        figures: dict[str, float | None] = self.document["demerit_percent"]
+        return figures
+
+    @property
+    def requests(self) -> _core.Rows:
+        """One row per request compared, as :attr:`Run.requests`, with the measured times.
+
+        ``measured_ns`` is to be compared with ``completion_ns - arrival_ns``;
+        ``measured_queue_ns`` and ``measured_service_ns`` are null where the trace does not tell;
+        ``place`` says where a request lies after the one before it. Rows are in the order of the
+        trace.
+        """
+        return self._core.requests()
+
+    def sorted_ms(self, op: str = "all", part: str = "response") -> tuple[list[float], list[float]]:
+        """Return measured and simulated times in ms, each sorted.
+
+        Parameters
+        ----------
+        op
+            ``"all"``, ``"read"`` or ``"write"``.
+        part
+            ``"response"`` is what the demerit figure is about; ``"queue"`` and ``"service"`` are
+            its parts in an open replay, and empty where the trace does not tell them.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name.
+        """
+        return self._core.sorted_ms(part, op)
+
+    def write_requests(self, path: str | PathLike[str]) -> None:
+        """Write :attr:`requests` to a Parquet file, which appears when it is complete.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be written.
+        """
+        self._core.write(str(path))
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the distribution functions of measured and simulated times.
+
+        Parameters
+        ----------
+        path
+            The picture to write, ``.png``, ``.svg`` or ``.pdf``.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be written, or without matplotlib.
+        """
+        from sledsim.cli import plots, validation_plots  # noqa: PLC0415 (needs an extra)
+
+        plots.check(str(path))
+        _core.write_atomically(Path(path), validation_plots.draw(self, str(path)))
+
+
+def validate(
+    device: Device | str | PathLike[str],
+    trace: Load | str | PathLike[str],
+    scheduler: str = "fcfs",
+    *,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Validation:
+    """Replay a trace of a measured device, and compare measured with simulated times.
+
+    A trace without times of arrival, recorded with one request outstanding, is replayed like that,
+    with its think times: measured service times are compared with simulated response times. Others
+    are replayed at their times, response against response and, where the trace tells, queue and
+    service apart; ``read_trace(..., queue_depth=1)`` waits for completions instead.
+
+    Parameters
+    ----------
+    device
+        The model: a device, the name of a preset or the path of a TOML file.
+    trace
+        The measurements: a trace made by :func:`read_trace`, or the path of one.
+    scheduler
+        ``"fcfs"``.
+    progress
+        Called now and then with the number of requests completed and of all, if known.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with the device or the trace, a trace that has no measured times, or
+        whose requests outrun the device.
+    """
+    model = device if isinstance(device, Device) else resolve(device)
+    load = trace if isinstance(trace, Load) else read_trace(trace)
+    return Validation(_core.validate(model._core, load._core, scheduler, progress))  # noqa: SLF001 (one package)
