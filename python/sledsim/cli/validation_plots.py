@@ -102,7 +102,11 @@ def _logarithmic(axes: Axes, least: float) -> None:
 
 
 def _differences(axes: Axes, validation: Validation) -> None:
-    """Draw how much longer the simulated time of a rank is than the measured one."""
+    """Draw how much longer the simulated time of a rank is than the measured one.
+
+    The axis has room for all but the fastest and the slowest 0.2 %.
+    """
+    inner = 0.0
     for kind, color in _COLORS.items():
         measured, simulated = validation.sorted_ms(kind)
         if not measured:
@@ -111,6 +115,12 @@ def _differences(axes: Axes, validation: Validation) -> None:
         _, ours = _quantiles(simulated)
         longer = [our - their for our, their in zip(ours, theirs, strict=True)]
         axes.plot(shares, longer, color=color, label=f"{kind}s")
+        most = (
+            abs(way) for share, way in zip(shares, longer, strict=True) if 0.002 < share < 0.998
+        )
+        inner = max(inner, *most, 0.0)
+    if inner > 0:
+        axes.set_ylim(-1.2 * inner, 1.2 * inner)
     axes.axhline(0, color="#333333", linewidth=1)
     axes.set(xlabel="share of requests", ylabel="simulated less measured, ms", xlim=(0, 1))
     axes.grid(alpha=0.3)
