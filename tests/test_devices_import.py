@@ -14,7 +14,6 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 import sledsim as ss
 from hypothesis import assume, given, settings
@@ -266,7 +265,6 @@ def test_imported_drives_are_nearer_to_the_measured_ones_than_disksim(tmp_path: 
         ss.import_device(DRIVES / f"{name}.parv", out)
         figures = ss.validate(out, DRIVES / f"{name}.measured.trace").demerit_ms
         found = [figures[kind] or 0.0 for kind in ("all", "read", "write")]
-        print(name, found)
         assert found[0] < all_ms
         assert found[1] < reads_ms
         assert found[2] < 1.25 * writes_ms
