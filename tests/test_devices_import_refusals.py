@@ -275,3 +275,19 @@ def test_a_curve_that_falls_everywhere_is_told_in_short(
 def test_a_file_that_cannot_be_written(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices", "import", str(small), "-o", str(small.parent / "no" / "x.toml")]) == 2
     assert "folder does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("points", "line"), [("1, 3.0\n50, 2.0\n99, 1.0", 3), ("1, 2.0\n50, 3.0\n99, 1.5", 4)]
+)
+def test_a_seek_curve_that_falls_as_a_whole_is_refused(
+    points: str, line: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.seek").write_text(f"Seek distances measured: 3\n{points}\n")
+    path = tmp_path / "small.parv"
+    path.write_text(files.disk(mechanics={"Seek type": "extracted", "Full seek curve": "a.seek"}))
+    out = tmp_path / "out.toml"
+    assert main(["devices", "import", str(path), "-o", str(out)]) == 2
+    assert f"a.seek:{line}: " in (said := capsys.readouterr().err)
+    assert "seek times must rise with the distance" in said
+    assert not out.exists()

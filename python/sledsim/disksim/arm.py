@@ -121,10 +121,23 @@ def _write_hpl(mechanics: Block, cylinders: int, top: Table, account: Account) -
 
 
 def _write_falls(curve: list[tuple[int, float, Place]], top: Table, account: Account) -> None:
-    """Have a curve smoothed that falls anywhere, and note the points that this moves."""
+    """Have a curve smoothed that falls here and there, and note the points that this moves.
+
+    Every measured curve falls somewhere; one that falls as a whole is a mistake.
+    """
     times = [time for _, time, _ in curve]
-    if all(before <= after for before, after in itertools.pairwise(times)):
+    steps = list(itertools.pairwise(times))
+    falls = [index for index, (before, after) in enumerate(steps, 1) if after < before]
+    if not falls:
         return
+    if times[-1] < times[0] or 2 * len(falls) > len(steps):
+        distance, time, place = curve[falls[0]]
+        message = (
+            f"{time:g} ms for {distance} cylinders: seek times must rise with the distance but for"
+            f" scatter, and {len(falls)} of {len(steps)} steps fall, from {times[0]:g} to"
+            f" {times[-1]:g} ms in all"
+        )
+        raise error(place, message)
     top.add("seek_falls", "smooth", "times fall: the nearest curve that rises", curve[0][2])
     for (distance, time, place), risen in zip(curve, _core.rising(times), strict=True):
         if risen != time:
