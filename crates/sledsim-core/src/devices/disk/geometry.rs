@@ -520,6 +520,12 @@ impl Geometry {
         (track, index as u32)
     }
 
+    /// Whether blocks were remapped.
+    #[must_use]
+    pub fn has_remaps(&self) -> bool {
+        !self.remaps.is_empty()
+    }
+
     /// The remap that holds `lbn`, or else the next one.
     #[inline]
     fn remap(&self, lbn: u64) -> Option<&Remap> {

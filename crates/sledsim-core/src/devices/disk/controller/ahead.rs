@@ -61,18 +61,25 @@ impl Ahead {
             geometry.track_around(on).end
         };
         let (mut room, mut round, mut whole) = (buffer.segment_blocks, buffer.whole_track, false);
+        let shared = buffer.segments - u32::from(buffer.own_write_segment);
         let mut goal = match buffer.read_ahead {
-            ReadAhead::None => end,
+            ReadAhead::None => {
+                round = false;
+                end
+            }
             ReadAhead::Track => track_end,
             ReadAhead::Cylinder => geometry.end_of_cylinder(end - 1),
             ReadAhead::Segment => u64::MAX,
             ReadAhead::Tracks => match buffer.segment_blocks / (track.end - track.start) {
                 0 if read.streams => {
-                    room *= u64::from(buffer.segments);
+                    room *= u64::from(shared);
                     (round, whole) = (true, true);
                     next_track_end()
                 }
-                0 => end,
+                0 => {
+                    round = false;
+                    end
+                }
                 1 => track_end,
                 _ => next_track_end(),
             },
@@ -85,17 +92,21 @@ impl Ahead {
             };
             room.min(if whole { room } else { buffer.most_ahead })
         };
-        let mut left = if goal == end { 0 } else { may(room) };
+        let round = if round {
+            read.first.saturating_sub(track.start)
+        } else {
+            0
+        };
+        let mut left = if goal == end && round == 0 {
+            0
+        } else {
+            may(room)
+        };
         left = left.max(buffer.least_ahead);
         goal = goal
             .min(end.saturating_add(left))
             .max(end + buffer.least_ahead)
             .min(geometry.blocks());
-        let round = if round && buffer.read_ahead != ReadAhead::None {
-            read.first.saturating_sub(track.start)
-        } else {
-            0
-        };
         let ahead = Self {
             next: end,
             goal,
@@ -145,11 +156,40 @@ impl Ahead {
         self.goal = self.goal.max(goal);
     }
 
+    /// Whether anything is still planned.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.left > 0 && (self.next < self.goal || self.round.blocks > 0)
+    }
+
+    /// Takes back blocks that were planned last and not read.
+    pub fn take_back(&mut self, blocks: Extent) {
+        self.left += u64::from(blocks.blocks);
+        if self.next == blocks.end() {
+            self.next = blocks.lbn;
+        } else {
+            self.round.lbn = blocks.lbn;
+            self.round.blocks += blocks.blocks;
+        }
+    }
+
     /// Whether the block is among what is still planned.
     #[must_use]
     pub fn covers(&self, lbn: u64) -> bool {
-        let behind = (self.next..self.goal).contains(&lbn);
-        behind || (self.round.lbn..self.round.end()).contains(&lbn)
+        let on_track = self.goal.min(self.track_end).saturating_sub(self.next);
+        let before = if (self.next..self.goal).contains(&lbn) {
+            let round = if lbn < self.track_end {
+                0
+            } else {
+                u64::from(self.round.blocks)
+            };
+            lbn - self.next + round
+        } else if (self.round.lbn..self.round.end()).contains(&lbn) {
+            lbn - self.round.lbn + on_track
+        } else {
+            return false;
+        };
+        before < self.left
     }
 
     /// The next pass.

@@ -7,8 +7,9 @@
 //! never waits for others: its blocks cross the bus as they are there. A write
 //! that the buffer takes is complete when its data have crossed; its way to
 //! the media comes before whatever waits, and no other write is taken until it
-//! is there, unless it continues that one. All else waits for the mechanics,
-//! and the scheduler picks.
+//! is there, unless it continues that one and nobody waits. When the mechanics
+//! are free it is the turn of those who wait, so that nobody waits for ever.
+//! All else waits for the mechanics, and the scheduler picks.
 //!
 //! *Bus.* It is taken for commands and blocks in the order of asking. A read
 //! takes it as late as it can without ending later, or, with `hold_reads`,
@@ -46,24 +47,35 @@ use crate::schedulers::{Scheduler, Waiting};
 use crate::units::Nanos;
 use ahead::Ahead;
 use bus::Bus;
-use pieces::Piece;
+use pieces::{Delivery, Piece};
 use segments::Segments;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The request that was taken up last.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Before {
     write: bool,
-    /// One past its last block.
+    /// One past its last block; no block at first.
     end: u64,
+}
+
+impl Default for Before {
+    fn default() -> Self {
+        Self {
+            write: false,
+            end: u64::MAX,
+        }
+    }
 }
 
 /// Written data that are not on the media yet.
 #[derive(Clone, Copy, Debug)]
 struct Dirty {
-    blocks: u64,
-    /// When they will be.
+    extent: Extent,
+    /// When the host has sent them.
+    crossed: Nanos,
+    /// When they will be on the media.
     until: Nanos,
 }
 
@@ -92,11 +104,11 @@ pub struct Controller {
     dirty: VecDeque<Dirty>,
     /// The segment of the last write into the buffer, and one past its end.
     writing: Option<(usize, u64)>,
-    /// The segment that is being read into, what of it is on its way in the
-    /// order of passing, and the rest of the plan.
-    reading: Option<usize>,
+    /// What is on its way into segments, in the order of passing; what is
+    /// planned to follow, and the segment for that.
     coming: VecDeque<Piece>,
     ahead: Option<Ahead>,
+    reading: usize,
     /// The request of which the buffer held nothing, when it last looked.
     missed: Option<(u64, Nanos)>,
     /// The pieces of the request in service, in the order of LBNs.
@@ -149,9 +161,9 @@ impl Controller {
             before: Before::default(),
             dirty: VecDeque::new(),
             writing: None,
-            reading: None,
             coming: VecDeque::new(),
             ahead: None,
+            reading: 0,
             missed: None,
             pieces: Vec::new(),
             next: None,
@@ -163,13 +175,19 @@ impl Controller {
         let alone = self.settings.bus.never_disconnect;
         let command = (self.incoming.front())
             .filter(|_| !(alone && self.waiting > 0))
-            .map(|first| {
-                first
-                    .ready
-                    .max(if alone { self.answered } else { Nanos::ZERO })
-            });
+            .map(|first| self.ready(first));
         let media = (self.waiting > 0).then_some(self.free);
         [command, media].into_iter().flatten().min()
+    }
+
+    /// When the command of a request has been processed; if the bus is kept,
+    /// that begins when the last request is answered.
+    fn ready(&self, waiting: &Waiting) -> Nanos {
+        if self.settings.bus.never_disconnect {
+            waiting.ready.max(self.answered) + self.settings.command
+        } else {
+            waiting.ready
+        }
     }
 
     /// Does what is due before `until`, and at `until` too if `inclusive`.
@@ -192,10 +210,11 @@ impl Controller {
             self.dirty.pop_front();
         }
         let alone = self.settings.bus.never_disconnect;
-        while self.incoming.front().is_some_and(|first| first.ready <= at) {
-            if alone && (self.waiting > 0 || self.answered > at) {
-                break;
-            }
+        while self
+            .incoming
+            .front()
+            .is_some_and(|first| !(alone && self.waiting > 0) && self.ready(first) <= at)
+        {
             if let Some(waiting) = self.incoming.pop_front() {
                 self.take_in(waiting, at, answers);
             }
@@ -216,7 +235,7 @@ impl Controller {
     /// A request whose command has been processed.
     fn take_in(&mut self, waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
         let taken = match waiting.request.op {
-            Op::Read => self.hit(&waiting, at, answers),
+            Op::Read => self.hit(&waiting, at, self.may_promise(), answers),
             Op::Write => {
                 self.may_accept(&waiting.request, at) && {
                     self.accept(&waiting, at, answers);
@@ -308,6 +327,44 @@ impl Controller {
         moved
     }
 
+    /// As [`Controller::move_data`] for a write of which one block after the
+    /// other comes from `asked` on: none passes before it has come.
+    fn write_data(&mut self, at: Nanos, extents: &[Extent], mut how: How, asked: Nanos) -> Moved {
+        let arm = self.disk.arm();
+        let mut moved = self.move_data(at, extents, how);
+        for _ in 0..2 {
+            let first = self.pieces.iter().map(|piece| piece.first).min();
+            let first = first.unwrap_or(asked);
+            let mut coming = Delivery::new(self.settings.bus.write_ns_per_block, asked);
+            let all: u32 = self.pieces.iter().map(|piece| piece.extent.blocks).sum();
+            if asked + coming.bus(u64::from(all)) <= first {
+                break;
+            }
+            let mut begin = Nanos::ZERO;
+            for piece in &self.pieces {
+                let blocks = u64::from(piece.extent.blocks);
+                for (block, passes) in [(1, piece.first), (blocks, piece.passed(blocks - 1))] {
+                    let is_in = asked + coming.bus(coming.blocks + block);
+                    begin = begin.max(is_in.since(passes - first));
+                }
+                coming.held(blocks);
+            }
+            if begin <= first {
+                break;
+            }
+            // From elsewhere on the track the order may be another: then all
+            // are waited for.
+            how.not_before = if how.not_before == Nanos::ZERO {
+                begin
+            } else {
+                coming.end
+            };
+            self.disk.leave(arm);
+            moved = self.move_data(at, extents, how);
+        }
+        moved
+    }
+
     /// The mechanics have work until `end`.
     fn occupy(&mut self, from: Nanos, end: Nanos) {
         self.busy += end.since(from);
@@ -326,7 +383,11 @@ impl Model for Controller {
         self.bus.forget(arrival);
         let in_service = u32::from(self.free > arrival);
         let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
-        let ready = self.bus.take(arrival, arrival + self.settings.command);
+        let ready = if self.settings.bus.never_disconnect {
+            arrival
+        } else {
+            self.bus.take(arrival, arrival + self.settings.command)
+        };
         self.incoming.push_back(Waiting {
             request,
             queue_depth,

@@ -4,6 +4,7 @@
 use crate::devices::disk::drive::{Arm, Pass};
 use crate::request::Extent;
 use crate::units::Nanos;
+use std::ops::Range;
 
 /// Blocks side by side that pass one after the other. Their times are taken
 /// to be evenly spaced, which slipped sectors between them disturb by less than
@@ -19,6 +20,10 @@ pub struct Piece {
     pub end: Nanos,
     /// Where the arm is meanwhile, if that is not said elsewhere.
     pub arm: Option<Arm>,
+    /// The segment that it goes into, and how many of its first blocks that
+    /// has given up already.
+    pub segment: usize,
+    pub gone: u32,
 }
 
 impl Piece {
@@ -34,6 +39,8 @@ impl Piece {
             first,
             end,
             arm: None,
+            segment: 0,
+            gone: 0,
         };
         if pass.last == 0 {
             let none = piece(pass.lbn, 0, pass.end, pass.end);
@@ -44,6 +51,32 @@ impl Piece {
             piece(pass.lbn, pass.last, pass.end - share(pass.last), pass.end),
             piece(behind, begin, pass.first, pass.first + share(begin)),
         ]
+    }
+
+    /// The blocks that its segment will keep.
+    #[must_use]
+    pub fn kept(&self) -> Extent {
+        let gone = self.gone.min(self.extent.blocks);
+        Extent {
+            lbn: self.extent.lbn + u64::from(gone),
+            blocks: self.extent.blocks - gone,
+        }
+    }
+
+    /// Whether its segment will have a block.
+    #[must_use]
+    pub fn will_hold(&self, lbn: u64) -> bool {
+        let kept = self.kept();
+        (kept.lbn..kept.end()).contains(&lbn)
+    }
+
+    /// Its segment gives up blocks. What it is to keep stays in one run.
+    pub fn give_up(&mut self, blocks: &Range<u64>) {
+        let kept = self.kept();
+        if blocks.start <= kept.lbn && kept.lbn < blocks.end {
+            let gone = blocks.end.min(kept.end()) - self.extent.lbn;
+            self.gone = gone as u32;
+        }
     }
 
     /// When so many of its blocks, at most all, have passed.

@@ -2,7 +2,7 @@
 
 use super::ahead::{Ahead, Followed};
 use super::pieces::{Delivery, Piece};
-use super::{Controller, Keep, Moved, Share};
+use super::{Controller, Dirty, Keep, Moved, Share};
 use crate::model::Answers;
 use crate::request::{Extent, Op};
 use crate::row::Parts;
@@ -29,8 +29,9 @@ impl Controller {
                 self.disk.leave(arm);
                 self.busy += piece.end - piece.first;
             }
-            if let Some(index) = self.reading {
-                self.segments.get_mut(index).add(piece.extent);
+            let kept = piece.kept();
+            if kept.blocks > 0 {
+                self.segments.add(piece.segment, kept);
             }
         }
     }
@@ -38,25 +39,33 @@ impl Controller {
     /// Plans the next pass of reading ahead.
     fn plan_on(&mut self) -> bool {
         let ahead = self.ahead.as_mut();
-        let piece = ahead.and_then(|ahead| ahead.next(&self.drive));
-        if let Some(piece) = piece {
-            self.coming.push_back(piece);
-        } else {
-            self.ahead = None;
-        }
-        piece.is_some()
+        let Some(mut piece) = ahead.and_then(|ahead| ahead.next(&self.drive)) else {
+            return false;
+        };
+        piece.segment = self.reading;
+        self.coming.push_back(piece);
+        true
     }
 
     /// Ends read-ahead at `at`, or when what was announced is done; when the
-    /// mechanics are free.
-    pub(super) fn stop(&mut self, at: Nanos) -> Nanos {
+    /// mechanics are free, and what was still planned.
+    pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<Ahead>) {
         self.read_by(at);
         let mut free = at.max(self.free);
-        self.ahead = None;
+        let mut planned = self.ahead.take();
+        let mut take_back = |extent: Extent| {
+            if let Some(ahead) = &mut planned {
+                ahead.take_back(extent);
+            }
+        };
         let announced = (self.coming.iter())
             .take_while(|piece| piece.end <= free)
             .count();
-        self.coming.truncate(announced + 1);
+        while self.coming.len() > announced + 1
+            && let Some(piece) = self.coming.pop_back()
+        {
+            take_back(piece.extent);
+        }
         if let Some(piece) = self.coming.get_mut(announced) {
             let (mut blocks, inside) = piece.passed_by(free);
             if inside && !self.buffer.stops_in_sector {
@@ -64,45 +73,66 @@ impl Controller {
                 free = piece.passed(u64::from(blocks));
             }
             piece.end = piece.passed(u64::from(blocks));
+            take_back(Extent {
+                lbn: piece.extent.lbn + u64::from(blocks),
+                blocks: piece.extent.blocks - blocks,
+            });
             piece.extent.blocks = blocks;
         }
-        // The arm goes on from here, whatever is still to be taken in.
+        self.leave_behind();
+        self.coming.retain(|piece| piece.extent.blocks > 0);
+        (free, planned)
+    }
+
+    /// The arm goes on from where it reads last, whatever is still to be taken
+    /// in.
+    fn leave_behind(&mut self) {
         for piece in &mut self.coming {
             if let Some(arm) = piece.arm.take() {
                 self.disk.leave(arm);
                 self.busy += piece.end - piece.first;
             }
         }
-        self.coming.retain(|piece| piece.extent.blocks > 0);
-        free
     }
 
     /// Whether something is still being read into segment `index`.
     fn is_reading(&self, index: usize) -> bool {
-        self.reading == Some(index) && (self.ahead.is_some() || !self.coming.is_empty())
+        let plans = self.ahead.as_ref().is_some_and(Ahead::goes_on);
+        (plans && self.reading == index) || self.coming.iter().any(|piece| piece.segment == index)
     }
 
     /// Whether more may be planned for somebody: not while others wait.
-    fn may_promise(&self) -> bool {
+    pub(super) fn may_promise(&self) -> bool {
         self.waiting == 0
     }
 
-    /// The segment to read `lbn` from.
-    fn find(&self, lbn: u64) -> Option<usize> {
-        let promise = self.may_promise();
-        let coming = || {
-            let has = |piece: &Piece| (piece.extent.lbn..piece.extent.end()).contains(&lbn);
-            self.coming.iter().any(has)
-                || (promise && self.ahead.as_ref().is_some_and(|ahead| ahead.covers(lbn)))
-        };
+    /// Whether `lbn` is among what is to be read ahead and not on its way yet.
+    fn plans(&self, lbn: u64) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.covers(lbn))
+    }
+
+    /// The segment to read `lbn` from; `promise` says whether that may make
+    /// read-ahead go on.
+    fn find(&self, lbn: u64, promise: bool) -> Option<usize> {
+        let mut coming = self.coming.iter().rev();
+        let coming = coming.find(|piece| piece.will_hold(lbn));
+        let coming = coming.map(|piece| piece.segment);
+        let planned = (promise && self.plans(lbn)).then_some(self.reading);
         (self.segments).find(lbn, self.buffer.read_written, |index| {
-            self.is_reading(index) && coming()
+            coming == Some(index) || planned == Some(index)
         })
     }
 
     /// Delivers what segment `index` holds, or will hold, from `lbn` on and
     /// before `end`; one past the last of these blocks.
-    fn deliver(&mut self, index: usize, mut lbn: u64, end: u64, delivery: &mut Delivery) -> u64 {
+    fn deliver(
+        &mut self,
+        index: usize,
+        mut lbn: u64,
+        end: u64,
+        promise: bool,
+        delivery: &mut Delivery,
+    ) -> u64 {
         while lbn < end {
             if let Some(run_end) = self.segments.get(index).run_end(lbn) {
                 let to = run_end.min(end);
@@ -110,10 +140,7 @@ impl Controller {
                 lbn = to;
                 continue;
             }
-            if self.reading != Some(index) {
-                break;
-            }
-            let has = |piece: &&Piece| (piece.extent.lbn..piece.extent.end()).contains(&lbn);
+            let has = |piece: &&Piece| piece.segment == index && piece.will_hold(lbn);
             if let Some(piece) = self.coming.iter().find(has) {
                 let to = piece.extent.end().min(end);
                 delivery.passing(piece, lbn, to);
@@ -121,8 +148,8 @@ impl Controller {
                 lbn = to;
                 continue;
             }
-            let covered = self.ahead.as_ref().is_some_and(|ahead| ahead.covers(lbn));
-            if !(covered && self.may_promise() && self.plan_on()) {
+            let planned = promise && self.reading == index && self.plans(lbn);
+            if !(planned && self.plan_on()) {
                 break;
             }
         }
@@ -137,19 +164,26 @@ impl Controller {
     }
 
     /// Serves a read from the buffer, if all its blocks are there or coming.
-    pub(super) fn hit(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) -> bool {
+    pub(super) fn hit(
+        &mut self,
+        waiting: &Waiting,
+        at: Nanos,
+        promise: bool,
+        answers: &mut dyn Answers,
+    ) -> bool {
         let &[extent] = waiting.request.extents.as_slice() else {
             return false;
         };
-        let Some(index) = self.find(extent.lbn) else {
+        let Some(index) = self.find(extent.lbn, promise) else {
             self.missed = Some((waiting.request.id, at));
             return false;
         };
         let overhead = self.hit_overhead(extent.lbn);
-        let start = at + overhead;
+        let start = (at + overhead).max(self.written_by(index, extent));
         let mut delivery = Delivery::new(self.settings.bus.read_ns_per_block, start);
         let free = self.free;
-        if self.deliver(index, extent.lbn, extent.end(), &mut delivery) < extent.end() {
+        let end = extent.end();
+        if self.deliver(index, extent.lbn, end, promise, &mut delivery) < end {
             // Nothing was promised.
             self.free = free;
             return false;
@@ -163,13 +197,34 @@ impl Controller {
         self.answer(row, completion, answers);
         self.segments.touch(index);
         if self.buffer.over_requested && !self.segments.get(index).is_written() {
-            self.segments.get_mut(index).drop_before(extent.end());
+            self.give_up(index, &(0..extent.end()));
+        } else if self.buffer.keep == Keep::Ahead {
+            self.give_up(index, &(extent.lbn..extent.end()));
         }
         if self.buffer.ahead_on_hit && self.may_promise() {
             self.follow_hit(index, extent, at);
         }
         self.remember(&waiting.request);
         true
+    }
+
+    /// When the host has sent what segment `index` holds of these blocks.
+    fn written_by(&self, index: usize, extent: Extent) -> Nanos {
+        let sent =
+            |dirty: &&Dirty| dirty.extent.lbn < extent.end() && extent.lbn < dirty.extent.end();
+        let sent = self.dirty.iter().rev().find(sent);
+        sent.filter(|_| self.segments.get(index).is_written())
+            .map_or(Nanos::ZERO, |dirty| dirty.crossed)
+    }
+
+    /// Segment `index` gives up blocks, those on their way to it too.
+    pub(super) fn give_up(&mut self, index: usize, blocks: &Range<u64>) {
+        self.segments.get_mut(index).give_up(blocks);
+        for piece in &mut self.coming {
+            if piece.segment == index {
+                piece.give_up(blocks);
+            }
+        }
     }
 
     /// The bus carries a read whose last block could cross at `end`; when it
@@ -198,18 +253,19 @@ impl Controller {
         let Some((wanted, _)) = Ahead::after(&self.drive, &self.buffer, read, at, arm) else {
             return;
         };
-        if self.is_reading(index) {
+        if self.reading == index && self.is_reading(index) {
             if let Some(ahead) = &mut self.ahead {
                 ahead.reach(wanted.goal());
             }
-        } else if self.ahead.is_none()
+            return;
+        }
+        let begin = self.segments.get(index).held_to(extent.end());
+        let idle = self.free <= at
             && self.coming.is_empty()
-            && self.free <= at
-            && let Some(begin) = self.segments.get(index).last_end()
-            && begin < wanted.goal()
-        {
+            && !self.ahead.as_ref().is_some_and(Ahead::goes_on);
+        if idle && begin < wanted.goal() {
             self.ahead = Some(wanted.from(begin, at, arm));
-            self.reading = Some(index);
+            self.reading = index;
         }
     }
 
@@ -218,7 +274,7 @@ impl Controller {
         let request = &waiting.request;
         // Others may have read its blocks while it waited.
         let missed = self.missed == Some((request.id, at));
-        if !missed && self.hit(waiting, at, answers) {
+        if !missed && self.hit(waiting, at, true, answers) {
             return;
         }
         let keeps = self.buffer.keep != Keep::Nothing;
@@ -229,9 +285,9 @@ impl Controller {
         let mut extents = request.extents.clone();
         if self.missed != Some((request.id, at))
             && let [extent] = extents.as_mut_slice()
-            && let Some(index) = self.find(extent.lbn)
+            && let Some(index) = self.find(extent.lbn, true)
         {
-            let missing = self.deliver(index, extent.lbn, extent.end(), &mut held);
+            let missing = self.deliver(index, extent.lbn, extent.end(), true, &mut held);
             extent.blocks = (extent.end() - missing) as u32;
             extent.lbn = missing;
             segment = Some(index);
@@ -240,14 +296,15 @@ impl Controller {
         let (mut overhead, mut how) = (Nanos::ZERO, access);
         let start = if segment.is_some_and(|index| self.is_reading(index)) {
             // It is being read into: that goes on.
-            while self.plan_on() {}
+            while self.waiting == 0 && self.plan_on() {}
+            self.ahead = None;
             let end = self.coming.back().map_or(at, |piece| piece.end.max(at));
-            self.read_by(end);
+            self.leave_behind();
             how.goes_on = true;
             end
         } else {
             overhead = overheads.read_miss[usize::from(self.before.write)];
-            self.stop(at)
+            self.stop(at).0
         };
         let moved = self.move_data(start + overhead, &extents, how);
         self.occupy(start, moved.end);
@@ -315,21 +372,30 @@ impl Controller {
     ) {
         let index = segment.unwrap_or_else(|| self.take_segment(false));
         self.segments.touch(index);
-        self.reading = Some(index);
-        self.coming.clear();
+        self.reading = index;
+        for piece in &mut self.pieces {
+            piece.segment = index;
+        }
         // In the order of passing.
         self.pieces.sort_by_key(|piece| piece.first);
         let mut first_read = read.lbn;
-        let track = self.drive.geometry.blocks_on(&moved.track);
+        let geometry = &self.drive.geometry;
+        let mut track = geometry.blocks_on(&moved.track);
+        if !track.contains(&(request.end() - 1)) {
+            // It ends with a block that was remapped.
+            track = geometry.track_around(request.end() - 1);
+        }
         if self.buffer.free_blocks
             && segment.is_none()
-            && let Some(free) = self.free_blocks(moved.arrive, &track)
+            && let Some(free) = self.free_blocks(moved, &track)
         {
             first_read = first_read.min(free.extent.lbn);
             self.coming.push_back(free);
         }
         if self.buffer.keep == Keep::All {
             self.coming.extend(&self.pieces);
+        } else {
+            self.give_up(index, &(request.lbn..request.end()));
         }
         let followed = Followed {
             extent: request,
@@ -346,35 +412,51 @@ impl Controller {
     }
 
     /// The blocks of the first track that pass before the first one read, of
-    /// a read that ends on `last_track`.
-    fn free_blocks(&self, arrive: Nanos, last_track: &Range<u64>) -> Option<Piece> {
+    /// a read that ends on a track with the blocks `last`.
+    fn free_blocks(&self, moved: &Moved, last: &Range<u64>) -> Option<Piece> {
+        let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
         let first = piece.extent.lbn;
         let sector = piece.passed(1) - piece.first;
-        let passing = piece.first.since(arrive).0 / sector.0.max(1);
-        let before = if last_track.contains(&first) {
-            first - last_track.start
-        } else {
-            first - self.drive.geometry.track_around(first).start
-        };
-        let blocks = passing.min(before).min(self.buffer.segment_blocks) as u32;
-        (blocks > 0).then(|| Piece {
+        let passing = piece.first.since(moved.arrive).0 / sector.0.max(1);
+        let passing = passing.min(self.buffer.segment_blocks);
+        let free = |lbn: u64, sectors: u64| Piece {
             extent: Extent {
-                lbn: piece.extent.lbn - u64::from(blocks),
-                blocks,
+                lbn,
+                blocks: (first - lbn) as u32,
             },
-            first: piece.first - Nanos(sector.0 * u64::from(blocks)),
+            first: piece.first - Nanos(sector.0 * sectors),
             end: piece.first,
-            arm: None,
-        })
+            ..*piece
+        };
+        // Mostly every sector of the track has its block.
+        let full = last.end - last.start == u64::from(moved.track.sectors);
+        if full && last.contains(&first) && !geometry.has_remaps() {
+            let blocks = passing.min(first - last.start);
+            return (blocks > 0).then(|| free(first - blocks, blocks));
+        }
+        let (track, index) = geometry.find(first);
+        let mut lbn = first - passing.min(u64::from(index)).min(first);
+        while lbn < first {
+            let before = geometry.piece(lbn, (first - lbn) as u32);
+            let same = (before.track.cylinder, before.track.head) == (track.cylinder, track.head);
+            let sectors = u64::from(index.saturating_sub(before.index));
+            if !same || lbn + u64::from(before.blocks) < first {
+                lbn += u64::from(before.blocks);
+            } else if sectors > passing {
+                lbn += 1;
+            } else {
+                return Some(free(lbn, sectors));
+            }
+        }
+        None
     }
 
     /// A segment for new data.
     pub(super) fn take_segment(&mut self, written: bool) -> usize {
         let index = self.segments.take(written);
-        if self.reading == Some(index) {
-            self.reading = None;
-            self.coming.clear();
+        self.coming.retain(|piece| piece.segment != index);
+        if self.reading == index {
             self.ahead = None;
         }
         if self.writing.is_some_and(|(own, _)| own == index) {

@@ -1,12 +1,14 @@
 //! Segments: what the buffer of a drive holds.
 //!
 //! A segment is a queue of blocks: new ones push out the oldest. Blocks may be
-//! in several segments; the one used last counts. This is bookkeeping only: no
-//! times, and nothing about what is read or written when.
+//! in several segments; the one used last counts. One segment may have the room
+//! of all; together they hold no more than the buffer. This is bookkeeping
+//! only: no times, and nothing about what is read or written when.
 
 use super::settings::Buffer;
 use crate::request::Extent;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// One segment.
 #[derive(Clone, Debug, Default)]
@@ -36,10 +38,13 @@ impl Segment {
             .map(|(_, end)| *end)
     }
 
-    /// One past the block that came last.
+    /// The first block from `lbn` on that it does not hold.
     #[must_use]
-    pub fn last_end(&self) -> Option<u64> {
-        self.held.last().map(|(_, end)| *end)
+    pub fn held_to(&self, mut lbn: u64) -> u64 {
+        while let Some(end) = self.run_end(lbn) {
+            lbn = end;
+        }
+        lbn
     }
 
     /// Whether it holds what the host has written.
@@ -49,7 +54,7 @@ impl Segment {
     }
 
     /// Takes blocks in; the oldest go where there is no room.
-    pub fn add(&mut self, extent: Extent) {
+    fn add(&mut self, extent: Extent) {
         if self.held.is_empty() {
             (self.low, self.high) = (extent.lbn, extent.end());
         } else {
@@ -60,8 +65,22 @@ impl Segment {
             Some((_, end)) if *end == extent.lbn => *end = extent.end(),
             _ => self.held.push((extent.lbn, extent.end())),
         }
-        let blocks: u64 = self.held.iter().map(|(first, end)| end - first).sum();
-        let mut over = blocks.saturating_sub(self.room);
+        self.fit();
+    }
+
+    /// The oldest blocks go where there is no room.
+    fn fit(&mut self) {
+        self.lose(self.blocks().saturating_sub(self.room));
+    }
+
+    /// How many blocks it holds.
+    fn blocks(&self) -> u64 {
+        self.held.iter().map(|(first, end)| end - first).sum()
+    }
+
+    /// Loses the oldest blocks, all if they are fewer.
+    fn lose(&mut self, over: u64) {
+        let mut over = over.min(self.blocks());
         while over > 0 {
             let (first, end) = &mut self.held[0];
             let gone = over.min(*end - *first);
@@ -73,15 +92,39 @@ impl Segment {
         }
     }
 
-    /// Gives up all blocks before `lbn`.
-    pub fn drop_before(&mut self, lbn: u64) {
-        self.held.retain(|(first, end)| {
-            *first = lbn.max(*first);
-            first < end
-        });
+    /// Gives up blocks.
+    pub fn give_up(&mut self, blocks: &Range<u64>) {
+        let mut index = 0;
+        while let Some(run) = self.held.get_mut(index) {
+            let behind = (run.0.max(blocks.end), run.1);
+            run.1 = run.1.min(blocks.start);
+            let before = *run;
+            match (before.0 < before.1, behind.0 < behind.1) {
+                (true, true) => {
+                    self.held.insert(index + 1, behind);
+                    index += 2;
+                }
+                (true, false) => index += 1,
+                (false, true) => {
+                    *run = behind;
+                    index += 1;
+                }
+                (false, false) => {
+                    self.held.remove(index);
+                }
+            }
+        }
     }
 
-    fn overlaps(&self, extent: Extent) -> bool {
+    /// Gives up all blocks.
+    pub fn clear(&mut self) {
+        self.held.clear();
+        self.used = 0;
+    }
+
+    /// Whether it holds any of these blocks.
+    #[must_use]
+    pub fn overlaps(&self, extent: Extent) -> bool {
         let mut runs = self.held.iter();
         runs.any(|(first, end)| *first < extent.end() && extent.lbn < *end)
     }
@@ -96,6 +139,8 @@ pub struct Segments {
     own: usize,
     segment_blocks: u64,
     clock: u64,
+    /// The one that has the room of all.
+    large: Option<usize>,
 }
 
 impl Segments {
@@ -108,6 +153,7 @@ impl Segments {
             own: usize::from(buffer.own_write_segment),
             segment_blocks: buffer.segment_blocks,
             clock: 0,
+            large: None,
         }
     }
 
@@ -161,6 +207,9 @@ impl Segments {
         let index = allowed
             .min_by_key(|index| self.segments[*index].used)
             .unwrap_or(0);
+        if self.large == Some(index) {
+            self.large = None;
+        }
         let segment = &mut self.segments[index];
         segment.held.clear();
         segment.room = self.segment_blocks;
@@ -169,25 +218,47 @@ impl Segments {
         index
     }
 
-    /// Gives a segment the room of all of them.
+    /// Gives a segment the room of all that may hold what is read, and takes
+    /// it from who had it before. The others lose theirs when it is needed.
     pub fn give_all(&mut self, index: usize) {
-        self.segments[index].room = self.segment_blocks * self.segments.len() as u64;
+        if let Some(large) = self.large.replace(index).filter(|large| *large != index) {
+            self.segments[large].room = self.segment_blocks;
+            self.segments[large].fit();
+        }
+        self.segments[index].room = self.room();
     }
 
-    /// What a write does to segments other than its own: windows move on
-    /// behind it, and where reads do not find written data, what was read is
-    /// given up.
-    pub fn written(&mut self, extent: Extent, own: Option<usize>, buffer: &Buffer) {
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            if Some(index) == own || segment.written {
-                continue;
+    /// The room of all that may hold what is read.
+    fn room(&self) -> u64 {
+        self.segment_blocks * (self.segments.len() - self.own) as u64
+    }
+
+    /// Takes blocks into a segment. If one of them has the room of all, it
+    /// takes what it needs from who was used longest ago, and gives back what
+    /// others need.
+    pub fn add(&mut self, index: usize, extent: Extent) {
+        self.segments[index].add(extent);
+        let Some(large) = self.large else {
+            return;
+        };
+        loop {
+            let shared = &self.segments[self.own..];
+            let over = shared.iter().map(Segment::blocks).sum::<u64>();
+            let over = over.saturating_sub(self.room());
+            if over == 0 {
+                return;
             }
-            if !buffer.read_written {
-                segment.held.clear();
-                segment.used = 0;
-            } else if buffer.over_requested && segment.overlaps(extent) {
-                segment.drop_before(extent.end());
-            }
+            let others = (self.own..self.segments.len()).filter(|other| *other != large);
+            let others = others.filter(|other| self.segments[*other].blocks() > 0);
+            let longest_ago = others.min_by_key(|other| self.segments[*other].used);
+            let loses = longest_ago.filter(|_| index == large).unwrap_or(large);
+            self.segments[loses].lose(over);
         }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.segments.len()
     }
 }

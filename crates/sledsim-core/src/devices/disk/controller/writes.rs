@@ -1,6 +1,7 @@
 //! Writes: into the buffer, or through it.
 
-use super::pieces::Delivery;
+use super::ahead::Ahead;
+use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::model::Answers;
 use crate::request::{Extent, Op, Request};
@@ -23,7 +24,8 @@ impl Controller {
     }
 
     /// Whether the buffer takes a write at once: if all that was written is on
-    /// the media, or if it continues that and is the only one to wait for it.
+    /// the media and it is nobody else's turn, or if it continues that and
+    /// nobody waits.
     pub(super) fn may_accept(&self, request: &Request, at: Nanos) -> bool {
         if !self.writes_back(request) {
             return false;
@@ -33,20 +35,23 @@ impl Controller {
         if self.buffer.write_back == WriteBack::Appends && !alone {
             return false;
         }
-        let room = self.room_at(u64::from(extent.blocks)) <= at;
-        self.dirty.is_empty() || (self.appends(extent) && (room || self.waiting == 0))
+        if self.dirty.is_empty() {
+            return self.waiting == 0 || self.free > at;
+        }
+        self.appends(extent) && self.waiting == 0
     }
 
     /// When there is room in the write segment for so many blocks, if older
     /// ones leave it as they reach the media.
     fn room_at(&self, blocks: u64) -> Nanos {
-        let mut held: u64 = self.dirty.iter().map(|dirty| dirty.blocks).sum();
+        let count = |dirty: &Dirty| u64::from(dirty.extent.blocks);
+        let mut held: u64 = self.dirty.iter().map(count).sum();
         let mut at = Nanos::ZERO;
         for dirty in &self.dirty {
             if held + blocks <= self.buffer.segment_blocks {
                 break;
             }
-            held -= dirty.blocks;
+            held -= count(dirty);
             at = dirty.until;
         }
         at
@@ -69,28 +74,35 @@ impl Controller {
         let bus = crossing.bus(blocks);
         let mut crossed = self.bus.take(start, crossing.end);
 
-        let follows = appends && self.free > at + overhead;
-        let resumes = self.buffer.ahead_after_write.then(|| self.ahead.clone());
-        let reading = self.reading;
-        let free = self.stop(at);
+        let (free, planned) = self.stop(at);
+        // Whether the media write the last one still, and then go on.
+        let last = self.dirty.back().map(|dirty| dirty.until);
         let mut how = self.drive.access(Op::Write);
-        how.goes_on = follows;
-        let moved = self.move_data(free.max(at + overhead), &[extent], how);
-        self.occupy(free.max(at + overhead), moved.end);
+        how.goes_on = appends && free > at + overhead && last == Some(free);
+        let begin = free.max(at + overhead);
+        let moved = self.write_data(begin, &[extent], how, crossed - bus);
+        self.occupy(begin, moved.end);
         crossed = crossed.max(self.fits_at(extent));
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
-        self.dirty.push_back(Dirty { blocks, until });
+        self.dirty.push_back(Dirty {
+            extent,
+            crossed,
+            until,
+        });
 
         let own = self.writing.filter(|_| appends).map(|(index, _)| index);
-        self.segments.written(extent, own, &self.buffer);
+        self.overwrite(extent, own);
         let index = own.unwrap_or_else(|| self.take_segment(true));
         self.segments.touch(index);
-        self.segments.get_mut(index).add(extent);
+        self.segments.add(index, extent);
         self.writing = Some((index, extent.end()));
-        if let (Some(Some(mut ahead)), Some(_)) = (resumes, reading) {
+        if self.buffer.ahead_after_write
+            && index != self.reading
+            && let Some(mut ahead) = planned.filter(Ahead::goes_on)
+        {
             ahead.resume(until, self.disk.arm());
-            (self.ahead, self.reading) = (Some(ahead), reading);
+            self.ahead = Some(ahead);
         }
 
         let mut row = self.row(waiting, at);
@@ -99,6 +111,30 @@ impl Controller {
         row.parts.bus = bus;
         self.answer(row, completion, answers);
         self.remember(request);
+    }
+
+    /// What a write does to segments other than its own: windows move on
+    /// behind it, and where reads do not find written data, what was read is
+    /// given up.
+    fn overwrite(&mut self, extent: Extent, own: Option<usize>) {
+        for index in 0..self.segments.count() {
+            let segment = self.segments.get(index);
+            if Some(index) == own || segment.is_written() {
+                continue;
+            }
+            if !self.buffer.read_written {
+                self.give_up(index, &(0..u64::MAX));
+                self.segments.get_mut(index).clear();
+            } else if self.buffer.over_requested {
+                let comes = |piece: &Piece| {
+                    let kept = piece.kept();
+                    piece.segment == index && kept.lbn < extent.end() && extent.lbn < kept.end()
+                };
+                if segment.overlaps(extent) || self.coming.iter().any(comes) {
+                    self.give_up(index, &(0..extent.end()));
+                }
+            }
+        }
     }
 
     /// When the last block of a write that is larger than its segment can be
@@ -131,42 +167,21 @@ impl Controller {
         }
         let overheads = self.settings.overheads;
         let overhead = overheads.write_miss[usize::from(self.before.write)];
-        let free = self.stop(at);
+        let free = self.stop(at).0;
         let start = free + overhead;
         for &extent in &request.extents {
-            self.segments.written(extent, None, &self.buffer);
+            self.overwrite(extent, None);
         }
         self.writing = None;
 
-        // The fixed part of the access passes before the data are asked for;
-        // then no block may come late.
+        // The fixed part of the access passes before the data are asked for.
         let fixed = self.drive.seeks.staying().0;
         let fixed = Nanos(fixed.saturating_add_signed(self.drive.write_settle_ns));
         let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);
         let bus = bus_time.bus(u64::from(request.blocks()));
         let crossed = self.bus.take(start + fixed, start + fixed + bus);
-        let asked = crossed - bus;
-
-        let arm = self.disk.arm();
-        let mut how = self.drive.access(Op::Write);
-        let mut moved = self.move_data(start, &request.extents, how);
-        let first = self.pieces.iter().map(|piece| piece.first).min();
-        let first = first.unwrap_or(start);
-        let mut lead = Nanos::ZERO;
-        let mut before = 0;
-        for piece in &self.pieces {
-            let blocks = u64::from(piece.extent.blocks);
-            for (block, passes) in [(1, piece.first), (blocks, piece.passed(blocks - 1))] {
-                let is_in = asked + bus_time.bus(before + block);
-                lead = lead.max(is_in.since(passes - first));
-            }
-            before += blocks;
-        }
-        if lead > first {
-            self.disk.leave(arm);
-            how.not_before = lead;
-            moved = self.move_data(start, &request.extents, how);
-        }
+        let how = self.drive.access(Op::Write);
+        let moved = self.write_data(start, &request.extents, how, crossed - bus);
         self.occupy(free, moved.end);
         let mut row = self.row(waiting, at);
         let media_or_bus = moved.end.max(crossed);
