@@ -55,7 +55,12 @@ fn restless_sled() -> Box<dyn Model> {
 }
 
 fn disk() -> Box<dyn Model> {
-    device("superdisk", &[])
+    let overrides = [
+        ("buffer.keep", "'nothing'"),
+        ("overheads.write_miss_after_read_ms", "0"),
+        ("overheads.write_miss_after_write_ms", "0"),
+    ];
+    device("superdisk", &overrides)
         .disk()
         .expect("a disk")
         .build("disk", 0, fcfs())
