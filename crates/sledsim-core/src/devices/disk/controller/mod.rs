@@ -365,6 +365,43 @@ impl Controller {
         moved
     }
 
+    /// When so many blocks have passed, those of the lowest LBNs, of what was
+    /// moved last.
+    fn passed(&self, blocks: u64) -> Nanos {
+        let mut left = blocks;
+        let mut at = Nanos::ZERO;
+        for piece in &self.pieces {
+            let count = left.min(u64::from(piece.extent.blocks));
+            if count > 0 {
+                at = at.max(piece.passed(count));
+            }
+            left -= count;
+        }
+        at
+    }
+
+    /// The row of a request that was picked at `at` and served by the
+    /// mechanics from `start` on, whose last block has crossed or passed at
+    /// `end`. `overhead` is all but that of the command.
+    fn served(
+        &self,
+        waiting: &Waiting,
+        [at, start, end]: [Nanos; 3],
+        overhead: Nanos,
+        moved: &Moved,
+    ) -> Row {
+        let mut row = self.row(waiting, at);
+        row.start = start;
+        row.passes = moved.passes;
+        row.parts = Parts {
+            overhead: row.parts.overhead + overhead,
+            queue: row.parts.queue + (start - at),
+            bus: end - moved.end,
+            ..moved.parts
+        };
+        row
+    }
+
     /// The mechanics have work until `end`.
     fn occupy(&mut self, from: Nanos, end: Nanos) {
         self.busy += end.since(from);

@@ -5,7 +5,6 @@ use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, Moved, Share};
 use crate::model::Answers;
 use crate::request::{Extent, Op};
-use crate::row::Parts;
 use crate::schedulers::Waiting;
 use crate::units::Nanos;
 use std::ops::Range;
@@ -309,23 +308,15 @@ impl Controller {
         let moved = self.move_data(start + overhead, &extents, how);
         self.occupy(start, moved.end);
 
-        let mut row = self.row(waiting, at);
         let begin = if segment.is_some() {
             at
         } else {
             start + overhead
         };
         let crossed = self.deliver_read(request.blocks(), held, begin);
-        let completion = crossed + overheads.read_completion;
-        row.start = start;
-        row.passes = moved.passes;
-        row.parts = Parts {
-            overhead: row.parts.overhead + overhead + overheads.read_completion,
-            queue: row.parts.queue + (start - at),
-            bus: crossed - moved.end,
-            ..moved.parts
-        };
-        self.answer(row, completion, answers);
+        let overhead = overhead + overheads.read_completion;
+        let row = self.served(waiting, [at, start, crossed], overhead, &moved);
+        self.answer(row, crossed + overheads.read_completion, answers);
         if keeps && let &[extent] = extents.as_slice() {
             self.keep_read(segment, request.extents[0], extent, &moved, streams);
         }
@@ -341,15 +332,8 @@ impl Controller {
         };
         let mark = ((self.buffer.high_water * share) as u32).clamp(1, blocks);
         let at_once = held.blocks == 0 || self.buffer.partial_at_once;
-        let mut left = u64::from(if at_once { mark } else { blocks }).saturating_sub(held.blocks);
-        let mut ready = begin;
-        for piece in &self.pieces {
-            let count = left.min(u64::from(piece.extent.blocks));
-            if count > 0 {
-                ready = ready.max(piece.passed(count));
-            }
-            left -= count;
-        }
+        let wanted = u64::from(if at_once { mark } else { blocks });
+        let ready = begin.max(self.passed(wanted.saturating_sub(held.blocks)));
         let reconnect = ready + self.settings.overheads.reselect;
         let mut delivery = Delivery::new(self.settings.bus.read_ns_per_block, reconnect);
         delivery.held(held.blocks);

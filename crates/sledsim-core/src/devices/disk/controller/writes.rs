@@ -5,7 +5,6 @@ use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::model::Answers;
 use crate::request::{Extent, Op, Request};
-use crate::row::Parts;
 use crate::schedulers::Waiting;
 use crate::units::Nanos;
 
@@ -145,15 +144,7 @@ impl Controller {
         if over == 0 {
             return Nanos::ZERO;
         }
-        let mut left = over;
-        let mut at = Nanos::ZERO;
-        for piece in &self.pieces {
-            let count = left.min(u64::from(piece.extent.blocks));
-            if count > 0 {
-                at = at.max(piece.passed(count));
-            }
-            left -= count;
-        }
+        let at = self.passed(over);
         let bus = Delivery::new(self.settings.bus.write_ns_per_block, at);
         at + bus.bus(1)
     }
@@ -183,17 +174,10 @@ impl Controller {
         let how = self.drive.access(Op::Write);
         let moved = self.write_data(start, &request.extents, how, crossed - bus);
         self.occupy(free, moved.end);
-        let mut row = self.row(waiting, at);
-        let media_or_bus = moved.end.max(crossed);
-        row.start = free;
-        row.passes = moved.passes;
-        row.parts = Parts {
-            overhead: row.parts.overhead + overhead + overheads.write_completion,
-            queue: row.parts.queue + (free - at),
-            bus: media_or_bus - moved.end,
-            ..moved.parts
-        };
-        self.answer(row, media_or_bus + overheads.write_completion, answers);
+        let end = moved.end.max(crossed);
+        let overhead = overhead + overheads.write_completion;
+        let row = self.served(waiting, [at, free, end], overhead, &moved);
+        self.answer(row, end + overheads.write_completion, answers);
         self.remember(request);
     }
 }
