@@ -13,7 +13,7 @@
 //!
 //! Nothing here changes: where the arm is and when are arguments.
 
-use super::geometry::{Geometry, Track};
+use super::geometry::{Geometry, Piece, Track};
 use super::rotation::Rotation;
 use super::seek::Seeks;
 use crate::request::{Extent, Op};
@@ -160,7 +160,13 @@ impl Drive {
     #[must_use]
     #[inline]
     pub fn pass(&self, at: Nanos, from: Arm, how: How, lbn: u64, blocks: u32) -> Pass {
-        let piece = self.geometry.piece(lbn, blocks);
+        self.pass_over(at, from, how, lbn, &self.geometry.piece(lbn, blocks))
+    }
+
+    /// As [`Drive::pass`] over `piece`, which begins with `lbn`.
+    #[must_use]
+    #[inline]
+    pub fn pass_over(&self, at: Nanos, from: Arm, how: How, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
         let arm = Arm {
             cylinder: track.cylinder,

@@ -483,7 +483,7 @@ impl Geometry {
         if stretch.data == stretch.pitch {
             return (stretch.zone, stretch.place + ahead, stretch.data - ahead);
         }
-        let (lot, rest) = (ahead / stretch.data, ahead % stretch.data);
+        let (lot, rest) = divide(ahead, stretch.data);
         (
             stretch.zone,
             stretch.place + lot * stretch.pitch + rest,
@@ -518,12 +518,6 @@ impl Geometry {
             width: zone.width,
         };
         (track, index as u32)
-    }
-
-    /// Whether blocks were remapped.
-    #[must_use]
-    pub fn has_remaps(&self) -> bool {
-        !self.remaps.is_empty()
     }
 
     /// The remap that holds `lbn`, or else the next one.
@@ -680,9 +674,10 @@ impl Geometry {
     /// How many blocks of the drive come before `place` of a zone.
     fn blocks_before(&self, zone: u32, place: u64) -> u64 {
         let own = self.zones[zone as usize].stretch;
-        let after = own
-            + self.stretches[own..]
-                .partition_point(|stretch| stretch.zone == zone && stretch.place <= place);
+        let next = self.zones.get(zone as usize + 1);
+        let last = next.map_or(self.stretches.len(), |zone| zone.stretch);
+        let places = &self.stretches[own..last];
+        let after = own + places.partition_point(|stretch| stretch.place <= place);
         let end = self
             .stretches
             .get(after)
@@ -692,7 +687,7 @@ impl Geometry {
         }
         let stretch = &self.stretches[after - 1];
         let ahead = place - stretch.place;
-        let (lot, rest) = (ahead / stretch.pitch, ahead % stretch.pitch);
+        let (lot, rest) = divide(ahead, stretch.pitch);
         (stretch.lbn + lot * stretch.data + rest.min(stretch.data)).min(end)
     }
 
@@ -702,6 +697,13 @@ impl Geometry {
         let first = self.blocks_before(track.zone, track.first);
         let end = self.blocks_before(track.zone, track.first + u64::from(track.sectors));
         first..end.min(self.blocks)
+    }
+
+    /// Whether every sector of a track has its block, if `blocks` were dealt
+    /// out on it, so that they can be counted off.
+    #[must_use]
+    pub fn is_full(&self, track: &Track, blocks: &ops::Range<u64>) -> bool {
+        self.remaps.is_empty() && blocks.end - blocks.start == u64::from(track.sectors)
     }
 
     /// The blocks of the track on which `lbn` was dealt out.

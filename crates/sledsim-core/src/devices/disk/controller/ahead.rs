@@ -6,6 +6,7 @@
 use super::pieces::Piece;
 use super::settings::{Buffer, ReadAhead};
 use crate::devices::disk::drive::{Arm, Drive, How};
+use crate::devices::disk::geometry::{self, Track};
 use crate::request::Extent;
 use crate::units::Nanos;
 use std::ops::Range;
@@ -21,6 +22,8 @@ pub struct Ahead {
     left: u64,
     /// One past the last block of the track where the read ended.
     track_end: u64,
+    /// That track with its first block, if every sector has its block.
+    full: Option<(Track, u64)>,
     /// What lies on that track before the read, if it is read round.
     round: Extent,
     /// When the arm is free for the next pass, and where it is.
@@ -38,6 +41,8 @@ pub struct Followed {
     pub first: u64,
     /// The blocks of the track on which it ends.
     pub track: Range<u64>,
+    /// That track, if every sector has its block.
+    pub full: Option<Track>,
     /// Whether it continues the read before.
     pub streams: bool,
 }
@@ -112,6 +117,7 @@ impl Ahead {
             goal,
             left,
             track_end,
+            full: read.full.map(|full| (full, track.start)),
             round: Extent {
                 lbn: track.start,
                 blocks: round as u32,
@@ -207,7 +213,21 @@ impl Ahead {
         if blocks == 0 {
             return None;
         }
-        let pass = drive.pass(self.at, self.arm, self.how, lbn, blocks);
+        let piece = match self.full {
+            // Nearly always.
+            Some((track, first)) if (first..self.track_end).contains(&lbn) => {
+                let index = (lbn - first) as u32;
+                let blocks = blocks.min(track.sectors - index);
+                geometry::Piece {
+                    track,
+                    index,
+                    blocks,
+                    span: blocks,
+                }
+            }
+            _ => drive.geometry.piece(lbn, blocks),
+        };
+        let pass = drive.pass_over(self.at, self.arm, self.how, lbn, &piece);
         let [mut piece, _] = Piece::of(&pass);
         piece.arm = Some(pass.arm);
         (self.at, self.arm, self.how.goes_on) = (pass.end, pass.arm, true);

@@ -117,9 +117,7 @@ impl Controller {
         let coming = coming.find(|piece| piece.will_hold(lbn));
         let coming = coming.map(|piece| piece.segment);
         let planned = (promise && self.plans(lbn)).then_some(self.reading);
-        (self.segments).find(lbn, self.buffer.read_written, |index| {
-            coming == Some(index) || planned == Some(index)
-        })
+        (self.segments).find(lbn, self.buffer.read_written, [coming, planned])
     }
 
     /// Delivers what segment `index` holds, or will hold, from `lbn` on and
@@ -246,6 +244,7 @@ impl Controller {
             extent,
             first: extent.lbn,
             track: self.drive.geometry.track_around(extent.end() - 1),
+            full: None,
             streams: true,
         };
         let arm = self.disk.arm();
@@ -365,13 +364,15 @@ impl Controller {
         let mut first_read = read.lbn;
         let geometry = &self.drive.geometry;
         let mut track = geometry.blocks_on(&moved.track);
+        let mut full = (geometry.is_full(&moved.track, &track)).then_some(moved.track);
         if !track.contains(&(request.end() - 1)) {
             // It ends with a block that was remapped.
             track = geometry.track_around(request.end() - 1);
+            full = None;
         }
         if self.buffer.free_blocks
             && segment.is_none()
-            && let Some(free) = self.free_blocks(moved, &track)
+            && let Some(free) = self.free_blocks(moved, &track, full.is_some())
         {
             first_read = first_read.min(free.extent.lbn);
             self.coming.push_back(free);
@@ -385,6 +386,7 @@ impl Controller {
             extent: request,
             first: first_read,
             track,
+            full,
             streams,
         };
         let arm = self.disk.arm();
@@ -396,8 +398,9 @@ impl Controller {
     }
 
     /// The blocks of the first track that pass before the first one read, of
-    /// a read that ends on a track with the blocks `last`.
-    fn free_blocks(&self, moved: &Moved, last: &Range<u64>) -> Option<Piece> {
+    /// a read that ends on a track with the blocks `last`, of which `full` says
+    /// that every sector has its block.
+    fn free_blocks(&self, moved: &Moved, last: &Range<u64>, full: bool) -> Option<Piece> {
         let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
         let first = piece.extent.lbn;
@@ -413,9 +416,7 @@ impl Controller {
             end: piece.first,
             ..*piece
         };
-        // Mostly every sector of the track has its block.
-        let full = last.end - last.start == u64::from(moved.track.sectors);
-        if full && last.contains(&first) && !geometry.has_remaps() {
+        if full && last.contains(&first) {
             let blocks = passing.min(first - last.start);
             return (blocks > 0).then(|| free(first - blocks, blocks));
         }

@@ -168,23 +168,16 @@ impl Segments {
         &mut self.segments[index]
     }
 
-    /// The segment used last of those that hold `lbn`, or that `also` says
-    /// will; written ones only if `written`.
-    pub fn find(
-        &self,
-        lbn: u64,
-        written: bool,
-        mut also: impl FnMut(usize) -> bool,
-    ) -> Option<usize> {
-        let mut best = None;
-        for (index, segment) in self.segments.iter().enumerate() {
-            let allowed = written || !segment.written;
-            let newer = best.is_none_or(|(used, _)| segment.used > used);
-            if allowed && newer && (segment.run_end(lbn).is_some() || also(index)) {
-                best = Some((segment.used, index));
-            }
-        }
-        best.map(|(_, index)| index)
+    /// The segment used last of those that hold `lbn`, or `will`; written ones
+    /// only if `written`.
+    pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
+        let all = self.segments.iter().enumerate();
+        let hold = all.filter(|(_, segment)| segment.run_end(lbn).is_some());
+        let hold = hold.map(|(index, _)| index);
+        let allowed = |index: &usize| written || !self.segments[*index].written;
+        hold.chain(will.into_iter().flatten())
+            .filter(allowed)
+            .max_by_key(|index| self.segments[*index].used)
     }
 
     /// Counts a use of a segment.
@@ -196,8 +189,8 @@ impl Segments {
     /// A segment for new data: a written one if there may be no more of these,
     /// else the one used longest ago, emptied.
     pub fn take(&mut self, written: bool) -> usize {
-        let dirty = self.segments.iter().filter(|s| s.written).count();
-        let full = written && dirty >= self.write_segments;
+        let dirty = || self.segments.iter().filter(|s| s.written).count();
+        let full = written && dirty() >= self.write_segments;
         let candidates = if self.own == 0 || !written {
             self.own..self.segments.len()
         } else {
