@@ -102,6 +102,8 @@ pub struct Pass {
     pub last: u32,
     /// The track.
     pub track: Track,
+    /// Its first block, if every sector is known to have its block.
+    pub full: Option<u64>,
     /// Index of the first block on the track, and places from there to the
     /// sector taken first.
     index: u32,
@@ -211,6 +213,7 @@ impl Drive {
             transfer,
             last,
             track,
+            full: piece.full.then(|| lbn - u64::from(piece.index)),
             index: piece.index,
             skipped,
             wait,

@@ -129,6 +129,9 @@ pub struct Piece {
     /// Places from the first block to the last, both included; more than
     /// `blocks` if slipped sectors lie between.
     pub span: u32,
+    /// Whether every sector of the track is known to have its block, so that
+    /// the first block of the track comes `index` before the piece.
+    pub full: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,6 +161,16 @@ struct Stretch {
     data: u64,
     pitch: u64,
     zone: u32,
+}
+
+/// Where a block was dealt out.
+struct Dealt {
+    zone: u32,
+    /// Its place in the zone.
+    place: u64,
+    /// How many blocks lie side by side before it, and from it on.
+    before: u64,
+    together: u64,
 }
 
 /// Blocks that do not lie where they would but side by side from `place` on.
@@ -473,22 +486,23 @@ impl Geometry {
         stretch.map_or(self.blocks, |stretch| stretch.lbn.min(self.blocks))
     }
 
-    /// Zone and place of a block, how many blocks follow side by side (itself
-    /// included).
+    /// Where a block was dealt out.
     #[inline]
-    fn place(&self, lbn: u64) -> (u32, u64, u64) {
+    fn dealt(&self, lbn: u64) -> Dealt {
         let after = self.stretches.partition_point(|stretch| stretch.lbn <= lbn);
         let stretch = &self.stretches[after - 1];
         let ahead = lbn - stretch.lbn;
-        if stretch.data == stretch.pitch {
-            return (stretch.zone, stretch.place + ahead, stretch.data - ahead);
+        let (lot, before) = if stretch.data == stretch.pitch {
+            (0, ahead)
+        } else {
+            divide(ahead, stretch.data)
+        };
+        Dealt {
+            zone: stretch.zone,
+            place: stretch.place + lot * stretch.pitch + before,
+            before,
+            together: stretch.data - before,
         }
-        let (lot, rest) = divide(ahead, stretch.data);
-        (
-            stretch.zone,
-            stretch.place + lot * stretch.pitch + rest,
-            stretch.data - rest,
-        )
     }
 
     /// The track that holds a place, and the places before it there.
@@ -536,7 +550,7 @@ impl Geometry {
         if let Some(remap) = self.remap(lbn).filter(|remap| remap.lbn <= lbn) {
             return self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
         }
-        let (zone, place, _) = self.place(lbn);
+        let Dealt { zone, place, .. } = self.dealt(lbn);
         self.track_of(zone, place)
     }
 
@@ -554,29 +568,38 @@ impl Geometry {
                     index,
                     blocks,
                     span: blocks,
+                    full: false,
                 };
             }
             blocks = (remap.lbn - lbn).min(u64::from(blocks)) as u32;
         }
-        let (zone, first, together) = self.place(lbn);
-        let (track, index) = self.track_of(zone, first);
+        let dealt = self.dealt(lbn);
+        let (track, index) = self.track_of(dealt.zone, dealt.place);
         let room = u64::from(track.sectors - index);
-        let mut count = together.min(room).min(u64::from(blocks)) as u32;
+        let mut count = dealt.together.min(room).min(u64::from(blocks)) as u32;
         let mut span = count;
         while count < blocks && u64::from(span) < room && lbn + u64::from(count) < self.blocks {
-            let (other, place, together) = self.place(lbn + u64::from(count));
-            if other != zone || place - first >= room {
+            let next = self.dealt(lbn + u64::from(count));
+            if next.zone != dealt.zone || next.place - dealt.place >= room {
                 break;
             }
-            let more = (together.min(room - (place - first))).min(u64::from(blocks - count));
+            let ahead = next.place - dealt.place;
+            let more = next
+                .together
+                .min(room - ahead)
+                .min(u64::from(blocks - count));
             count += more as u32;
-            span = (place - first + more) as u32;
+            span = (ahead + more) as u32;
         }
+        let full = u64::from(index) <= dealt.before
+            && room <= dealt.together.min(self.blocks - lbn)
+            && self.remaps.is_empty();
         Piece {
             track,
             index,
             blocks: count,
             span,
+            full,
         }
     }
 
@@ -661,11 +684,15 @@ impl Geometry {
     fn for_blocks(&self, zone: u32, places: ops::Range<u64>, mut found: impl FnMut(u64, u64, u64)) {
         let mut lbn = self.blocks_before(zone, places.start);
         while lbn < self.blocks {
-            let (other, place, together) = self.place(lbn);
-            if other != zone || place >= places.end {
+            let dealt = self.dealt(lbn);
+            let place = dealt.place;
+            if dealt.zone != zone || place >= places.end {
                 return;
             }
-            let blocks = together.min(places.end - place).min(self.blocks - lbn);
+            let blocks = dealt
+                .together
+                .min(places.end - place)
+                .min(self.blocks - lbn);
             found(lbn, place, blocks);
             lbn += blocks;
         }
@@ -699,24 +726,17 @@ impl Geometry {
         first..end.min(self.blocks)
     }
 
-    /// Whether every sector of a track has its block, if `blocks` were dealt
-    /// out on it, so that they can be counted off.
-    #[must_use]
-    pub fn is_full(&self, track: &Track, blocks: &ops::Range<u64>) -> bool {
-        self.remaps.is_empty() && blocks.end - blocks.start == u64::from(track.sectors)
-    }
-
     /// The blocks of the track on which `lbn` was dealt out.
     #[must_use]
     pub fn track_around(&self, lbn: u64) -> ops::Range<u64> {
-        let (zone, place, _) = self.place(lbn);
+        let Dealt { zone, place, .. } = self.dealt(lbn);
         self.blocks_on(&self.track_of(zone, place).0)
     }
 
     /// One past the last block of the cylinder on which `lbn` was dealt out.
     #[must_use]
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
-        let (zone, place, _) = self.place(lbn);
+        let Dealt { zone, place, .. } = self.dealt(lbn);
         let cylinder = u64::from(self.zones[zone as usize].sectors) * u64::from(self.surfaces);
         let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
         end.min(self.blocks)

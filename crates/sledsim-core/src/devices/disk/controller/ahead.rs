@@ -223,6 +223,7 @@ impl Ahead {
                     index,
                     blocks,
                     span: blocks,
+                    full: true,
                 }
             }
             _ => drive.geometry.piece(lbn, blocks),

@@ -124,8 +124,10 @@ struct Moved {
     end: Nanos,
     /// When the head was first on track.
     arrive: Nanos,
-    /// The last track.
+    /// The last track, and its first block if every sector is known to have
+    /// its block.
     track: Track,
+    full: Option<u64>,
 }
 
 impl Controller {
@@ -300,6 +302,7 @@ impl Controller {
             end: at,
             arrive: at,
             track: Track::default(),
+            full: None,
         };
         self.pieces.clear();
         for &extent in extents {
@@ -318,7 +321,8 @@ impl Controller {
                 if behind.extent.blocks > 0 {
                     self.pieces.push(behind);
                 }
-                (now, arm, moved.track) = (pass.end, pass.arm, pass.track);
+                (now, arm) = (pass.end, pass.arm);
+                (moved.track, moved.full) = (pass.track, pass.full);
             }
             how.not_before = Nanos::ZERO;
         }

@@ -363,12 +363,14 @@ impl Controller {
         self.pieces.sort_by_key(|piece| piece.first);
         let mut first_read = read.lbn;
         let geometry = &self.drive.geometry;
-        let mut track = geometry.blocks_on(&moved.track);
-        let mut full = (geometry.is_full(&moved.track, &track)).then_some(moved.track);
+        let full = moved.full.map(|_| moved.track);
+        let mut track = match moved.full {
+            Some(first) => first..first + u64::from(moved.track.sectors),
+            None => geometry.blocks_on(&moved.track),
+        };
         if !track.contains(&(request.end() - 1)) {
             // It ends with a block that was remapped.
             track = geometry.track_around(request.end() - 1);
-            full = None;
         }
         if self.buffer.free_blocks
             && segment.is_none()
