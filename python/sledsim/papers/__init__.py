@@ -1,0 +1,27 @@
+"""Every table and figure of the papers, published against simulated.
+
+>>> from sledsim import papers
+>>> [paper.name for paper in papers.papers()]
+['sigmetrics2000']
+>>> (table1,) = papers.find(["sigmetrics2000/table1"])
+>>> table1.values[0].what
+'sled mobility in X and Y'
+"""
+
+from sledsim.papers.engine import Result, run
+from sledsim.papers.judge import Verdict
+from sledsim.papers.model import Explained, Found, Item, LeftOut, Paper, Published, find, papers
+
+__all__ = [
+    "Explained",
+    "Found",
+    "Item",
+    "LeftOut",
+    "Paper",
+    "Published",
+    "Result",
+    "Verdict",
+    "find",
+    "papers",
+    "run",
+]

@@ -1,0 +1,242 @@
+"""Runs items of papers, in parallel, and keeps what came of them until something changes."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import sys
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sledsim
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.papers import judge, model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from sledsim.papers.model import Found, Item, Published
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of an item."""
+
+    item: Item
+    document: dict[str, Any]
+    """As in the JSON file: ``id``, ``verdict``, ``values``, ``series``, ..."""
+    svg: str
+    png: bytes
+
+    @property
+    def verdict(self) -> judge.Verdict:
+        """The verdict on all values together."""
+        verdict: judge.Verdict = self.document["verdict"]
+        return verdict
+
+
+def run(
+    items: Sequence[Item],
+    folder: Path,
+    *,
+    quick: bool = False,
+    workers: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> list[Result]:
+    """Simulate items and write their JSON, PNG and SVG files.
+
+    Items of which the files are there, made by the same version from the same data, are read.
+    The same version writes the same files, byte for byte.
+
+    Parameters
+    ----------
+    items
+        The items, as from :func:`sledsim.papers.find`.
+    folder
+        Where the files go: ``folder/PAPER/ITEM.json``, below ``folder/quick`` if ``quick``.
+    quick
+        Simulate fewer requests.
+    workers
+        How many processes; as many as there are cores by default. 1 stays in this one.
+    progress
+        Is called with the number of items done and of all; what it raises ends the work.
+
+    Raises
+    ------
+    SledsimError
+        For a file that cannot be written, a missing library, or a worker that died.
+    """
+    folder = folder / "quick" if quick else folder
+    _need_matplotlib()
+    beat = progress or (lambda _done, _of: None)
+    kept = {item.id: result for item in items if (result := _read(item, folder)) is not None}
+    missing = [item.id for item in items if item.id not in kept]
+    done = dict(kept)
+
+    def keep(result: Result) -> None:
+        _write(result, folder)
+        done[result.item.id] = result
+        beat(len(done), len(items))
+
+    beat(len(done), len(items))
+    workers = min(workers or os.cpu_count() or 1, len(missing))
+    if workers <= 1:
+        for name in missing:
+            keep(simulate(name, quick=quick))
+    else:
+        _in_processes(missing, quick, workers, keep, lambda: beat(len(done), len(items)))
+    return [done[item.id] for item in items]
+
+
+def _in_processes(
+    names: Sequence[str],
+    quick: bool,
+    workers: int,
+    keep: Callable[[Result], None],
+    beat: Callable[[], object],
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
+    try:
+        running = {pool.submit(simulate, name, quick=quick) for name in names}
+        while running:
+            finished, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in finished:
+                keep(future.result())
+            beat()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all, to the parent."""
+    import signal  # noqa: PLC0415 (in the workers only)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def simulate(name: str, *, quick: bool) -> Result:
+    """Simulate the item of that id, judge what came of it and draw it."""
+    from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
+
+    (item,) = model.find([name])
+    found: Found = item.module.simulate(quick=quick)
+    document = _document(item, found, quick)
+    png, svg = pictures.draw(item, found, document)
+    return Result(item, document, svg, png)
+
+
+def _document(item: Item, found: Found, quick: bool) -> dict[str, Any]:
+    _same(item, "values", found.values, {value.key for value in item.values})
+    _same(item, "hypotheses", found.hypotheses, item.hypotheses)
+    values = [_judged(value, found) for value in item.values]
+    return {
+        "id": item.id,
+        "title": item.title,
+        "place": item.place,
+        "verdict": judge.worst(value["verdict"] for value in values),
+        "quick": quick,
+        "how": item.how,
+        "hypotheses": item.hypotheses,
+        "values": values,
+        "series": found.series,
+    }
+
+
+def _same(item: Item, what: str, own: Collection[str], stated: Collection[str]) -> None:
+    if different := sorted(set(own) ^ set(stated)):
+        msg = f"{item.id}: {what} {', '.join(different)}: only its code or its data file has them"
+        raise SledsimError(msg)
+
+
+def _judged(value: Published, found: Found) -> dict[str, Any]:
+    simulated = found.values[value.key]
+    others = {
+        name: {"simulated": other[value.key], "verdict": judge.judge(value, other[value.key])}
+        for name, other in found.hypotheses.items()
+        if value.key in other
+    }
+    return asdict(value) | {
+        "simulated": simulated,
+        "verdict": judge.judge(value, simulated),
+        "hypotheses": others,
+    }
+
+
+def _need_matplotlib() -> None:
+    try:
+        importlib.metadata.version("matplotlib")
+    except importlib.metadata.PackageNotFoundError:
+        msg = "papers need matplotlib: pip install 'sledsim[plots]'"
+        raise SledsimError(msg) from None
+
+
+@cache
+def _version() -> str:
+    """Return a digest of everything that results depend on."""
+    digest = hashlib.sha256()
+    folder = Path(sledsim.__file__).parent
+    files = (*folder.rglob("*.py"), *folder.rglob("*.toml"), Path(_core.__file__))
+    for file in sorted(files):
+        digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
+        digest.update(file.read_bytes())
+    digest.update(f"{importlib.metadata.version('matplotlib')} {sys.version}".encode())
+    return digest.hexdigest()
+
+
+def _files(item: Item, folder: Path) -> dict[str, Path]:
+    return {
+        end: folder / item.paper / f"{item.name}.{end}" for end in ("json", "png", "svg", "key")
+    }
+
+
+def _read(item: Item, folder: Path) -> Result | None:
+    """Read what an earlier run has left, if it is of this version and whole."""
+    files = _files(item, folder)
+    try:
+        contents = {end: file.read_bytes() for end, file in files.items()}
+    except OSError:
+        return None
+    if contents.pop("key") != _key(contents):
+        return None
+    return Result(item, json.loads(contents["json"]), contents["svg"].decode(), contents["png"])
+
+
+def _key(contents: dict[str, bytes]) -> bytes:
+    digest = hashlib.sha256(_version().encode())
+    for end in ("json", "png", "svg"):
+        digest.update(hashlib.sha256(contents[end]).digest())
+    return digest.hexdigest().encode()
+
+
+def _write(result: Result, folder: Path) -> None:
+    files = _files(result.item, folder)
+    contents = {
+        "json": to_json(result.document).encode(),
+        "png": result.png,
+        "svg": result.svg.encode(),
+    }
+    try:
+        files["json"].parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
+        raise SledsimError(msg) from None
+    for end, content in (contents | {"key": _key(contents)}).items():
+        _core.write_atomically(files[end], content)
+
+
+def to_json(document: object) -> str:
+    """Return a document as JSON text, the same for the same document."""
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

@@ -1,0 +1,315 @@
+"""What papers state: papers, their items and published values, read from data files.
+
+``<paper>/paper.toml`` describes a paper, ``<paper>/<item>.toml`` what one of its tables, figures
+or passages states, and ``<paper>/<item>.py`` beside it how sledsim comes to its own values::
+
+    def simulate(quick: bool) -> Found: ...
+    def draw(figure: Figure, found: Found) -> None: ...  # if it is more than its values
+
+An item uses the public API of sledsim only. No published value stands in its code.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+Kind: TypeAlias = Literal["within", "at_most", "at_least", "order", "shape"]
+"""How a value is compared: a number that is equal within a tolerance, or a bound; names in the
+order of their numbers, smallest first; or the shape of a curve, one of :data:`SHAPES`."""
+
+Simulated: TypeAlias = float | Sequence[float] | Mapping[str, float]
+"""What is compared: a number, the numbers of a curve for a shape, numbers by name for an order."""
+
+SHAPES = (
+    "rises",
+    "falls",
+    "rises ever less",
+    "rises, then falls",
+    "positive, then negative",
+    "level",
+    "not level",
+)
+"""Names of shapes; :mod:`sledsim.papers.judge` tells what each means."""
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Why a published value cannot be reached, and what must come out instead.
+
+    An explanation covers values near ``expected`` only, so that it hides no other mistake.
+    """
+
+    because: str
+    expected: float | str | tuple[str, ...]
+    source: str
+    """Where ``expected`` is from."""
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A value that a paper states."""
+
+    key: str
+    what: str
+    published: float | str | tuple[str, ...]
+    place: str
+    """Where it stands in the paper."""
+    unit: str = ""
+    kind: Kind = "within"
+    tolerance: float = 0.0
+    """In ``unit``: largest difference of a number. For a curve: how far the largest and the
+    smallest number of a level one lie apart, and else how far it may go the wrong way."""
+    tolerance_because: str = ""
+    """Where the tolerance is from."""
+    explained: Explained | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A table, a figure or a passage of a paper."""
+
+    paper: str
+    name: str
+    title: str
+    place: str
+    how: str
+    """Under which conditions sledsim comes to its values."""
+    values: tuple[Published, ...]
+    hypotheses: dict[str, str] = field(default_factory=dict)
+    """Other assumptions, each with its own results. They are shown and do not count."""
+
+    @property
+    def id(self) -> str:
+        """Paper and name, as in ``sigmetrics2000/table2``."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def module(self) -> ModuleType:
+        """The module that has ``simulate``, and perhaps ``draw``."""
+        return importlib.import_module(f"{__package__}.{self.paper}.{self.name}")
+
+    @property
+    def code(self) -> str:
+        """The source of :attr:`module`."""
+        return (_FOLDER / self.paper / f"{self.name}.py").read_text("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A table or figure that is no item, and why."""
+
+    place: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper."""
+
+    name: str
+    title: str
+    authors: str
+    published: str
+    items: tuple[Item, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What sledsim comes to.
+
+    Parameters
+    ----------
+    values
+        For every published value of the item.
+    hypotheses
+        The same, or some of them, under other assumptions.
+    series
+        What is drawn besides; goes into the JSON document as it is.
+    """
+
+    values: Mapping[str, Simulated]
+    hypotheses: Mapping[str, Mapping[str, Simulated]] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=dict)
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Return the papers, oldest first.
+
+    Raises
+    ------
+    SledsimError
+        For a data file with something unknown, missing or of another type.
+    """
+    found = sorted(_FOLDER.glob("*/paper.toml"), key=lambda file: _load(file)["order"])
+    return tuple(_paper(file) for file in found)
+
+
+def find(names: Sequence[str]) -> list[Item]:
+    """Return the items that are named, by paper or ``paper/item``, each once; all without a name.
+
+    Raises
+    ------
+    SledsimError
+        For a name that is neither; it says which there are.
+    """
+    items = {item.id: item for paper in papers() for item in paper.items}
+    by_paper = {paper.name: paper for paper in papers()}
+    chosen: dict[str, Item] = {}
+    for name in names or by_paper:
+        if name in by_paper:
+            chosen |= {item.id: item for item in by_paper[name].items}
+        elif name in items:
+            chosen[name] = items[name]
+        else:
+            raise SledsimError(_unknown(name, list(by_paper), list(items)))
+    return [item for item in items.values() if item.id in chosen]
+
+
+def _unknown(name: str, by_paper: list[str], items: list[str]) -> str:
+    paper, slash, _ = name.partition("/")
+    if slash and paper in by_paper:
+        own = [item for item in items if item.startswith(f"{paper}/")]
+        return f"unknown item '{name}'; {paper} has {', '.join(own)}"
+    kind = "item" if slash else "paper"
+    return f"unknown {kind} '{name}'; there are the papers {', '.join(by_paper)}"
+
+
+def _load(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        msg = f"{file}: {error}"
+        raise SledsimError(msg) from None
+
+
+def _paper(file: Path) -> Paper:
+    table = _Table(file, "", _load(file))
+    table.take("order", (int, float))
+    name = file.parent.name
+    paper = Paper(
+        name=name,
+        title=table.take("title", str),
+        authors=table.take("authors", str),
+        published=table.take("published", str),
+        items=tuple(_item(file.with_name(f"{item}.toml")) for item in table.take("items", list)),
+        left_out=tuple(LeftOut(**part) for part in table.take("left_out", list, default=[])),
+    )
+    table.end()
+    return paper
+
+
+def _item(file: Path) -> Item:
+    table = _Table(file, "", _load(file))
+    place = table.take("place", str)
+    values = table.take("values", dict)
+    item = Item(
+        paper=file.parent.name,
+        name=file.stem,
+        title=table.take("title", str),
+        place=place,
+        how=_lines(table.take("how", str)),
+        values=tuple(
+            _published(_Table(file, f"values.{key}.", value), key, place)
+            for key, value in values.items()
+        ),
+        hypotheses={
+            key: _lines(text) for key, text in table.take("hypotheses", dict, default={}).items()
+        },
+    )
+    table.end()
+    return item
+
+
+def _published(table: _Table, key: str, place: str) -> Published:
+    kind = table.take("kind", str, default="within")
+    if kind not in get_args(Kind):
+        table.refuse("kind", kind, f"one of {', '.join(get_args(Kind))}")
+    explained = table.take("explained", dict, default=None)
+    value = Published(
+        key=key,
+        what=table.take("what", str),
+        published=_value(table, "published", kind),
+        place=table.take("place", str, default=place),
+        unit=table.take("unit", str, default=""),
+        kind=kind,
+        tolerance=float(table.take("tolerance", (int, float), default=0.0)),
+        tolerance_because=_lines(table.take("tolerance_because", str, default="")),
+        explained=explained
+        and _explained(_Table(table.file, f"{table.at}explained.", explained), kind),
+    )
+    table.end()
+    return value
+
+
+def _explained(table: _Table, kind: Kind) -> Explained:
+    explained = Explained(
+        because=_lines(table.take("because", str)),
+        expected=_value(table, "expected", kind),
+        source=_lines(table.take("source", str)),
+        tolerance=float(table.take("tolerance", (int, float), default=0.0)),
+    )
+    table.end()
+    return explained
+
+
+def _value(table: _Table, key: str, kind: Kind) -> float | str | tuple[str, ...]:
+    if kind == "order":
+        return tuple(table.take(key, list))
+    if kind == "shape":
+        shape: str = table.take(key, str)
+        if shape not in SHAPES:
+            table.refuse(key, shape, f"one of {', '.join(SHAPES)}")
+        return shape
+    return float(table.take(key, (int, float)))
+
+
+def _lines(text: str) -> str:
+    """Join the lines of each paragraph."""
+    return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
+
+
+@dataclass
+class _Table:
+    """A table of a data file whose keys are taken one by one."""
+
+    file: Path
+    at: str
+    keys: dict[str, Any]
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+        """Take a key out; ``...`` as default says that it must be there."""
+        value = self.keys.pop(key, default)
+        if value is ...:
+            msg = f"{self.file}: {self.at}{key} is missing"
+            raise SledsimError(msg)
+        if value is not default and not isinstance(value, kind):
+            names = kind if isinstance(kind, tuple) else (kind,)
+            self.refuse(key, value, " or ".join(name.__name__ for name in names))
+        return value
+
+    def refuse(self, key: str, value: object, must: str) -> None:
+        """Raise the error for a value that is not allowed."""
+        msg = f"{self.file}: {self.at}{key} = {value!r}: must be {must}"
+        raise SledsimError(msg)
+
+    def end(self) -> None:
+        """Refuse keys that were not taken."""
+        for key in self.keys:
+            msg = f"{self.file}: unknown key {self.at}{key}"
+            raise SledsimError(msg)

@@ -1,0 +1,1 @@
+"""Griffin, Schlosser, Ganger, Nagle: Modeling and Performance of MEMS-Based Storage Devices."""
