@@ -40,6 +40,20 @@ class Seek:
 
 
 @dataclass(frozen=True, slots=True)
+class Instant:
+    """An instant of a move of the sled along one axis."""
+
+    time_s: float
+    """Since the start of the move."""
+    place_m: float
+    """From the centre."""
+    velocity_m_s: float
+    """Towards greater places."""
+    acceleration_m_s2: float
+    """Actuators and springs, from here to the next instant; at the last one, up to here."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One pass of an access: a seek, then an uninterrupted transfer, in seconds."""
 
@@ -238,6 +252,33 @@ class Device:
             For a point outside the travel of the sled, or a device without a sled of its own.
         """
         return Seek(*self._core.seek(_point(start), _point(end)))
+
+    def trajectory(self, axis: Literal["x", "y"], start_m: float, end_m: float) -> list[Instant]:
+        """Return where the sled is during a move, how fast, and what accelerates it.
+
+        The sled begins and ends at rest in X and at access velocity in Y. Settling and turnarounds
+        are not part of the move. With ``kinematics="piecewise"`` the instants are the ends of the
+        chunks of constant acceleration (SIGMETRICS 2000, Figure 6); with ``"analytic"`` they are
+        201 of the exact move.
+
+        Parameters
+        ----------
+        axis
+            ``"x"`` or ``"y"``.
+        start_m, end_m
+            Places in metres from the centre.
+
+        Raises
+        ------
+        SledsimError
+            For a place outside the travel of the sled, kinematics without trajectories
+            (``"disksim"``), or a device without a sled of its own.
+        """
+        if axis not in {"x", "y"}:
+            msg = f"axis = {axis!r}: must be 'x' or 'y'"
+            raise SledsimError(msg)
+        instants = self._core.trajectory(axis == "x", float(start_m), float(end_m))
+        return [Instant(*instant) for instant in instants]
 
     def access(
         self,

@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use sledsim_core::devices::disk::seek;
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
+use sledsim_core::devices::mems::kinematics::Instant;
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::devices::mems::spec::Mems;
 use sledsim_core::devices::{self, Override, PRESETS};
@@ -191,6 +192,16 @@ impl Device {
             turnaround_s,
             seek.turns,
         ))
+    }
+
+    /// (time in s, place in m, velocity in m/s, acceleration in m/s2) during a
+    /// move along X or Y.
+    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> PyResult<Vec<[f64; 4]>> {
+        let (_, calculator) = self.mems()?;
+        let instants = calculator.trajectory(in_x, from_m, to_m);
+        let instants = instants.map_err(to_python)?;
+        let values = |at: &Instant| [at.time_s, at.place_m, at.velocity_m_s, at.acceleration_m_s2];
+        Ok(instants.iter().map(values).collect())
     }
 
     /// (steps, end) of an access.

@@ -10,7 +10,17 @@
 
 from sledsim.papers.engine import Result, run
 from sledsim.papers.judge import Verdict
-from sledsim.papers.model import Explained, Found, Item, LeftOut, Paper, Published, find, papers
+from sledsim.papers.model import (
+    Explained,
+    Found,
+    Item,
+    LeftOut,
+    Paper,
+    Published,
+    Simulated,
+    find,
+    papers,
+)
 
 __all__ = [
     "Explained",
@@ -20,6 +30,7 @@ __all__ = [
     "Paper",
     "Published",
     "Result",
+    "Simulated",
     "Verdict",
     "find",
     "papers",

@@ -1,7 +1,7 @@
 //! The calculator: what a seek or an access would take, outside a simulation.
 
 use super::access::{DirectionRule, access};
-use super::kinematics::Kinematics;
+use super::kinematics::{Instant, Kinematics};
 use super::motion::{Direction, Motion, Seek, State};
 use super::sled::park_state;
 use super::spec::{Mems, WithMotion};
@@ -29,6 +29,14 @@ pub trait Calculator: Debug + Send + Sync {
     /// # Errors
     /// [`Error::Request`] for a point outside the travel of the sled.
     fn seek(&self, start: Point, end: Point) -> Result<Seek>;
+
+    /// Where the sled is during a move along one axis: see
+    /// [`Motion::trajectory`].
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a place outside the travel of the sled, or if the
+    /// kinematics of the device have no trajectories.
+    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<Instant>>;
 
     /// The passes over `extent` from `start` (where the sled parks if `None`)
     /// and where they end.
@@ -77,19 +85,25 @@ struct Table<K> {
 /// lost in writing a place in decimal.
 const ON_BIT: f64 = 1e-6;
 
+/// Refuses a place that the sled cannot reach.
+fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
+    if place_m.abs() <= reach_m * (1.0 + 1e-12) {
+        return Ok(());
+    }
+    Err(Error::Request(format!(
+        "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
+        -reach_m
+    )))
+}
+
 impl<K: Kinematics> Table<K> {
     fn state(&self, point: &Point) -> Result<State> {
         let bit_m = self.motion.geometry.bit_m;
         let place = |name: &str, place_m: f64, reach_m: f64| {
-            if !place_m.is_finite() || place_m.abs() > reach_m * (1.0 + 1e-12) {
-                return Err(Error::Request(format!(
-                    "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
-                    -reach_m
-                )));
-            }
+            within(name, place_m, reach_m)?;
             let bits = (place_m / bit_m).round();
             let off = (place_m / bit_m - bits).abs();
-            Ok(if self.whole_bits || off < ON_BIT {
+            Ok::<f64, Error>(if self.whole_bits || off < ON_BIT {
                 bits * bit_m
             } else {
                 place_m
@@ -118,6 +132,17 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
             end.y.y_m = start.y.y_m;
         }
         Ok(self.motion.seek(&start, end.x_m, &end.y))
+    }
+
+    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<Instant>> {
+        let (reach_x_m, reach_y_m) = self.reach_m;
+        let reach_m = if in_x { reach_x_m } else { reach_y_m };
+        within("start", from_m, reach_m)?;
+        within("end", to_m, reach_m)?;
+        (self.motion.trajectory(in_x, (from_m, to_m))).ok_or_else(|| {
+            let must = "kinematics: must be \"analytic\" or \"piecewise\" for a trajectory";
+            Error::Request(must.into())
+        })
     }
 
     fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)> {

@@ -6,7 +6,7 @@
 //! (SIGMETRICS 2000 section 3.1).
 
 use super::geometry::Geometry;
-use super::kinematics::{Axis, Kinematics, Moment};
+use super::kinematics::{Axis, Instant, Kinematics, Moment};
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +127,9 @@ pub struct Motion<K> {
     edges: u32,
 }
 
+/// Chunks of each push of a trajectory, unless the kinematics have their own.
+const TRAJECTORY_CHUNKS: u32 = 100;
+
 /// Devices of more rows than this do without a table of Y seeks (24 MB).
 const MAX_TABLED_ROWS: u32 = 500;
 
@@ -227,6 +230,20 @@ impl<K: Kinematics> Motion<K> {
         } else {
             full_s
         }
+    }
+
+    /// Where the sled is during a move in X, which begins and ends at rest, or
+    /// in Y, at access velocity. Settling and turnarounds are not in it. `None`
+    /// if the kinematics do not say.
+    #[must_use]
+    pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<Instant>> {
+        let drive = &self.drive;
+        let (axis, speed_m_s) = if in_x {
+            (&drive.x_axis, 0.0)
+        } else {
+            (&drive.y_axis, drive.access_m_s)
+        };
+        (self.kinematics).trajectory(axis, from_to_m, speed_m_s, TRAJECTORY_CHUNKS)
     }
 
     /// Reversing at `y_m` when heading in `direction`.

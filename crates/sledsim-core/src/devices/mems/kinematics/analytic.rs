@@ -1,5 +1,6 @@
 //! Exact kinematics: the equation of motion solved in closed form.
 
+use super::trajectory::{Instant, Law, in_chunks};
 use super::{Axis, Kinematics, Moment, Turnaround};
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
@@ -80,6 +81,21 @@ impl Kinematics for Analytic {
     #[inline]
     fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, _: Moment) -> f64 {
         self.turnaround.time_s(axis, at_m, velocity_m_s)
+    }
+
+    /// At as many places as there are chunks, exactly.
+    fn trajectory(
+        &self,
+        axis: &Axis,
+        from_to_m: (f64, f64),
+        speed_m_s: f64,
+        chunks: u32,
+    ) -> Option<Vec<Instant>> {
+        let law = Law {
+            acceleration_at: 0.0,
+            duration_s: arc_s,
+        };
+        Some(in_chunks(axis, from_to_m, speed_m_s, chunks, law))
     }
 
     /// The travel time itself: e/g rises with the distance wherever the push

@@ -6,10 +6,12 @@
 mod analytic;
 mod disksim;
 mod piecewise;
+mod trajectory;
 
 pub use analytic::Analytic;
 pub use disksim::DiskSim;
 pub use piecewise::Piecewise;
+pub use trajectory::Instant;
 
 /// What moves the sled along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +55,19 @@ pub trait Kinematics: Send + Sync {
     /// Time to reverse `velocity_m_s` (the signed velocity before the turn)
     /// at `at_m`, ending there with the opposite velocity.
     fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, moment: Moment) -> f64;
+
+    /// Where the sled is, and how fast, during the move of
+    /// [`Kinematics::travel_s`]; at the ends of chunks, [`Piecewise::chunks`] or
+    /// else `chunks` for each push. `None` if the model does not say.
+    fn trajectory(
+        &self,
+        _axis: &Axis,
+        _from_to_m: (f64, f64),
+        _speed_m_s: f64,
+        _chunks: u32,
+    ) -> Option<Vec<Instant>> {
+        None
+    }
 
     /// Lower bound of `travel_s` at speed zero that never falls with the
     /// distance from `from_m`, on either side.

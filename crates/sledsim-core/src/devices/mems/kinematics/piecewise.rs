@@ -1,5 +1,6 @@
 //! Kinematics of the SIGMETRICS 2000 paper: chunks of constant acceleration.
 
+use super::trajectory::{Instant, Law, in_chunks};
 use super::{Analytic, Axis, Kinematics, Moment, Turnaround};
 
 /// Each push in `chunks` of equal length and constant acceleration, the mean
@@ -58,6 +59,20 @@ impl Kinematics for Piecewise {
 
     fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, _: Moment) -> f64 {
         self.turnaround.time_s(axis, at_m, velocity_m_s)
+    }
+
+    fn trajectory(
+        &self,
+        axis: &Axis,
+        from_to_m: (f64, f64),
+        speed_m_s: f64,
+        _: u32,
+    ) -> Option<Vec<Instant>> {
+        let law = Law {
+            acceleration_at: 0.5,
+            duration_s: |_, half_s| 2.0 * half_s,
+        };
+        Some(in_chunks(axis, from_to_m, speed_m_s, self.chunks, law))
     }
 
     /// The exact time, less a margin for rounding.

@@ -1,0 +1,90 @@
+//! Trajectories: where the sled is during a move, and how fast.
+
+use super::Axis;
+
+/// An instant of a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instant {
+    /// Since the start of the move, in s.
+    pub time_s: f64,
+    /// From the centre, in m.
+    pub place_m: f64,
+    /// Towards greater places, in m/s.
+    pub velocity_m_s: f64,
+    /// The net acceleration from here to the next instant, in m/s2; at the last
+    /// one, up to here.
+    pub acceleration_m_s2: f64,
+}
+
+/// How times and accelerations follow from the energy of the sled.
+#[derive(Clone, Copy)]
+pub(super) struct Law {
+    /// Where in a chunk its acceleration is taken, as a share of its length.
+    pub acceleration_at: f64,
+    /// The time of a chunk, from its length over the sum of the speeds at its
+    /// ends.
+    pub duration_s: fn(&Axis, f64) -> f64,
+}
+
+/// A move from `from_m` to `to_m`, each of its two pushes in `chunks` of equal
+/// length; the velocity is `speed_m_s` in the direction of travel at both ends.
+/// One instant for each end of a chunk.
+pub(super) fn in_chunks(
+    axis: &Axis,
+    (from_m, to_m): (f64, f64),
+    speed_m_s: f64,
+    chunks: u32,
+    law: Law,
+) -> Vec<Instant> {
+    // Adding 0 makes 0 of -0.
+    let instant = |time_s, place_m: f64, velocity_m_s: f64, acceleration_m_s2| Instant {
+        time_s,
+        place_m: place_m + 0.0,
+        velocity_m_s: velocity_m_s + 0.0,
+        acceleration_m_s2,
+    };
+    if from_m == to_m {
+        return vec![instant(0.0, from_m, speed_m_s, 0.0)];
+    }
+    let sign = (to_m - from_m).signum();
+    let (start_m, length_m) = (sign * from_m, (to_m - from_m).abs());
+    let stiffness_per_m = axis.spring_factor / axis.spring_reference_m;
+    let net = |push: f64, at_m: f64| axis.acceleration_m_s2 * (push - stiffness_per_m * at_m);
+    // Energy gained up to the switch point = energy lost after it.
+    let uphill = 0.25 * stiffness_per_m * sign * (from_m + to_m);
+    let first_m = length_m * (0.5 + uphill);
+    let pushes = [(0.0, first_m, 1.0), (first_m, length_m - first_m, -1.0)];
+    let mut instants = Vec::with_capacity(2 * chunks as usize + 1);
+    let (mut time_s, mut speed) = (0.0, speed_m_s);
+    for (begin_m, push_m, push) in pushes {
+        let chunk_m = push_m / f64::from(chunks);
+        for i in 0..chunks {
+            let at_m = start_m + begin_m + chunk_m * f64::from(i);
+            let acceleration = net(push, at_m + law.acceleration_at * chunk_m);
+            instants.push(instant(
+                time_s,
+                sign * at_m,
+                sign * speed,
+                sign * acceleration,
+            ));
+            // The net acceleration is linear in the place, so its mean is that
+            // in the middle, and the energy is exact.
+            let mean = net(push, at_m + 0.5 * chunk_m);
+            let end = if push < 0.0 && i + 1 == chunks {
+                speed_m_s
+            } else {
+                (speed * speed + 2.0 * mean * chunk_m).max(0.0).sqrt()
+            };
+            time_s += (law.duration_s)(axis, chunk_m / (speed + end));
+            speed = end;
+        }
+    }
+    let last_m = sign * to_m - (law.acceleration_at * (length_m - first_m) / f64::from(chunks));
+    instants.push(instant(
+        time_s,
+        to_m,
+        sign * speed_m_s,
+        sign * net(-1.0, last_m),
+    ));
+    instants
+}

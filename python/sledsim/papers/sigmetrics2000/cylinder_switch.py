@@ -1,0 +1,60 @@
+"""Section 3.1: switching tracks and cylinders in a stream."""
+
+import sledsim as ss
+from sledsim.papers import Found
+
+SWITCHES = {"tips deflect": "tip", "one-cylinder seek": "seek"}
+
+
+def stream_mb_s(switch: str, requests: int) -> float:
+    """Return the bandwidth of reading on and on, in 10^6 bytes per second."""
+    device = ss.device("sigmetrics2000", cylinder_switch=switch)
+    cylinder = device.blocks // device.spec["derived"]["cylinders"]
+    load = ss.workload(
+        "sequential",
+        requests=requests,
+        read_fraction=1,
+        size="fixed",
+        mean_size_kib=cylinder / 2,
+    )
+    summary = ss.simulate(load, device).summary
+    return float(512e-6 * cylinder * summary["throughput_iops"])
+
+
+def least_turnaround_s(device: ss.Device) -> float:
+    """Return the shortest turnaround there is: at the edge, moving outward."""
+    edge_m = device.parameters["travel_y_um"] / 2 * 1e-6
+    return device.seek((0, edge_m, "up"), (0, edge_m, "down")).turnaround_s
+
+
+def switches_s(device: ss.Device) -> tuple[float, float]:
+    """Return the time from track to track and from cylinder to cylinder, in a stream."""
+    derived = device.spec["derived"]
+    track = derived["rows_per_track"] * derived["blocks_per_row"]
+    cylinder = device.blocks // derived["cylinders"]
+    start = device.access(0, track).end
+    return (
+        device.access(track, track, start=start).steps[0].seek_s,
+        device.access(0, cylinder + 1).steps[-1].seek_s,
+    )
+
+
+def simulate(*, quick: bool) -> Found:
+    """Read cylinder after cylinder with both kinds of switch."""
+    requests = 100 if quick else 1000
+    tip = ss.device("sigmetrics2000", cylinder_switch="tip")
+    track_s, cylinder_s = switches_s(tip)
+    least_s = least_turnaround_s(tip)
+    _, seek_s = switches_s(ss.device("sigmetrics2000", cylinder_switch="seek"))
+    rates = {name: stream_mb_s(switch, requests) for name, switch in SWITCHES.items()}
+    return Found(
+        {
+            "track_switch": track_s / least_s,
+            "cylinder_switch": cylinder_s / least_s,
+            "cylinder_switch_ms": {
+                "tips deflect": 1e3 * cylinder_s,
+                "one-cylinder seek": 1e3 * seek_s,
+            },
+            "bandwidth_mb_s": rates,
+        }
+    )

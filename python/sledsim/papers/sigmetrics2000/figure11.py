@@ -1,0 +1,43 @@
+"""Figure 11: turnaround time at every displacement, with and without springs."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+
+EDGE_UM = 50
+PLACES_UM = range(-EDGE_UM, EDGE_UM + 1)
+
+
+def turnarounds_ms(device: ss.Device) -> list[float]:
+    """Turn around at each place, moving up."""
+    places_m = [1e-6 * place for place in PLACES_UM]
+    return [1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s for y_m in places_m]
+
+
+def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (it takes no time)
+    """Turn around with the springs of Table 1 and without any."""
+    springs = turnarounds_ms(ss.device("sigmetrics2000"))
+    none = turnarounds_ms(ss.device("sigmetrics2000", spring_factor=0))
+    change = [with_ms - without_ms for with_ms, without_ms in zip(springs, none, strict=True)]
+    return Found(
+        {
+            "springs_ms": springs,
+            "none_ms": none,
+            "change_ms": [ms for place, ms in zip(PLACES_UM, change, strict=True) if place],
+            "edges_ms": {"helping": -change[-1], "hurting": change[0]},
+            "largest_ms": max(springs),
+        },
+        series={"place_um": list(PLACES_UM), "springs_ms": springs, "none_ms": none},
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw both curves."""
+    axes = figure.add_subplot()
+    places = found.series["place_um"]
+    axes.plot(places, found.series["springs_ms"], label="springs of 75 %")
+    axes.plot(places, found.series["none_ms"], "--", label="no springs")
+    axes.set(xlabel="displacement (um), moving in positive direction")
+    axes.set(ylabel="turnaround time (ms)", ylim=(0, None))
+    axes.legend()

@@ -1,0 +1,26 @@
+"""Figure 7(b): seek time from the centre to every point of the sled."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000 import seeks
+
+
+def simulate(*, quick: bool) -> Found:
+    """Compute the seeks from the device alone, without requests."""
+    device = ss.device("sigmetrics2000")
+    surface = seeks.surface(device, seeks.CENTRE, seeks.points(quick=quick))
+    middle = len(surface.places_um) // 2
+    return Found(
+        {
+            "by_x_percent": surface.share_by_x,
+            "along_x_ms": surface.seek_ms[middle][middle:],
+        },
+        series={"places_um": surface.places_um, "seek_ms": surface.seek_ms},
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw the surface from above."""
+    seeks.draw(figure, found.series["places_um"], found.series["seek_ms"], "seek time (ms)")

@@ -1,0 +1,76 @@
+"""Figure 8: sustained bandwidth of a tip against its data rate."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+
+TIMES_TABLE_1 = {"half of Table 1": 0.5, "Table 1": 1, "twice Table 1": 2}
+"""Accelerations; the figure has three, but the text does not say which."""
+RATES_KBIT_S = [200, 400, 700, 1000, 1400, 1700, 2000, 2400, 2800, 3300, 4000, 5000, 6000]
+
+
+def tip_kbit_s(rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> float:
+    """Return how many bits a tip reads in a stream over some cylinders, servo bits included."""
+    device = ss.device(
+        "sigmetrics2000",
+        tip_rate_kbit_s=rate_kbit_s,
+        acceleration_x_m_s2=acceleration_m_s2,
+        acceleration_y_m_s2=acceleration_m_s2,
+        cylinder_switch="tip",
+    )
+    own, derived = device.parameters, device.spec["derived"]
+    cylinder = device.blocks // derived["cylinders"]
+    load = ss.workload(
+        "sequential",
+        requests=cylinders,
+        read_fraction=1,
+        size="fixed",
+        mean_size_kib=cylinder / 2,
+        warm_up_requests=1,
+    )
+    blocks_per_s = cylinder * ss.simulate(load, device).summary["throughput_iops"]
+    row_bits = own["tip_sector_bits"] + own["servo_bits"]
+    return float(blocks_per_s / derived["blocks_per_row"] * row_bits / 1000)
+
+
+def simulate(*, quick: bool) -> Found:
+    """Stream with every rate under every acceleration."""
+    cylinders = 5 if quick else 50
+    table1_m_s2 = ss.device("sigmetrics2000").parameters["acceleration_y_m_s2"]
+    curves = {
+        name: [tip_kbit_s(rate, times * table1_m_s2, cylinders) for rate in RATES_KBIT_S]
+        for name, times in TIMES_TABLE_1.items()
+    }
+    best = {
+        name: RATES_KBIT_S[max(range(len(curve)), key=curve.__getitem__)]
+        for name, curve in curves.items()
+    }
+    steps = [
+        tip_kbit_s(rate, table1_m_s2, cylinders) for rate in range(200, best["Table 1"] + 1, 200)
+    ]
+    half, one, two = curves.values()
+    return Found(
+        {
+            "half": half,
+            "one": one,
+            "two": two,
+            "diminishing": steps,
+            "best_kbit_s": {name: float(rate) for name, rate in best.items()},
+        },
+        series={"rate_kbit_s": RATES_KBIT_S, "tip_kbit_s": curves},
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw a curve for each acceleration and mark its maximum."""
+    axes = figure.add_subplot()
+    rates = found.series["rate_kbit_s"]
+    for number, (name, curve) in enumerate(found.series["tip_kbit_s"].items()):
+        axes.plot(rates, curve, ("-", "--", "-.")[number], label=name)
+        top = max(range(len(curve)), key=curve.__getitem__)
+        axes.plot(rates[top], curve[top], "o", color=f"C{number}")
+    axes.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="data rate of a tip (kbit/s)", ylabel="sustained bandwidth (kbit/s)")
+    axes.set(xlim=(0, max(rates)), ylim=(0, None))
+    axes.legend(title="acceleration", loc="lower right")
