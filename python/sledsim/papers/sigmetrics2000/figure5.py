@@ -54,7 +54,6 @@ def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
             "default_bytes": 512 / len(default_tips),
         },
         series={
-            "tips": device.parameters["tips"],
             "sectors": [
                 {"sector": number, "tips": list(place.tips), "track": place.track, "row": place.row}
                 for number, place in enumerate(places, 1)
@@ -67,7 +66,8 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw the regions of the tips and, in each, the sectors of one cylinder."""
     figure.set_size_inches(6.4, 3.2)
     axes = figure.add_subplot()
-    for tip in range(found.series["tips"]):
+    shown = range(max(tip for sector in found.series["sectors"] for tip in sector["tips"]) + 1)
+    for tip in shown:
         axes.text(tip + 0.45, -0.25, f"{'ABCD'[tip // 4]}{tip % 4 + 1}", ha="center")
     rows = 1 + max(sector["row"] for sector in found.series["sectors"])
     for sector in found.series["sectors"]:
@@ -77,7 +77,7 @@ def draw(figure: Figure, found: Found) -> None:
             axes.add_patch(Rectangle((tip, y), 0.9, 0.9, color=color, alpha=0.35))
         middle = (first + sector["tips"][-1]) / 2 + 0.45
         axes.text(middle, y + 0.45, f"sector {sector['sector']}", ha="center", va="center")
-    axes.set(xlim=(-0.2, 8.2), ylim=(rows + 0.2, -0.7), ylabel="row of tip sectors")
+    axes.set(xlim=(-0.2, len(shown) + 0.2), ylim=(rows + 0.2, -0.7), ylabel="row of tip sectors")
     axes.set_xlabel("tip regions of one cylinder; the first four tips are active together")
     axes.set(xticks=[], yticks=[])
     axes.grid(visible=False)

@@ -73,4 +73,4 @@ def draw(figure: Figure, found: Found) -> None:
     axes.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle=":")
     axes.set(xlabel="data rate of a tip (kbit/s)", ylabel="sustained bandwidth (kbit/s)")
     axes.set(xlim=(0, max(rates)), ylim=(0, None))
-    axes.legend(title="acceleration", loc="lower right")
+    figure.legend(title="acceleration", loc="outside upper center", ncols=3)
