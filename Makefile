@@ -59,6 +59,10 @@ bench: build ## Measure simulation speed: out/bench.json
 	@mkdir -p out
 	$(PY) benches/bench.py
 
+.PHONY: papers
+papers: build ## Redraw all papers and compare with the published values: out/papers/report.html
+	$(PY) -m sledsim papers report
+
 .PHONY: fuzz
 fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys and decompression, FUZZ_SECONDS (60) for each target
 	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
