@@ -1,0 +1,326 @@
+"""Which sleds are worth building: tip rate, acceleration and active tips, and what they bring.
+
+Run it as ``python examples/pareto.py [--device sigmetrics2000] [--requests N] [--output FILE]``.
+Each design of a grid is a device with these keys changed. It has a mean service time (the random
+load of SIGMETRICS 2000), a sustained bandwidth (a sequential load, a cylinder at a time) and the
+power that it draws at work (sled and active tips, from its parameters). A design is on the front
+if no other is as good in all three and better in one. Parameters put no price on acceleration, so
+that the strongest sled wins; therefore each acceleration has a front of its own, too. No design has
+an interface: sleds are compared, and not buses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import sledsim as ss
+from matplotlib import style
+from matplotlib.colors import BoundaryNorm, LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+
+PRESETS = {"sigmetrics2000": "s", "g1": "^", "g2": "D", "g3": "P"}  # and how they are drawn
+TIP_RATES_KBIT_S = range(100, 2001, 100)
+ACCELERATIONS_M_S2 = (50, 100, 200, 400, 800, 1600)  # and the base's, and the presets'
+NO_INTERFACE = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
+CYLINDERS = 20  # read one after the other
+LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of what pictures say
+OWN = "on_front_of_its_acceleration"
+STYLE = {
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 144,
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "grid.color": "#d3d7dc",
+    "grid.linewidth": 0.6,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pareto",
+}
+PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
+
+Point = tuple[float, float, float]
+"""What a design should have little of: service time, minus bandwidth, power."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A sled and what it brings."""
+
+    device: str
+    tip_rate_kbit_s: float
+    acceleration_m_s2: float
+    active_tips: int
+    service_ms: float
+    bandwidth_mb_s: float
+    power_w: float
+
+    @property
+    def point(self) -> Point:
+        """What to compare."""
+        return self.service_ms, -self.bandwidth_mb_s, self.power_w
+
+
+def dominates(one: Point, other: Point) -> bool:
+    """Whether one is nowhere worse than another, and better somewhere."""
+    return one != other and all(x <= y for x, y in zip(one, other, strict=True))
+
+
+def front(points: Iterable[Point]) -> set[Point]:
+    """Return the points that no other dominates.
+
+    What dominates a point comes before it in order, and so does one of the front that does, too.
+    """
+    kept: list[Point] = []
+    for point in sorted(set(points)):
+        if not any(dominates(better, point) for better in kept):
+            kept.append(point)
+    return set(kept)
+
+
+def measure(device: ss.Device, requests: int, seed: int) -> Design:
+    """Run both loads on a device."""
+    keys, cylinders = device.parameters, device.spec["derived"]["cylinders"]
+    random = ss.workload("random", requests=requests, seed=seed)
+    stream = ss.workload(
+        "sequential",
+        requests=CYLINDERS,
+        read_fraction=1,
+        size="fixed",
+        mean_size_kib=device.blocks / cylinders / 2,
+    )
+    randomly = ss.simulate(random, device, requests=False).summary
+    streaming = ss.simulate(stream, device, requests=False).summary
+    return Design(
+        device=device.name,
+        tip_rate_kbit_s=keys["tip_rate_kbit_s"],
+        acceleration_m_s2=keys["acceleration_x_m_s2"],
+        active_tips=keys["active_tips"],
+        service_ms=randomly["service_time_ms"]["mean"],
+        bandwidth_mb_s=streaming["throughput_mb_s"],
+        power_w=(keys["power_active_mw"] + keys["active_tips"] * keys["power_tip_mw"]) / 1e3,
+    )
+
+
+def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, Any]:
+    """Measure the grid and the presets. The answer is what is printed, drawn and written."""
+    keys = ss.device(base).parameters
+    if keys["kind"] != "mems":
+        msg = f'--device {base}: kind = "{keys["kind"]}": must be "mems"'
+        raise ss.SledsimError(msg)
+    presets = [ss.device(name, **NO_INTERFACE) for name in PRESETS]
+    own_m_s2 = keys["acceleration_x_m_s2"]
+    theirs_m_s2 = (preset.parameters["acceleration_x_m_s2"] for preset in presets)
+    whole_blocks = range(keys["tips_per_lbn"], keys["tips"] + 1, keys["tips_per_lbn"])
+    tips = [count for count in whole_blocks if keys["tips"] % count == 0]
+    grid = {
+        "tip_rate_kbit_s": list(TIP_RATES_KBIT_S[:: 3 if quick else 1]),
+        "acceleration_m_s2": sorted({*ACCELERATIONS_M_S2, *theirs_m_s2, own_m_s2}),
+        "active_tips": (quick and tips[2::3]) or tips,
+    }
+
+    def build(rate: float, acceleration: float, tips: int) -> ss.Device:
+        both = dict.fromkeys(("acceleration_x_m_s2", "acceleration_y_m_s2"), acceleration)
+        changed = {"tip_rate_kbit_s": rate, "active_tips": tips}
+        return ss.device(base, **both, **changed, **NO_INTERFACE)
+
+    devices = [*presets, *(build(*values) for values in product(*grid.values()))]
+    with ThreadPoolExecutor() as pool:  # simulate() lets other threads run
+        designs = list(pool.map(lambda device: measure(device, requests, seed), devices))
+    marked, designs = designs[: len(presets)], designs[len(presets) :]
+    best = front(design.point for design in designs)
+    rivals = {
+        acceleration: [d for d in designs if d.acceleration_m_s2 == acceleration]
+        for acceleration in grid["acceleration_m_s2"]
+    }
+    own = {each: front(design.point for design in group) for each, group in rivals.items()}
+    return {
+        "device": ss.device(base).name,
+        "acceleration_m_s2": own_m_s2,
+        "active_tips": keys["active_tips"],
+        "requests": requests,
+        "seed": seed,
+        "grid": grid,
+        "designs": [
+            asdict(design)
+            | {
+                "on_front": design.point in best,
+                OWN: design.point in own[design.acceleration_m_s2],
+            }
+            for design in designs
+        ],
+        "presets": [
+            asdict(preset)
+            | {
+                "dominated_by": sum(dominates(d.point, preset.point) for d in designs),
+                "of_its_acceleration": sum(
+                    dominates(d.point, preset.point) for d in rivals[preset.acceleration_m_s2]
+                ),
+                "dominates_of_the_front": sum(dominates(preset.point, point) for point in best),
+            }
+            for preset in marked
+        ],
+    }
+
+
+# The tables and the picture -------------------------------------------------------------------
+
+
+def tables(result: dict[str, Any]) -> str:
+    """Return everything as text."""
+    designs, presets = result["designs"], result["presets"]
+    best = sorted(
+        (d for d in designs if d["on_front"]), key=lambda d: (d["power_w"], d["service_ms"])
+    )
+    numbers = "{active_tips:6} {tip_rate_kbit_s:8g} {acceleration_m_s2:8g}"
+    numbers += " {service_ms:9.4f} {bandwidth_mb_s:9.2f} {power_w:8.3f}"
+    heading = "  tips   kbit/s     m/s2   random ms      MB/s        W"
+    lines = [f"The front: {len(best)} of {len(designs)} designs of {result['device']}", heading]
+    lines += [numbers.format_map(design) for design in best]
+    lines += ["", "The front of each acceleration, as nothing puts a price on force", heading]
+    for acceleration in result["grid"]["acceleration_m_s2"]:
+        group = [d for d in designs if d["acceleration_m_s2"] == acceleration]
+        own = [d for d in group if d[OWN]]
+        fastest = min(own, key=lambda d: d["service_ms"])
+        widest = max(own, key=lambda d: d["bandwidth_mb_s"])
+        lines.append(f"{numbers.format_map(fastest)}  fastest of {len(own)}")
+        if widest is not fastest:
+            lines.append(f"{numbers.format_map(widest)}  most bandwidth")
+    lines += ["", "The papers' devices, without their interfaces", heading]
+    for preset in presets:
+        lines.append(
+            f"{numbers.format_map(preset)}  {preset['device']}: dominated by"
+            f" {preset['dominated_by']} designs, {preset['of_its_acceleration']} of them with its"
+            f" acceleration; dominates {preset['dominates_of_the_front']} of the front"
+        )
+    return "\n".join(lines)
+
+
+def mark_presets(ax: Axes, presets: Iterable[dict[str, Any]]) -> None:
+    """Draw the papers' devices, and name them."""
+    for preset in presets:
+        name, place = preset["device"], (preset["service_ms"], preset["bandwidth_mb_s"])
+        ax.plot(*place, PRESETS[name], c="white", mec="#d55e00", mew=2, ms=9, label=name)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="lower left")
+
+
+def picture(result: dict[str, Any]) -> Figure:
+    """Draw all designs with the front, and those with the base's active tips by acceleration."""
+    figure = Figure(figsize=(11, 5.4))
+    left, right = figure.subplots(1, 2)
+    designs, tips = result["designs"], result["grid"]["active_tips"]
+    power = {design["active_tips"]: design["power_w"] for design in designs}
+    colours = mpl.colormaps["viridis"].resampled(len(tips))
+    norm = BoundaryNorm([bound - 0.5 for bound in range(len(tips) + 1)], len(tips))
+    ringed = {"s": 60, "edgecolors": "black", "linewidths": 1.5, "zorder": 3}
+    for on_front, look in ((False, {"s": 8, "linewidths": 0}), (True, ringed)):
+        chosen = [design for design in designs if design["on_front"] is on_front]
+        left.scatter(
+            [design["service_ms"] for design in chosen],
+            [design["bandwidth_mb_s"] for design in chosen],
+            c=[tips.index(design["active_tips"]) for design in chosen],
+            cmap=colours,
+            norm=norm,
+            **look,
+        )
+    scale = mpl.cm.ScalarMappable(norm, colours)
+    bar = figure.colorbar(scale, ax=left, ticks=range(len(tips)))
+    bar.ax.set_yticklabels([f"{count} ({power[count]:.3g} W)" for count in tips])
+    bar.ax.tick_params(length=0)
+    bar.set_label("active tips (power at work)")
+    mark_presets(left, result["presets"])
+    left.set_title("All designs; ringed: the front\n")
+
+    shown = min(tips, key=lambda count: abs(count - result["active_tips"]))
+    own = result["acceleration_m_s2"]
+    apart = [own, *(each for each in ACCELERATIONS_M_S2 if not 0.75 < each / own < 1.33)]
+    strength = LogNorm(min(apart), max(apart))
+    for acceleration in sorted(apart):
+        key = acceleration, shown
+        line = [d for d in designs if (d["acceleration_m_s2"], d["active_tips"]) == key]
+        colour = mpl.colormaps["plasma"](0.85 * strength(acceleration))
+        for part, marker in ((line, "-"), ([d for d in line if d[OWN]], "o")):
+            places = [[d[axis] for d in part] for axis in ("service_ms", "bandwidth_mb_s")]
+            right.plot(*places, marker, color=colour, linewidth=1, markersize=4.5)
+        end = line[-1]["service_ms"], line[-1]["bandwidth_mb_s"]
+        above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+        right.annotate(f"{acceleration:g}", end, color=colour, size=8, **above)
+    mark_presets(right, (p for p in result["presets"] if p["active_tips"] == shown))
+    rates = result["grid"]["tip_rate_kbit_s"]
+    right.set_title(
+        f"{shown} active tips, {rates[0]} to {rates[-1]} kbit/s along each line of one\n"
+        "acceleration (m/s²); dots: the front of that acceleration"
+    )
+    for ax in (left, right):
+        ax.set(xscale="log", yscale="log", xlabel="mean service time, random load (ms)")
+        ax.set_ylabel("sustained sequential bandwidth (MB/s)")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(PLAIN)
+            axis.set_minor_formatter(NullFormatter())
+    figure.suptitle(
+        f"{result['device']} with other tip rates, accelerations and active tips, no interface"
+    )
+    return figure
+
+
+def write(path: Path, content: str | Figure) -> None:
+    """Write a text or a picture so that it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        if isinstance(content, str):
+            part.write_text(content, encoding="utf-8", newline="\n")
+        else:
+            content.savefig(part, format=path.suffix[1:], metadata={LEFT_OUT[path.suffix]: None})
+        part.replace(path)
+        print(f"Written: {path}")
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run everything."""
+    parser = argparse.ArgumentParser(description="The Pareto front of designs of a sled")
+    parser.add_argument("--device", default="sigmetrics2000", help="preset or file (%(default)s)")
+    parser.add_argument("--requests", type=int, help="of the random load (10000, quick: 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random load (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="fewer designs and shorter runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the numbers")
+    parser.add_argument("--output", type=Path, help="the picture: .png, .svg or .pdf")
+    options = parser.parse_args(arguments)
+    requests = options.requests
+    if requests is None:
+        requests = 1_000 if options.quick else 10_000
+    if options.output and options.output.suffix not in LEFT_OUT:
+        parser.error(f"--output {options.output}: must end in {', '.join(LEFT_OUT)}")
+    try:
+        result = explore(options.device, requests, options.seed, quick=options.quick)
+        print(tables(result))
+        if options.json:
+            write(options.json, json.dumps(result, indent=1) + "\n")
+        if options.output:
+            with style.context(["default", STYLE]):
+                write(options.output, picture(result))
+    except (ss.SledsimError, OSError) as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()
