@@ -122,7 +122,8 @@ def simulate(
     load, device
         What to run, and on what.
     scheduler
-        ``"fcfs"``.
+        ``"fcfs"``, ``"sstf_lbn"``, ``"c_look"``, ``"sptf"``, ``"aged_sptf"`` or ``"zone_sptf"``,
+        with keys as in ``"aged_sptf(age_weight=0.02)"`` and ``"fcfs(host=c_look)"``.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
         a path streams them to a Parquet file in constant memory. By default they are kept, but of

@@ -21,12 +21,16 @@ pub trait Mechanism: Send {
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
 
-    /// Where the request starts, in coordinates a scheduler can sort by.
+    /// Where the request starts, in coordinates a scheduler can sort by; from 0
+    /// to a few million.
     fn place(&self, request: &Request) -> Place;
+
+    /// The major of where it is at `at`, or the nearest.
+    fn major(&self, at: Nanos) -> i64;
 
     /// A lower bound of [`Mechanism::estimate`] at `at` for every request
     /// whose place has this `major`. It never falls with the distance between
-    /// `major` and the present one, on either side, so that a search outwards
+    /// `major` and [`Mechanism::major`], on either side, so that a search outwards
     /// may stop at the first major whose bound is no better than the best
     /// found.
     fn at_least(&self, at: Nanos, major: i64) -> Nanos;

@@ -1,5 +1,6 @@
 //! The contract of anything that takes requests.
 
+use crate::mechanism::Mechanism;
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
@@ -39,6 +40,12 @@ pub trait Model: Send {
     /// When the model next has something to do, or `None` if it only waits
     /// for requests. Asked anew after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;
+
+    /// The mechanism that serves its requests, if it is one: what a host that
+    /// knows the device asks for positioning times.
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        None
+    }
 
     /// Appends a report for this model and each of its children, outermost
     /// first, with energy and busy time counted up to `until`.

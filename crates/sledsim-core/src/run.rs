@@ -324,14 +324,14 @@ pub fn run(
     let plan = plan.into();
     plan.check(load)?;
     let single = if plan.seeds > 1 {
-        run_seeds(device, load, scheduler, &plan, check)?
+        run_seeds(device, load, &scheduler, &plan, check)?
     } else {
-        run_one(device, load, scheduler, &plan, check)?
+        run_one(device, load, &scheduler, &plan, check)?
     };
     let document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
-        "scheduler": scheduler.name,
+        "scheduler": scheduler.label(),
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });
@@ -349,11 +349,11 @@ pub fn run(
 pub(crate) fn run_one(
     device: &Device,
     load: &Load,
-    scheduler: SchedulerChoice,
+    scheduler: &SchedulerChoice,
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {
-    let (mut model, devices) = device.build(&|| scheduler.make());
+    let (mut model, devices) = device.build_with(scheduler)?;
     let (load, goes_on) = match plan.precision {
         Some(_) => load.clone().going_on(MOST_REQUESTS),
         None => (load.clone(), false),

@@ -6,7 +6,7 @@
 //! command_overhead_ms = 0
 //!
 //! [scheduler]
-//! name = "fcfs"
+//! name = "sptf"
 //!
 //! [workload]
 //! kind = "random"        # or kind = "trace" with file = "..."
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf, absolute};
 pub struct Scenario {
     /// The device.
     pub device: Device,
-    /// The scheduler of every mechanism of it.
+    /// The scheduler of every mechanism of it, and that of the host.
     pub scheduler: SchedulerChoice,
     /// The load.
     pub load: Load,
@@ -94,13 +94,15 @@ impl Scenario {
             keys.set_text(&full, value.trim(), &format!("--set {key}"))?;
         }
         if let Some(scheduler) = &additions.scheduler {
-            keys.set("scheduler.name", scheduler.as_str().into(), "--scheduler")?;
+            for (key, value) in SchedulerChoice::keys_of(scheduler)? {
+                keys.set(&format!("scheduler.{key}"), value, "--scheduler")?;
+            }
         }
 
         let device = keys.take_table("device").ok_or_else(|| {
             Error::Key("no device: give --device NAME, or a scenario with a [device] table".into())
         })?;
-        let mut scheduler = keys
+        let scheduler = keys
             .take_table("scheduler")
             .unwrap_or_else(|| Keys::empty("scheduler"));
         let workload = keys
@@ -108,15 +110,9 @@ impl Scenario {
             .unwrap_or_else(|| Keys::empty("workload"));
         keys.finish()?;
         let device = Device::from_keys(device, beside)?;
-        let name = scheduler.opt_text("name")?;
-        let name = name.map_or_else(
-            || Ok(SchedulerChoice::default()),
-            |n| SchedulerChoice::named(&n),
-        );
-        scheduler.finish()?;
         Ok(Self {
             device,
-            scheduler: name?,
+            scheduler: SchedulerChoice::read(scheduler)?,
             load: load(workload, additions, beside)?,
         })
     }

@@ -25,7 +25,7 @@ const LOOK_AFTER: Duration = Duration::from_millis(10);
 struct Shared<'a> {
     device: &'a Device,
     load: &'a Load,
-    scheduler: SchedulerChoice,
+    scheduler: &'a SchedulerChoice,
     plan: &'a Plan,
     first_seed: u64,
     /// The next run to be taken up.
@@ -50,7 +50,7 @@ struct Done {
 pub(crate) fn run_seeds(
     device: &Device,
     load: &Load,
-    scheduler: SchedulerChoice,
+    scheduler: &SchedulerChoice,
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {

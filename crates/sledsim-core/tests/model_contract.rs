@@ -12,7 +12,7 @@ use sledsim_core::model::{Answers, Model};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Extent, Op, Request};
 use sledsim_core::row::Row;
-use sledsim_core::schedulers::{Fcfs, Scheduler};
+use sledsim_core::schedulers::{Choice, Fcfs, Scheduler};
 use sledsim_core::station::{Interface, Station};
 use sledsim_core::units::Nanos;
 use sledsim_core::workloads::Source;
@@ -161,7 +161,37 @@ fn is_plain(name: &str) -> bool {
     !name.contains("buffered") && name != "flash"
 }
 
-const MODELS: [(&str, Make); 11] = [
+/// As a scheduler's label says, host and all.
+fn scheduled(name: &str, overrides: &[(&str, &str)], label: &str) -> Box<dyn Model> {
+    let choice = Choice::named(label).expect("a scheduler");
+    let built = device(name, overrides).build_with(&choice);
+    built.expect("a device with positions").0
+}
+
+fn sled_by_positioning_time() -> Box<dyn Model> {
+    scheduled("g2", &[("idle", "'coast'")], "sptf")
+}
+
+fn disk_by_positioning_time() -> Box<dyn Model> {
+    scheduled("atlas10k", &[], "aged_sptf(age_weight=0.05)")
+}
+
+fn sled_behind_a_host() -> Box<dyn Model> {
+    scheduled("g2", &[], "zone_sptf(host=sptf; device_depth=3)")
+}
+
+fn buffered_disk_behind_a_host() -> Box<dyn Model> {
+    scheduled("atlas10k", &[], "fcfs(host=c_look)")
+}
+
+const MODELS: [(&str, Make); 15] = [
+    ("sled by positioning time", sled_by_positioning_time),
+    (
+        "buffered disk by positioning time",
+        disk_by_positioning_time,
+    ),
+    ("sled behind a host", sled_behind_a_host),
+    ("buffered disk behind a host", buffered_disk_behind_a_host),
     ("buffered disk", buffered_disk),
     ("buffered disk that streams", buffered_disk_that_streams),
     (

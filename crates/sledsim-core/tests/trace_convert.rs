@@ -389,7 +389,7 @@ fn an_open_load_needs_blocks_only_and_is_the_same_on_a_device_of_as_many() {
     assert!((rate / 800.0 - 1.0).abs() < 0.03, "{rate}");
     assert_eq!(report["arrivals"], "open");
     let on = Place::Device(&g2, Choice::default());
-    let (again, report) = generated(keys, on).unwrap();
+    let (again, report) = generated(keys, on.clone()).unwrap();
     assert_eq!(again, found);
     assert_eq!(report["device"], "g2");
     // More than g2 can serve: still open.

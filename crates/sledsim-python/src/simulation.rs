@@ -206,7 +206,7 @@ pub(crate) fn scenario(
     trace: Option<String>,
     settings: Vec<String>,
     samples: Option<PathBuf>,
-) -> PyResult<(Device, Load, &'static str)> {
+) -> PyResult<(Device, Load, String)> {
     let additions = Additions {
         device,
         scheduler,
@@ -219,7 +219,8 @@ pub(crate) fn scenario(
     let load = Load {
         load: scenario.load,
     };
-    Ok((Device::new(scenario.device), load, scenario.scheduler.name))
+    let scheduler = scenario.scheduler.label().to_owned();
+    Ok((Device::new(scenario.device), load, scheduler))
 }
 
 /// Writes a file beside its place and moves it there.

@@ -42,7 +42,10 @@ def add(commands: Commands) -> None:
         help="presets, or paths of TOML files, separated by commas; the first is the baseline",
     )
     parser.add_argument(
-        "--schedulers", metavar="A,B,...", default="fcfs", help="who goes next: fcfs (the default)"
+        "--schedulers",
+        metavar="A,B,...",
+        default="fcfs",
+        help=f"who goes next: any of {loads.SCHEDULERS}",
     )
     loads.add_load(parser)
     parser.add_argument(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from sledsim.cli.parser import Parser
 
+SCHEDULERS = "fcfs (the default), sstf_lbn, c_look, sptf, aged_sptf or zone_sptf"
+
 _LISTED = 12
 """So many devices are named."""
 

@@ -67,7 +67,7 @@ def add(commands: Commands) -> None:
         help="a file with device, scheduler and load",
     )
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
-    parser.add_argument("--scheduler", metavar="NAME", help="who goes next: fcfs (the default)")
+    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
     loads.add_load(parser)
     parser.add_argument(
         "--requests", metavar="FILE", help="write one row per request to this Parquet file"

@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--trace", metavar="FILE", required=True, help="a trace that has measured times"
     )
-    parser.add_argument("--scheduler", metavar="NAME", help="who goes next: fcfs (the default)")
+    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
     loads.add_reading(parser)
     parser.add_argument(
         "--max-demerit",

@@ -1,5 +1,6 @@
 //! The children of a composite: routing by index, events in order.
 
+use crate::mechanism::Mechanism;
 use crate::model::{Answers, Energy, Model, Report};
 use crate::request::Request;
 use crate::row::Row;
@@ -99,6 +100,12 @@ impl Children {
     #[must_use]
     pub fn blocks(&self, index: usize) -> u64 {
         self.models[index].blocks()
+    }
+
+    /// The mechanism of child `index`, if it is one.
+    #[must_use]
+    pub fn mechanism(&self, index: usize) -> Option<&dyn Mechanism> {
+        self.models[index].mechanism()
     }
 
     /// Hands `request` to child `index`.

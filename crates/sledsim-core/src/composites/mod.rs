@@ -5,9 +5,11 @@
 //! a request turns into and what a child's completion leads to.
 
 mod children;
+mod host_queue;
 mod read_cache;
 mod stripe;
 
 pub use children::Children;
+pub use host_queue::HostQueue;
 pub use read_cache::ReadCache;
 pub use stripe::Stripe;

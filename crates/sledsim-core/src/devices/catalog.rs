@@ -4,7 +4,7 @@ use super::disk::spec::DiskSpec;
 use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
-use crate::composites::{ReadCache, Stripe};
+use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::error::{Error, Result};
 use crate::keys::{Keys, nearest};
 use crate::model::Model;
@@ -216,6 +216,49 @@ impl Device {
         let mut names = Vec::new();
         let model = self.build_into(scheduler, &mut names);
         (model, names)
+    }
+
+    /// As [`Device::build`], with the queue of the host before it if there is
+    /// one; that is then the outermost device of the rows.
+    ///
+    /// # Errors
+    /// A scheduler that asks for positions where nothing has any.
+    pub fn build_with(&self, scheduler: &SchedulerChoice) -> Result<(Box<dyn Model>, Vec<String>)> {
+        let refuse = |label: &str, what: String| {
+            let others = SchedulerChoice::names_without_positions().join(", ");
+            Err(Error::Key(format!(
+                "scheduler '{label}': asks for positioning times, and {what} has none; those that \
+                 do without are {others}"
+            )))
+        };
+        if scheduler.needs_positions() && !self.has_positions() {
+            return refuse(scheduler.label(), self.name.clone());
+        }
+        let make = || scheduler.make();
+        let Some((host, depth)) = scheduler.host() else {
+            return Ok(self.build(&make));
+        };
+        let mut names = vec![format!("{}.host", self.name)];
+        let model = self.build_into(&make, &mut names);
+        if host.needs_positions() && model.mechanism().is_none() {
+            let what = format!(
+                "{}, which has more than one part or none that moves,",
+                self.name
+            );
+            return refuse(host.label(), what);
+        }
+        let queue = HostQueue::new(&names[0], 0, model, host.make(), depth);
+        Ok((Box::new(queue), names))
+    }
+
+    /// Whether any part of it has positions that a request waits for.
+    fn has_positions(&self) -> bool {
+        match &self.kind {
+            Kind::Mems(_) | Kind::Disk(_) => true,
+            Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
+            Kind::ReadCache { front, back } => front.has_positions() || back.has_positions(),
+        }
     }
 
     fn build_into(

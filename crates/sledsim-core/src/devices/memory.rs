@@ -89,6 +89,10 @@ impl Mechanism for Memory {
         }
     }
 
+    fn major(&self, _at: Nanos) -> i64 {
+        0
+    }
+
     fn at_least(&self, _at: Nanos, _major: i64) -> Nanos {
         self.latency
     }

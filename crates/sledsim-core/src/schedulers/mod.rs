@@ -1,16 +1,30 @@
 //! Schedulers: who goes next.
 
+mod aged_sptf;
+mod by_lbn;
+mod c_look;
+mod choice;
+mod cylinders;
 mod fcfs;
+mod queue;
+mod sptf;
+mod sstf_lbn;
+mod zone_sptf;
 
+pub use aged_sptf::AgedSptf;
+pub use c_look::CLook;
+pub use choice::Choice;
 pub use fcfs::Fcfs;
+pub use sptf::Sptf;
+pub use sstf_lbn::SstfLbn;
+pub use zone_sptf::ZoneSptf;
 
-use crate::error::{Error, Result};
 use crate::mechanism::Mechanism;
 use crate::request::Request;
 use crate::units::Nanos;
 
 /// A request waiting for the mechanism.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Waiting {
     /// The request.
     pub request: Request,
@@ -33,47 +47,4 @@ pub trait Scheduler: Send {
 
     /// Removes and returns the request to serve at `at`.
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
-}
-
-/// A scheduler by name.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice {
-    /// Its name in scenarios and results.
-    pub name: &'static str,
-    make: fn() -> Box<dyn Scheduler>,
-}
-
-impl Choice {
-    /// All schedulers; the first is the default.
-    pub const ALL: [Self; 1] = [Self {
-        name: "fcfs",
-        make: || Box::<Fcfs>::default(),
-    }];
-
-    /// The scheduler called `name`.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn named(name: &str) -> Result<Self> {
-        let known = Self::ALL.iter().find(|choice| choice.name == name);
-        known.copied().ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|choice| choice.name).collect();
-            let names = names.join(", ");
-            Error::Key(format!(
-                "unknown scheduler '{name}': must be one of {names}"
-            ))
-        })
-    }
-
-    /// A scheduler with an empty queue.
-    #[must_use]
-    pub fn make(&self) -> Box<dyn Scheduler> {
-        (self.make)()
-    }
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        Self::ALL[0]
-    }
 }

@@ -658,6 +658,10 @@ impl<M: Mechanism> Model for Buffered<M> {
         self.next
     }
 
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Some(&self.mechanism)
+    }
+
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         let spent = self.mechanism.energy(until.max(self.mechanism_free));
         reports.push(Report {

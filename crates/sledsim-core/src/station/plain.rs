@@ -199,6 +199,10 @@ impl<M: Mechanism> Model for Station<M> {
         self.next
     }
 
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Some(&self.mechanism)
+    }
+
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),

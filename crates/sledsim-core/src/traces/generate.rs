@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// What a load is laid on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Place<'a> {
     /// So many blocks, with nothing that completes requests.
     Blocks(u64),
@@ -55,7 +55,7 @@ pub fn generate(
     let mut recorder = Recorder::new(load.source(blocks, check)?, writer);
     let open = draw(&mut recorder, check)?;
     if !open {
-        let Place::Device(device, scheduler) = place else {
+        let Place::Device(device, scheduler) = &place else {
             let name = recorder.source.facts()["workload"].clone();
             let name = name.as_str().unwrap_or("load").to_owned();
             return Err(Error::Key(format!(
@@ -68,7 +68,7 @@ pub fn generate(
         drop(recorder);
         (format, writer) = output::create(path, to)?;
         recorder = Recorder::new(load.source(blocks, check)?, writer);
-        let (mut model, _) = device.build(&|| scheduler.make());
+        let (mut model, _) = device.build_with(scheduler)?;
         let outcome = simulate(&mut recorder, &mut *model, &mut Ignore, load.limits, check)?;
         if let Some(saturated) = outcome.saturated {
             let (name, queue, at) = (device.name(), saturated.queue, saturated.at.s());
@@ -95,12 +95,12 @@ pub fn generate(
         },
         "blocks": blocks,
         "arrivals": if open { "open" } else { "closed, as simulated" },
-        "device": match place {
+        "device": match &place {
             Place::Device(device, _) => Some(device.name()),
             Place::Blocks(_) => None,
         },
-        "scheduler": match place {
-            Place::Device(_, scheduler) if !open => Some(scheduler.name),
+        "scheduler": match &place {
+            Place::Device(_, scheduler) if !open => Some(scheduler.label()),
             _ => None,
         },
         "workload": facts,

@@ -114,6 +114,10 @@ impl Mechanism for Spy {
         self.inner.place(request)
     }
 
+    fn major(&self, at: Nanos) -> i64 {
+        self.inner.major(at)
+    }
+
     fn at_least(&self, at: Nanos, major: i64) -> Nanos {
         self.inner.at_least(at, major)
     }

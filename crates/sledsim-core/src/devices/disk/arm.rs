@@ -107,6 +107,10 @@ impl Mechanism for Disk {
         }
     }
 
+    fn major(&self, _at: Nanos) -> i64 {
+        i64::from(self.arm.cylinder)
+    }
+
     fn at_least(&self, _at: Nanos, major: i64) -> Nanos {
         let last = i64::from(self.drive.seeks.longest());
         let distance = (major.clamp(0, last) as u32).abs_diff(self.arm.cylinder);

@@ -185,6 +185,13 @@ impl Geometry {
         (f64::from(cylinder) - f64::from(self.x_offset)) * self.bit_m
     }
 
+    /// The cylinder nearest to `x_m`.
+    #[must_use]
+    pub fn nearest_cylinder(&self, x_m: f64) -> u32 {
+        let cylinder = (x_m / self.bit_m).round() + f64::from(self.x_offset);
+        cylinder.clamp(0.0, f64::from(self.cylinders - 1)) as u32
+    }
+
     /// Y in m from the centre at which a pass `up` or down over physical rows
     /// before `edge` ends and over rows from `edge` on starts; `edge` counts
     /// row boundaries from 0 below row 0 to `rows` above the last.

@@ -272,6 +272,11 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         }
     }
 
+    fn major(&self, at: Nanos) -> i64 {
+        let (state, _) = self.state_at(at);
+        i64::from(self.motion.geometry.nearest_cylinder(state.x_m))
+    }
+
     fn at_least(&self, at: Nanos, major: i64) -> Nanos {
         let (state, startup_s) = self.state_at(at);
         let last = i64::from(self.motion.geometry.cylinders) - 1;

@@ -446,6 +446,10 @@ impl Model for Controller {
         self.next
     }
 
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Some(&self.disk)
+    }
+
     fn report(&self, _until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),

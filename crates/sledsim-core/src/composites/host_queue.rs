@@ -1,0 +1,176 @@
+//! The queue of a host before a device.
+
+use super::Children;
+use crate::devices::memory::Memory;
+use crate::mechanism::Mechanism;
+use crate::model::{Answers, Model, Report};
+use crate::request::Request;
+use crate::row::Row;
+use crate::schedulers::{Scheduler, Waiting};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// A device of which the host queues the requests: it lets the device have so
+/// many at once, and its scheduler picks which.
+///
+/// A scheduler that asks for positioning times gets those of the device as it
+/// is when the host picks: a host with a perfect model of it. What it has given
+/// to the device and the device has not begun is not in them.
+///
+/// A pick happens when the device may have another request, and considers what
+/// has arrived by then. The time in the host's queue is `queue` in the rows.
+pub struct HostQueue {
+    name: String,
+    device: u16,
+    child: Children,
+    scheduler: Box<dyn Scheduler>,
+    /// What a scheduler sees of a device without positions.
+    nowhere: Memory,
+    depth: u32,
+    waiting: usize,
+    /// Requests that the device has, with the rows that come of them.
+    given: BTreeMap<u64, Row>,
+    /// When the device last became free for another request, and when the
+    /// first of those arrived that wait.
+    free: Nanos,
+    since: Nanos,
+}
+
+impl HostQueue {
+    /// A queue before `child`, which has at most `depth` requests at once (at
+    /// least 1).
+    #[must_use]
+    pub fn new(
+        name: &str,
+        device: u16,
+        child: Box<dyn Model>,
+        scheduler: Box<dyn Scheduler>,
+        depth: u32,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            device,
+            nowhere: Memory {
+                blocks: child.blocks(),
+                latency: Nanos::ZERO,
+                block_time: Nanos::ZERO,
+            },
+            child: Children::new(vec![child]),
+            scheduler,
+            depth,
+            waiting: 0,
+            given: BTreeMap::new(),
+            free: Nanos::ZERO,
+            since: Nanos::ZERO,
+        }
+    }
+
+    /// When the next pick is due.
+    fn pick_at(&self) -> Option<Nanos> {
+        let may = self.waiting > 0 && self.given.len() < self.depth as usize;
+        may.then(|| self.free.max(self.since))
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`; what
+    /// the device does comes before a pick of the same instant.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        loop {
+            let pick = self.pick_at();
+            let child = self.child.next_at();
+            if let Some(at) = child
+                && pick.is_none_or(|pick| at <= pick)
+            {
+                match self.child.step(until, inclusive, answers) {
+                    None => return,
+                    Some(None) => {}
+                    Some(Some((_, row))) => self.done(&row, answers),
+                }
+            } else if let Some(at) = pick
+                && (at < until || (at == until && inclusive))
+            {
+                self.pick(at, answers);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Gives the device a request at `at`.
+    fn pick(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        let Some(Waiting {
+            request,
+            queue_depth,
+            ..
+        }) = self.scheduler.pop(at, mechanism)
+        else {
+            return;
+        };
+        self.waiting -= 1;
+        let mut row = Row::of(&request, self.device);
+        row.queue_depth = queue_depth;
+        self.given.insert(request.id, row);
+        let part = Request {
+            parent: Some(request.id),
+            arrival: at,
+            ..request
+        };
+        self.child.submit(0, part, answers);
+    }
+
+    fn done(&mut self, child_row: &Row, answers: &mut dyn Answers) {
+        self.free = child_row.completion;
+        let Some(row) = self.given.remove(&child_row.id) else {
+            return;
+        };
+        let mut done = Row {
+            parent: row.parent,
+            device: row.device,
+            arrival: row.arrival,
+            queue_depth: row.queue_depth,
+            ..*child_row
+        };
+        done.parts.queue += child_row.arrival - row.arrival;
+        answers.done(&done);
+    }
+}
+
+impl Model for HostQueue {
+    fn blocks(&self) -> u64 {
+        self.child.blocks(0)
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        if self.waiting == 0 {
+            self.since = arrival;
+        }
+        let waiting = Waiting {
+            queue_depth: (self.waiting + self.given.len()) as u32,
+            ready: arrival,
+            data_in: arrival,
+            request,
+        };
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        self.scheduler.push(waiting, mechanism);
+        self.waiting += 1;
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        let both = [self.pick_at(), self.child.next_at()];
+        both.into_iter().flatten().min()
+    }
+
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        self.child.mechanism(0)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.child.report(&self.name, until, reports);
+    }
+}

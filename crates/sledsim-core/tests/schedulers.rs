@@ -1,0 +1,399 @@
+//! Do schedulers pick what their definitions say, and SPTF what a look at
+//! every request would?
+
+mod common;
+
+use common::device;
+use common::sleds::sled;
+use proptest::prelude::*;
+use sledsim_core::devices::disk::arm::Disk;
+use sledsim_core::devices::memory::Memory;
+use sledsim_core::mechanism::{Mechanism, Place, Service, Span, Step};
+use sledsim_core::model::Energy;
+use sledsim_core::request::{Extent, Op, Request};
+use sledsim_core::schedulers::{AgedSptf, CLook, Choice, Scheduler, Sptf, SstfLbn, Waiting};
+use sledsim_core::units::Nanos;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// A mechanism that counts the questions it is asked.
+struct Asked {
+    inner: Box<dyn Mechanism>,
+    estimates: Cell<u64>,
+}
+
+impl Asked {
+    fn new(inner: Box<dyn Mechanism>) -> Self {
+        Self {
+            inner,
+            estimates: Cell::new(0),
+        }
+    }
+}
+
+impl Mechanism for Asked {
+    fn blocks(&self) -> u64 {
+        self.inner.blocks()
+    }
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.estimates.set(self.estimates.get() + 1);
+        self.inner.estimate(at, request)
+    }
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        self.inner.serve(at, request, steps)
+    }
+    fn place(&self, request: &Request) -> Place {
+        self.inner.place(request)
+    }
+    fn major(&self, at: Nanos) -> i64 {
+        self.inner.major(at)
+    }
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+        self.inner.at_least(at, major)
+    }
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        self.inner.end_of(lbn, span)
+    }
+    fn energy(&self, until: Nanos) -> Energy {
+        self.inner.energy(until)
+    }
+}
+
+fn mechanism(name: &str) -> Box<dyn Mechanism> {
+    match name {
+        "atlas10k" | "superdisk" | "nearline20t" => {
+            let device = device(name, &[]);
+            let drive = &device.disk().expect("a disk").drive;
+            Box::new(Disk::new(Arc::clone(drive)))
+        }
+        "memory" => Box::new(Memory {
+            blocks: 1_000_000,
+            latency: Nanos(10),
+            block_time: Nanos(1),
+        }),
+        "coasting" => sled("g2", &[("idle", "\"coast\"")]),
+        "settled" => sled("g2", &[("settling_constants", "0")]),
+        "tips" => sled("g2", &[("cylinder_switch", "\"tip\"")]),
+        "disksim" => sled("g2", &[("kinematics", "\"disksim\"")]),
+        "piecewise" => sled("g2", &[("kinematics", "\"piecewise\"")]),
+        "runs" => sled("g2", &[("direction", "\"best_run\"")]),
+        _ => sled(name, &[]),
+    }
+}
+
+const MECHANISMS: [&str; 12] = [
+    "g1",
+    "g2",
+    "g3",
+    "sigmetrics2000",
+    "coasting",
+    "settled",
+    "tips",
+    "disksim",
+    "piecewise",
+    "runs",
+    "atlas10k",
+    "superdisk",
+];
+
+fn waiting(id: u64, op: Op, lbn: u64, blocks: u32, arrival: Nanos) -> Waiting {
+    let request = Request {
+        id,
+        op,
+        arrival,
+        extents: [Extent { lbn, blocks }].into_iter().collect(),
+        ..Request::default()
+    };
+    Waiting {
+        request,
+        ready: arrival,
+        ..Waiting::default()
+    }
+}
+
+/// One thing to do with a queue: take a request that begins at this share of
+/// the blocks, or let one go after so many ns.
+#[derive(Clone, Copy, Debug)]
+enum Do {
+    Push(f64, u32, bool),
+    Pop(u64),
+}
+
+fn doings() -> impl Strategy<Value = Vec<Do>> {
+    let place = prop_oneof![
+        4 => 0.0..1.0f64,
+        // Many in one place, for ties.
+        2 => (0..6u32).prop_map(|n| 0.5 + f64::from(n) * 1e-6),
+        1 => (0..20u32).prop_map(|n| f64::from(n) / 20.0),
+    ];
+    let push =
+        (place, 1..40u32, any::<bool>()).prop_map(|(at, blocks, read)| Do::Push(at, blocks, read));
+    let pop = prop_oneof![Just(0u64), 0..3_000_000u64, Just(500_000_000)].prop_map(Do::Pop);
+    prop::collection::vec(prop_oneof![3 => push, 2 => pop], 1..120)
+}
+
+/// Does it with a scheduler and with `pick`, which looks at all that wait, in
+/// the order of pushing; every request picked is served.
+fn agree(
+    mut mechanism: Box<dyn Mechanism>,
+    scheduler: &mut dyn Scheduler,
+    doings: &[Do],
+    mut pick: impl FnMut(&dyn Mechanism, Nanos, &[Waiting]) -> usize,
+) {
+    let blocks = mechanism.blocks();
+    let (mut all, mut now, mut id) = (Vec::new(), Nanos::ZERO, 0);
+    let mut steps = Vec::new();
+    for step in doings {
+        match *step {
+            Do::Push(share, length, read) => {
+                let lbn = ((share * blocks as f64) as u64).min(blocks - u64::from(length));
+                let op = if read { Op::Read } else { Op::Write };
+                let request = waiting(id, op, lbn, length, now);
+                id += 1;
+                all.push(request.clone());
+                scheduler.push(request, &*mechanism);
+            }
+            Do::Pop(after) => {
+                now += Nanos(after);
+                let picked = scheduler.pop(now, &*mechanism);
+                if all.is_empty() {
+                    assert!(picked.is_none());
+                    continue;
+                }
+                let expected = all.remove(pick(&*mechanism, now, &all));
+                let picked = picked.expect("there are requests").request;
+                assert_eq!(picked.id, expected.request.id, "{all:?}");
+                steps.clear();
+                now += mechanism.serve(now, &picked, &mut steps).parts.total();
+            }
+        }
+    }
+}
+
+/// The index of the least key, the first of equals.
+fn least<K: PartialOrd>(all: &[Waiting], key: impl Fn(&Waiting) -> K) -> usize {
+    let keys: Vec<K> = all.iter().map(key).collect();
+    (1..keys.len()).fold(0, |best, other| {
+        if keys[other] < keys[best] {
+            other
+        } else {
+            best
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn sptf_picks_what_a_look_at_every_request_would(doings in doings()) {
+        for name in MECHANISMS {
+            agree(mechanism(name), &mut Sptf::default(), &doings, |mechanism, at, all| {
+                least(all, |one| mechanism.estimate(at, &one.request))
+            });
+        }
+    }
+
+    #[test]
+    fn aged_sptf_picks_what_a_look_at_every_request_would(
+        doings in doings(), weight in prop_oneof![Just(0.0), 0.0..2.0f64],
+    ) {
+        for name in ["g2", "atlas10k", "coasting"] {
+            agree(mechanism(name), &mut AgedSptf::new(weight), &doings, |mechanism, at, all| {
+                least(all, |one| {
+                    let waited = (at - one.request.arrival).0 as f64;
+                    mechanism.estimate(at, &one.request).0 as i64 - (weight * waited) as i64
+                })
+            });
+        }
+    }
+
+    #[test]
+    fn sstf_lbn_and_c_look_follow_their_definitions(doings in doings()) {
+        for look in [false, true] {
+            let mut scheduler: Box<dyn Scheduler> =
+                if look { Box::<CLook>::default() } else { Box::<SstfLbn>::default() };
+            let mut here = 0;
+            agree(mechanism("g2"), &mut *scheduler, &doings, |_, _, all| {
+                let picked = if look {
+                    least(all, |one| (one.request.lbn() < here, one.request.lbn()))
+                } else {
+                    least(all, |one| one.request.lbn().abs_diff(here))
+                };
+                here = all[picked].request.extents[0].end();
+                picked
+            });
+        }
+    }
+}
+
+#[test]
+fn long_queues_are_served_as_short_ones() {
+    let mut state = 7u64;
+    let mut random = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((u128::from(state) * u128::from(below)) >> 64) as u64
+    };
+    let mut doings: Vec<Do> = Vec::new();
+    // Up to 2,500 that wait, half of them in ten places, and down to none.
+    for grow in [7, 3, 8, 0] {
+        for _ in 0..4000 {
+            doings.push(if random(10) < grow {
+                let place = if random(2) == 0 {
+                    random(10) * 1000
+                } else {
+                    random(10_000)
+                };
+                Do::Push(place as f64 / 10_000.0, 8, true)
+            } else {
+                Do::Pop(0)
+            });
+        }
+    }
+    let mut here = 0;
+    agree(
+        mechanism("memory"),
+        &mut CLook::default(),
+        &doings,
+        |_, _, all| {
+            let picked = least(all, |one| (one.request.lbn() < here, one.request.lbn()));
+            here = all[picked].request.extents[0].end();
+            picked
+        },
+    );
+    here = 0;
+    agree(
+        mechanism("memory"),
+        &mut SstfLbn::default(),
+        &doings,
+        |_, _, all| {
+            let picked = least(all, |one| one.request.lbn().abs_diff(here));
+            here = all[picked].request.extents[0].end();
+            picked
+        },
+    );
+    agree(
+        mechanism("g3"),
+        &mut Sptf::default(),
+        &doings,
+        |mechanism, at, all| least(all, |one| mechanism.estimate(at, &one.request)),
+    );
+}
+
+#[test]
+fn aged_sptf_lies_between_sptf_and_first_come_first_served() {
+    let doings: Vec<Do> = (0..40)
+        .map(|n| Do::Push(f64::from(n * 7 % 40) / 40.0, 8, true))
+        .flat_map(|push| [push, Do::Push(0.5, 8, true)])
+        .chain((0..80).map(|_| Do::Pop(1000)))
+        .collect();
+    agree(
+        mechanism("g2"),
+        &mut AgedSptf::new(0.0),
+        &doings,
+        |mechanism, at, all| least(all, |one| mechanism.estimate(at, &one.request)),
+    );
+    let spaced: Vec<Do> = (0..40)
+        .flat_map(|n| [Do::Push(f64::from(n * 7 % 40) / 40.0, 8, true), Do::Pop(0)])
+        .collect();
+    agree(
+        mechanism("g2"),
+        &mut AgedSptf::new(1e6),
+        &spaced,
+        |_, _, _| 0,
+    );
+}
+
+#[test]
+fn zone_sptf_empties_a_zone_before_it_goes_on() {
+    let choice = Choice::named("zone_sptf(zones=4)").expect("a scheduler");
+    let mut scheduler = choice.make();
+    let mut sled = mechanism("g2");
+    let blocks = sled.blocks();
+    for n in 0..200u64 {
+        let lbn = (n * 7919 % 200) * blocks / 200;
+        scheduler.push(waiting(n, Op::Read, lbn, 8, Nanos::ZERO), &*sled);
+    }
+    let (mut now, mut zones) = (Nanos::ZERO, Vec::new());
+    while let Some(picked) = scheduler.pop(now, &*sled) {
+        zones.push(picked.request.lbn() * 4 / blocks);
+        now += sled
+            .serve(now, &picked.request, &mut Vec::new())
+            .parts
+            .total();
+    }
+    assert_eq!(zones.len(), 200);
+    assert!(zones.is_sorted(), "{zones:?}");
+}
+
+/// Picks in a queue that is kept full of random requests; questions per pick.
+fn questions(name: &str, depth: u64, picks: u64) -> f64 {
+    let mut sled = Asked::new(mechanism(name));
+    let mut scheduler = Sptf::default();
+    let blocks = sled.blocks() - 8;
+    let mut place = 1u64;
+    let mut next = |id, now| {
+        // Knuth's multiplicative generator; the high bits are good enough.
+        place = place
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let lbn = ((u128::from(place) * u128::from(blocks)) >> 64) as u64;
+        waiting(id, Op::Read, lbn, 8, now)
+    };
+    let mut now = Nanos::ZERO;
+    for id in 0..depth {
+        scheduler.push(next(id, now), &sled);
+    }
+    for id in depth..depth + picks {
+        let picked = scheduler.pop(now, &sled).expect("a full queue");
+        now += sled
+            .serve(now, &picked.request, &mut Vec::new())
+            .parts
+            .total();
+        scheduler.push(next(id, now), &sled);
+    }
+    sled.estimates.get() as f64 / picks as f64
+}
+
+#[test]
+fn sptf_asks_for_few_positioning_times() {
+    for (depth, most) in [(16, 2.0), (64, 3.0), (256, 4.0), (4096, 8.0)] {
+        let asked = questions("g2", depth, 5000);
+        println!("g2 at {depth}: {asked:.2} positioning times per pick");
+        assert!(asked <= most, "{asked} at {depth}");
+    }
+    let asked = questions("atlas10k", 64, 5000);
+    println!("atlas10k at 64: {asked:.2} positioning times per pick");
+    assert!(asked < 40.0, "{asked}");
+}
+
+#[test]
+fn labels_and_keys() {
+    for label in [
+        "fcfs",
+        "sptf",
+        "aged_sptf(age_weight=0.5)",
+        "fcfs(host=c_look; device_depth=4)",
+    ] {
+        assert_eq!(Choice::named(label).expect("a scheduler").label(), label);
+    }
+    let nested = Choice::named("fcfs(host=aged_sptf(age_weight=2); device_depth=3)");
+    let nested = nested.expect("a scheduler");
+    let (host, depth) = nested.host().expect("a host");
+    assert_eq!((host.label(), depth), ("aged_sptf(age_weight=2)", 3));
+    for (label, problem) in [
+        ("sstf", "unknown scheduler 'sstf'"),
+        ("sptf(", "must be NAME or NAME(key=value; key=value)"),
+        ("sptf(age_weight=1)", "age_weight"),
+        ("aged_sptf(age_weight=-1)", "age_weight"),
+        ("zone_sptf(zones=0)", "zones"),
+        ("fcfs(device_depth=0; host=sptf)", "device_depth"),
+        ("fcfs(host=fcfs(host=fcfs))", "host"),
+        ("sptf(host)", "key=value"),
+    ] {
+        let error = Choice::named(label).expect_err(label).to_string();
+        assert!(error.contains(problem), "{label}: {error}");
+    }
+}
