@@ -127,10 +127,16 @@ impl Children {
             .min()
     }
 
+    /// When the next completion is due that was announced.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<Nanos> {
+        self.due.peek().map(|Reverse(due)| due.at)
+    }
+
     /// When something is next due.
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
-        let completion = self.due.peek().map(|Reverse(due)| due.at);
+        let completion = self.next_completion();
         let wake = self.first_wake().map(|(at, _)| at);
         [completion, wake].into_iter().flatten().min()
     }

@@ -71,15 +71,17 @@ impl HostQueue {
         may.then(|| self.free.max(self.since))
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`; what
-    /// the device does comes before a pick of the same instant.
+    /// Does what is due before `until`, and at `until` too if `inclusive`: of
+    /// one instant completions, then picks, and then what the device does with
+    /// these.
     fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
         loop {
             let pick = self.pick_at();
-            let child = self.child.next_at();
-            if let Some(at) = child
-                && pick.is_none_or(|pick| at <= pick)
-            {
+            let before_a_pick = |at: Nanos| {
+                let completes = self.child.next_completion() == Some(at);
+                pick.is_none_or(|pick| at < pick || (at == pick && completes))
+            };
+            if self.child.next_at().is_some_and(before_a_pick) {
                 match self.child.step(until, inclusive, answers) {
                     None => return,
                     Some(None) => {}
