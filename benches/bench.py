@@ -12,12 +12,13 @@ import resource
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
 
 REPEATS = 5
@@ -33,6 +34,20 @@ GOALS = {
     "atlas10k_random_fcfs_statistics": {"floor": 2.0e6},
 }
 """Requests/s to reach on one core of a machine like the developers'."""
+
+SCHEDULERS = ("fcfs", "c_look", "sstf_lbn", "sptf", "aged_sptf", "zone_sptf")
+DEPTHS = tuple(4**power for power in range(8))
+PICK_REQUESTS = {"g2": 500_000, "atlas10k": 200_000}
+PICK_FLOORS = {
+    "g2_sptf_16": 1e6,
+    "g2_sptf_64": 1e6,
+    "g2_sptf_256": 1e6,
+    "g2_sptf_4096": 0.8e6,
+    "g2_c_look_64": 2.5e6,
+    "g2_sstf_lbn_64": 2.5e6,
+    "atlas10k_sptf_64": 0.3e6,
+}
+"""Requests/s to reach by device, scheduler and queue depth."""
 
 
 def simulate(requests: int, *, parquet: bool, name: str) -> float:
@@ -89,6 +104,47 @@ def peaks(*, parquet: bool) -> dict[str, float]:
         str(requests): round(in_own_process(requests, 1, parquet=parquet)[1], 1)
         for requests in MEMORY_REQUESTS
     }
+
+
+def pick_rates(name: str, scheduler: str, depths: Sequence[int]) -> dict[str, dict[str, float]]:
+    """Requests/s by queue depth, closed, the best of three; and what that is a request in us."""
+    device = ss.device(name)
+    rates: dict[str, dict[str, float]] = {}
+    for depth in depths:
+        requests = PICK_REQUESTS.get(name, PICK_REQUESTS["g2"]) + 10 * depth
+        times = []
+        for _ in range(3):
+            load = ss.workload("random", requests=requests, queue_depth=depth)
+            start = time.perf_counter()
+            ss.simulate(load, device, scheduler, requests=False)
+            times.append(time.perf_counter() - start)
+        case = f"{name}_{scheduler}_{depth}"
+        rates[str(depth)] = {
+            "requests_per_s": round(requests / min(times)),
+            "request_us": round(1e6 * min(times) / requests, 3),
+            **({"floor": PICK_FLOORS[case]} if case in PICK_FLOORS else {}),
+        }
+    return rates
+
+
+def scheduler_rates() -> dict[str, dict[str, dict[str, float]]]:
+    """Rates of all schedulers on a sled at every depth, and of the dearest on a disk."""
+    rates = {f"g2_{name}": pick_rates("g2", name, DEPTHS) for name in SCHEDULERS}
+    rates["atlas10k_sptf"] = pick_rates("atlas10k", "sptf", (1, 16, 64, 256))
+    return rates
+
+
+def plot_picks(rates: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
+    """Draw what a request takes to simulate against the depth of the queue."""
+    figure = Figure(figsize=(6.4, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for name, by_depth in rates.items():
+        times = [rate["request_us"] for rate in by_depth.values()]
+        axes.plot([int(depth) for depth in by_depth], times, "o-", markersize=3, label=name)
+    axes.set(xscale="log", yscale="log", xlabel="queue depth", ylabel="us to simulate a request")
+    axes.grid(visible=True, which="both", alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=144)
 
 
 def write_traces(folder: Path) -> dict[str, Path]:
@@ -150,7 +206,7 @@ def trace_rates() -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Measure everything."""
-    results = {
+    results: dict[str, Any] = {
         "sledsim": ss.__version__,
         "rates": {
             "g2_random_fcfs_statistics": rate("g2_random_fcfs_statistics", parquet=False),
@@ -164,12 +220,14 @@ def main() -> None:
             "statistics": peaks(parquet=False),
             "parquet": peaks(parquet=True),
         },
+        "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }
     text = json.dumps(results, indent=2)
     out = Path("out")
     out.mkdir(exist_ok=True)
     (out / "bench.json").write_text(text + "\n", encoding="utf-8")
+    plot_picks(results["schedulers"], out / "bench_schedulers.png")
     print(text)
 
 

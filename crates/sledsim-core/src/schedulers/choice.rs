@@ -61,7 +61,8 @@ const KINDS: [Kind; 6] = [
     },
 ];
 
-const DEFAULT_AGE_WEIGHT: f64 = 0.01;
+/// 6 ms for every second, which Worthington, Ganger and Patt found good.
+const DEFAULT_AGE_WEIGHT: f64 = 0.006;
 const DEFAULT_ZONES: u32 = 5;
 
 /// A scheduler with its keys, and perhaps one of the host before it.
