@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import sys
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -76,7 +77,7 @@ def run(
     folder = folder / "quick" if quick else folder
     _need_matplotlib()
     beat = progress or (lambda _done, _of: None)
-    kept = {item.id: result for item in items if (result := _read(item, folder)) is not None}
+    kept = {item.id: result for item in items if (result := _read(item, folder, quick)) is not None}
     missing = [item.id for item in items if item.id not in kept]
     done = dict(kept)
 
@@ -107,15 +108,19 @@ def _in_processes(
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
     try:
         running = {pool.submit(simulate, name, quick=quick) for name in names}
+        pool.submit(int)  # else the pool does not watch the process that it has started last
         while running:
             finished, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in finished:
                 keep(future.result())
             beat()
-    except BaseException:
+    except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            msg = "a process that simulates items has died; was there enough memory?"
+            raise SledsimError(msg) from None
         raise
     pool.shutdown()
 
@@ -133,14 +138,27 @@ def simulate(name: str, *, quick: bool) -> Result:
 
     (item,) = model.find([name])
     found: Found = item.module.simulate(quick=quick)
-    document = _document(item, found, quick)
+    document = _plain(item, _document(item, found, quick))
     png, svg = pictures.draw(item, found, document)
     return Result(item, document, svg, png)
+
+
+def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as it will be read from its file."""
+    try:
+        plain: dict[str, Any] = json.loads(to_json(document))
+    except (TypeError, ValueError) as error:
+        msg = f"{item.id}: what it found does not go into JSON: {error}"
+        raise SledsimError(msg) from None
+    return plain
 
 
 def _document(item: Item, found: Found, quick: bool) -> dict[str, Any]:
     _same(item, "values", found.values, {value.key for value in item.values})
     _same(item, "hypotheses", found.hypotheses, item.hypotheses)
+    for name, other in found.hypotheses.items():
+        known = {value.key for value in item.values}
+        _same(item, f"values under {name}", known.union(other), known)
     values = [_judged(value, found) for value in item.values]
     return {
         "id": item.id,
@@ -202,8 +220,8 @@ def _files(item: Item, folder: Path) -> dict[str, Path]:
     }
 
 
-def _read(item: Item, folder: Path) -> Result | None:
-    """Read what an earlier run has left, if it is of this version and whole."""
+def _read(item: Item, folder: Path, quick: bool) -> Result | None:
+    """Read what an earlier run has left, if it is of this version and whole, and of this item."""
     files = _files(item, folder)
     try:
         contents = {end: file.read_bytes() for end, file in files.items()}
@@ -211,7 +229,10 @@ def _read(item: Item, folder: Path) -> Result | None:
         return None
     if contents.pop("key") != _key(contents):
         return None
-    return Result(item, json.loads(contents["json"]), contents["svg"].decode(), contents["png"])
+    document = json.loads(contents["json"])
+    if (document["id"], document["quick"]) != (item.id, quick):
+        return None
+    return Result(item, document, contents["svg"].decode(), contents["png"])
 
 
 def _key(contents: dict[str, bytes]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -70,8 +71,11 @@ def has_shape(shape: str, curve: Sequence[float], tolerance: float = 0.0) -> boo
     tolerance the other way on the way; ``rises ever less``: also concave, in equal steps;
     ``rises, then falls``: its maximum lies inside, it rises up to there and falls after it;
     ``positive, then negative``: above the tolerance first, below minus the tolerance last, and
-    one change of sign; ``level``: all numbers within the tolerance of each other.
+    one change of sign; ``level``: all numbers within the tolerance of each other. A curve with
+    something that is no finite number has none of them.
     """
+    if not all(map(isfinite, curve)):
+        return False
     top = max(range(len(curve)), key=curve.__getitem__)
     if shape == "rises":
         return _rises(curve, tolerance)

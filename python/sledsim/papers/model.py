@@ -16,8 +16,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from sledsim._core import SledsimError
 
@@ -107,6 +108,11 @@ class Item:
         """The source of :attr:`module`."""
         return (_FOLDER / self.paper / f"{self.name}.py").read_text("utf-8")
 
+    @property
+    def data(self) -> str:
+        """The text of the data file."""
+        return (_FOLDER / self.paper / f"{self.name}.toml").read_text("utf-8")
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -156,8 +162,8 @@ def papers() -> tuple[Paper, ...]:
     SledsimError
         For a data file with something unknown, missing or of another type.
     """
-    found = sorted(_FOLDER.glob("*/paper.toml"), key=lambda file: _load(file)["order"])
-    return tuple(_paper(file) for file in found)
+    found = [_paper(file) for file in sorted(_FOLDER.glob("*/paper.toml"))]
+    return tuple(paper for _, paper in sorted(found, key=lambda entry: entry[0]))
 
 
 def find(names: Sequence[str]) -> list[Item]:
@@ -190,65 +196,71 @@ def _unknown(name: str, by_paper: list[str], items: list[str]) -> str:
     return f"unknown {kind} '{name}'; there are the papers {', '.join(by_paper)}"
 
 
-def _load(file: Path) -> dict[str, Any]:
+def _load(file: Path) -> _Table:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        msg = f"{file}: {error}"
+        return _Table(file, "", tomllib.loads(file.read_text("utf-8")))
+    except (OSError, ValueError) as error:  # of TOML or of UTF-8
+        msg = f"{file}: {error.strerror if isinstance(error, OSError) else error}"
         raise SledsimError(msg) from None
 
 
-def _paper(file: Path) -> Paper:
-    table = _Table(file, "", _load(file))
-    table.take("order", (int, float))
+def _paper(file: Path) -> tuple[float, Paper]:
+    """Return a paper, and what papers are ordered by."""
+    table = _load(file)
+    order = table.number("order")
     name = file.parent.name
     paper = Paper(
         name=name,
         title=table.take("title", str),
         authors=table.take("authors", str),
         published=table.take("published", str),
-        items=tuple(_item(file.with_name(f"{item}.toml")) for item in table.take("items", list)),
-        left_out=tuple(LeftOut(**part) for part in table.take("left_out", list, default=[])),
+        items=tuple(_item(file.with_name(f"{item}.toml")) for item in table.names("items")),
+        left_out=tuple(_left_out(part) for part in table.tables("left_out", list)),
     )
     table.end()
-    return paper
+    return order, paper
+
+
+def _left_out(table: _Table) -> LeftOut:
+    part = LeftOut(place=table.take("place", str), because=_lines(table.take("because", str)))
+    table.end()
+    return part
 
 
 def _item(file: Path) -> Item:
-    table = _Table(file, "", _load(file))
+    table = _load(file)
     place = table.take("place", str)
-    values = table.take("values", dict)
+    values = table.tables("values", dict)
+    if not values:
+        table.refuse("values", {}, "one value or more")
+    hypotheses = table.take("hypotheses", dict, default={})
+    texts = _Table(file, "hypotheses.", hypotheses)
     item = Item(
         paper=file.parent.name,
         name=file.stem,
         title=table.take("title", str),
         place=place,
         how=_lines(table.take("how", str)),
-        values=tuple(
-            _published(_Table(file, f"values.{key}.", value), key, place)
-            for key, value in values.items()
-        ),
-        hypotheses={
-            key: _lines(text) for key, text in table.take("hypotheses", dict, default={}).items()
-        },
+        values=tuple(_published(value, place) for value in values),
+        hypotheses={key: _lines(texts.take(key, str)) for key in list(hypotheses)},
     )
     table.end()
     return item
 
 
-def _published(table: _Table, key: str, place: str) -> Published:
+def _published(table: _Table, place: str) -> Published:
     kind = table.take("kind", str, default="within")
     if kind not in get_args(Kind):
         table.refuse("kind", kind, f"one of {', '.join(get_args(Kind))}")
     explained = table.take("explained", dict, default=None)
     value = Published(
-        key=key,
+        key=table.at.removeprefix("values.").removesuffix("."),
         what=table.take("what", str),
         published=_value(table, "published", kind),
         place=table.take("place", str, default=place),
         unit=table.take("unit", str, default=""),
         kind=kind,
-        tolerance=float(table.take("tolerance", (int, float), default=0.0)),
+        tolerance=table.number("tolerance", default=0.0, least=0.0),
         tolerance_because=_lines(table.take("tolerance_because", str, default="")),
         explained=explained
         and _explained(_Table(table.file, f"{table.at}explained.", explained), kind),
@@ -262,7 +274,7 @@ def _explained(table: _Table, kind: Kind) -> Explained:
         because=_lines(table.take("because", str)),
         expected=_value(table, "expected", kind),
         source=_lines(table.take("source", str)),
-        tolerance=float(table.take("tolerance", (int, float), default=0.0)),
+        tolerance=table.number("tolerance", default=0.0, least=0.0),
     )
     table.end()
     return explained
@@ -270,13 +282,16 @@ def _explained(table: _Table, kind: Kind) -> Explained:
 
 def _value(table: _Table, key: str, kind: Kind) -> float | str | tuple[str, ...]:
     if kind == "order":
-        return tuple(table.take(key, list))
+        names = table.names(key)
+        if len(names) < 2:
+            table.refuse(key, names, "two names or more")
+        return tuple(names)
     if kind == "shape":
         shape: str = table.take(key, str)
         if shape not in SHAPES:
             table.refuse(key, shape, f"one of {', '.join(SHAPES)}")
         return shape
-    return float(table.take(key, (int, float)))
+    return table.number(key)
 
 
 def _lines(text: str) -> str:
@@ -298,12 +313,37 @@ class _Table:
         if value is ...:
             msg = f"{self.file}: {self.at}{key} is missing"
             raise SledsimError(msg)
-        if value is not default and not isinstance(value, kind):
+        if value is not default and (not isinstance(value, kind) or isinstance(value, bool)):
             names = kind if isinstance(kind, tuple) else (kind,)
             self.refuse(key, value, " or ".join(name.__name__ for name in names))
         return value
 
-    def refuse(self, key: str, value: object, must: str) -> None:
+    def number(self, key: str, default: Any = ..., least: float = -inf) -> float:
+        """Take out a finite number that is not less than another."""
+        value = float(self.take(key, (int, float), default))
+        if not isfinite(value) or value < least:
+            self.refuse(key, value, "finite" if least == -inf else f"finite and {least} or more")
+        return value
+
+    def names(self, key: str) -> list[str]:
+        """Take out a list of strings, each another."""
+        names: list[str] = self.take(key, list)
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            self.refuse(key, names, "strings, each once")
+        return names
+
+    def tables(self, key: str, kind: type) -> list[_Table]:
+        """Take out a table or a list of tables, if it is there: a table for each entry."""
+        value = self.take(key, kind, default=kind())
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        tables = []
+        for name, entry in entries:
+            if not isinstance(entry, dict):
+                self.refuse(f"{key}.{name}", entry, "a table")
+            tables.append(_Table(self.file, f"{self.at}{key}.{name}.", entry))
+        return tables
+
+    def refuse(self, key: str, value: object, must: str) -> NoReturn:
         """Raise the error for a value that is not allowed."""
         msg = f"{self.file}: {self.at}{key} = {value!r}: must be {must}"
         raise SledsimError(msg)

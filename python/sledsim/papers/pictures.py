@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from cycler import cycler
 from matplotlib import style
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from sledsim.papers.model import Found, Item
 
 INK, FAINT = "#1b1f24", "#d3d7dc"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#56606b")
-"""Colours that remain apart for the colour-blind, and on white as well as on black (the report
-replaces each by its own)."""
+"""Colours that remain apart for the colour-blind. The report gives these, the two above, those of
+the verdicts and white other values on a dark background. Black stays black: for what lies on a
+picture that has colours of its own."""
 
 VERDICTS = {"reproduced": "#009e73", "explained": "#8a6d00", "missed": "#c4314b"}
+_EXPECTED: dict[str, Any] = {"color": VERDICTS["explained"], "alpha": 0.45, "linewidth": 0}
+_MARKERS = {"reproduced": "o", "explained": "D", "missed": "X"}
 
 STYLE = {
     "figure.constrained_layout.use": True,
-    "figure.figsize": (6.4, 3.8),
+    "figure.figsize": (5.6, 3.5),  # wider, and its text becomes too small on a telephone
+    "svg.fonttype": "none",  # text stays text: it takes the font of the page
     "font.size": 10,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,
+    "patch.edgecolor": INK,
+    "hatch.color": INK,
     "axes.prop_cycle": cycler(color=COLOURS),
     "xtick.color": INK,
     "ytick.color": INK,
@@ -64,44 +76,159 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
 
 
 def deviations(figure: Figure, document: dict[str, Any]) -> None:
-    """Draw how far the numbers of an item are from the published ones."""
-    numbers = [
-        value
-        for value in document["values"]
-        if isinstance(value["simulated"], int | float) and value["published"]
-    ]
-    figure.set_size_inches(6.4, 1.3 + 0.34 * len(numbers))
-    axes = figure.add_subplot()
+    """Draw how far the numbers of an item are from the published ones; orders and curves below."""
+    kinds = {"order": _order, "shape": _curve}
+    numbers = [value for value in document["values"] if value["kind"] not in kinds]
+    others = [value for value in document["values"] if value["kind"] in kinds]
+    labels = [textwrap.fill(value["what"], 30) for value in numbers]
+    lines = [1.2 + label.count("\n") for label in labels]
+    heights = [0.23 * sum(lines) + 0.7] * bool(numbers)
+    heights += [0.8 + (0.2 * len(v["published"]) if v["kind"] == "order" else 0.8) for v in others]
+    figure.set_size_inches(5.6, sum(heights) + (0.35 if numbers else 0))
+    axes = list(
+        figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    )
+    if numbers:
+        _percents(figure, axes.pop(0), numbers, labels, lines, list(document["hypotheses"]))
+    for own, value in zip(axes, others, strict=True):
+        kinds[value["kind"]](own, value)
+
+
+def _percents(
+    figure: Figure,
+    axes: Axes,
+    numbers: Sequence[Mapping[str, Any]],
+    labels: Sequence[str],
+    lines: Sequence[float],
+    hypotheses: Sequence[str],
+) -> None:
+    """Draw a row for each number: what is allowed, what was expected, what came out."""
+    places = [sum(lines[:row]) + lines[row] / 2 for row in range(len(lines))]
+    axes.set_xscale("symlog", linthresh=1, linscale=1)
     axes.axvline(0, color=INK, linewidth=1)
-    for place, value in enumerate(numbers):
-        band = 100 * value["tolerance"] / abs(value["published"])
-        axes.barh(place, 2 * band, 0.6, left=-band, color=FAINT)
-        for name, other in value["hypotheses"].items():
-            number = list(document["hypotheses"]).index(name)
-            percent = _percent(other["simulated"], value)
-            axes.plot(
-                percent,
-                place,
-                "os^v"[number],
-                color=COLOURS[number],
-                fillstyle="none",
-                label=name.replace("_", " "),
-            )
-        percent = _percent(value["simulated"], value)
-        axes.plot(percent, place, "D", color=VERDICTS[value["verdict"]], zorder=3)
-    _without_repeats(axes, figure)
-    axes.set_yticks(range(len(numbers)), [value["what"] for value in numbers])
-    axes.set(ylim=(len(numbers) - 0.4, -0.6), xlabel="simulated against published (%)")
+    reach = [-3.0, 3.0]
+    for place, value in zip(places, numbers, strict=True):
+        simulated, published, why = value["simulated"], value["published"], value["explained"]
+        if not published:  # no percent of nothing
+            text = f"{simulated:.3g} {value['unit']}".strip()
+        else:
+            allowed = [published - value["tolerance"], published + value["tolerance"]]
+            edge = {"at_most": 0, "at_least": 1}.get(value["kind"])
+            left, right = (_percent(end, published) for end in allowed)
+            reach += [left, right]
+            if edge is not None:
+                left, right = (left, 1e9) if edge else (-1e9, right)
+            axes.barh(place, right - left, 0.8, left=left, color=FAINT)
+            if why:
+                ends = (why["expected"] - why["tolerance"], why["expected"] + why["tolerance"])
+                left, right = (_percent(end, published) for end in ends)
+                reach += [left, right]
+                axes.barh(place, right - left, 0.8, left=left, **_EXPECTED)
+            for name, other in value["hypotheses"].items():
+                percent = _percent(other["simulated"], published)
+                reach.append(percent)
+                axes.plot(percent, place, **_hollow(hypotheses.index(name)))
+            percent = _percent(simulated, published)
+            reach.append(percent)
+            text = _signed(percent)
+            axes.plot(percent, place, **_filled(value["verdict"]), zorder=3)
+        where = (1.02, place)
+        axes.annotate(
+            text,
+            where,
+            xycoords=("axes fraction", "data"),
+            va="center_baseline",
+            fontsize=9,
+            annotation_clip=False,
+        )
+    axes.set(xlim=(1.4 * min(reach), 1.4 * max(reach)), ylim=(sum(lines), 0))
+    ticks = [sign * 10.0**power for power in range(7) for sign in (-1, 1)]
+    ticks = [0.0, *(tick for tick in ticks if min(reach) <= tick <= max(reach))]
+    axes.set_xticks(ticks, [_minus(f"{tick:+g}") if tick else "0" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks(places, labels)
+    axes.set_xlabel("simulated against published (%)\nlinear up to 1 %, logarithmic beyond")
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    _legend(figure, numbers, hypotheses)
 
 
-def _percent(simulated: float, value: Mapping[str, Any]) -> float:
-    return 100 * (simulated / float(value["published"]) - 1)
+def _legend(
+    figure: Figure, numbers: Sequence[Mapping[str, Any]], hypotheses: Sequence[str]
+) -> None:
+    shown = {value["verdict"] for value in numbers}
+    handles: list[Artist] = [
+        Line2D([], [], **_filled(verdict), label=verdict)
+        for verdict in VERDICTS
+        if verdict in shown
+    ]
+    handles.append(Patch(color=FAINT, label="tolerance"))
+    if any(value["explained"] for value in numbers):
+        handles.append(Patch(**_EXPECTED, label="expected instead"))
+    handles += [
+        Line2D([], [], **_hollow(number), label=name.replace("_", " "))
+        for number, name in enumerate(hypotheses)
+    ]
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    figure.legend(
+        handles=handles,
+        loc="outside upper center",
+        ncols=max(1, min(4, 68 // (longest + 4))),
+        columnspacing=1.2,
+        handletextpad=0.4,
+    )
 
 
-def _without_repeats(axes: Axes, figure: Figure) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(labels, handles, strict=True))
-    if once:
-        figure.legend(once.values(), once.keys(), loc="outside upper center", ncols=3)
+def _order(axes: Axes, value: Mapping[str, Any]) -> None:
+    """Draw the numbers of an order, names as published from top to bottom."""
+    simulated = value["simulated"]
+    names = [*value["published"], *(name for name in simulated if name not in value["published"])]
+    names = [name for name in names if name in simulated]
+    look = _filled(value["verdict"])
+    axes.plot([simulated[name] for name in names], names, **look)
+    axes.invert_yaxis()
+    _heading(axes, value)
+    axes.set_xlabel(value["unit"])
+    axes.margins(y=0.15)
+
+
+def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
+    """Draw the numbers of a shape one after the other."""
+    axes.plot(value["simulated"], color=VERDICTS[value["verdict"]])
+    _heading(axes, value)
+    axes.set_ylabel(value["unit"])
+    axes.set_xticks([])
+
+
+def _heading(axes: Axes, value: Mapping[str, Any]) -> None:
+    """Write what a value is above its axes, from the left edge of the figure."""
+    where = ("figure fraction", "axes fraction")
+    axes.annotate(textwrap.fill(value["what"], 58), (0.01, 1.06), xycoords=where, va="bottom")
+
+
+def _filled(verdict: str) -> dict[str, Any]:
+    return {"marker": _MARKERS[verdict], "color": VERDICTS[verdict], "linestyle": "none"}
+
+
+def _hollow(number: int) -> dict[str, Any]:
+    return {
+        "marker": "s^vP<>"[number % 6],
+        "color": COLOURS[number % len(COLOURS)],
+        "fillstyle": "none",
+        "linestyle": "none",
+    }
+
+
+def _percent(number: float, published: float) -> float:
+    return 100 * (number - published) / abs(published)
+
+
+def _signed(percent: float) -> str:
+    if abs(percent) < 0.005:
+        return "0 %"
+    return _minus(f"{percent:+.{0 if abs(percent) >= 10 else 1 if abs(percent) >= 1 else 2}f} %")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "\u2212")

@@ -1,0 +1,80 @@
+"""How the report writes verdicts, numbers, units and prose."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from html import escape
+
+NONE = "\u2013"
+MARKS = {"reproduced": "\u2713", "explained": "\u2248", "missed": "\u2717"}
+MEANINGS = {
+    "reproduced": "as published, within the tolerance if one is stated and exactly if not",
+    "explained": "not as published, but as a stated argument says it must be; a value that is"
+    " neither near the published one nor near the one the argument expects is missed",
+    "missed": "neither",
+}
+
+
+def decimals_of(number: float) -> int:
+    """Return how many decimals it takes to write a number, but for what binary adds."""
+    exponent = Decimal(f"{number:.12g}").normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def text_of(number: float) -> str:
+    """Write a number as it is."""
+    if number and not 1e-4 <= abs(number) < 1e15:
+        mantissa, exponent = f"{number:.6e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".")
+        return minus(f"{mantissa}\u202f\u00d7\u202f10<sup>{int(exponent)}</sup>")
+    return minus(f"{number:,.{min(decimals_of(number), 12)}f}")
+
+
+def minus(text: str) -> str:
+    """Give a number a minus sign instead of a hyphen."""
+    return text.replace("-", "\u2212")
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Return a number, or numbers, with their unit if they have one."""
+    space = " " if " " in unit else "\u202f"
+    return f"{text}{space}{unit_html(unit)}" if unit else text
+
+
+def unit_html(unit: str) -> str:
+    """Write a unit as it is printed."""
+    return re.sub(r"(?<=[a-z])([23])\b", r"<sup>\1</sup>", re.sub(r"\bu(?=m)", "µ", escape(unit)))
+
+
+def verdict_html(verdict: str) -> str:
+    """Return a verdict in its colour."""
+    return f'<span class="verdict {verdict}">{mark(verdict)}</span>'
+
+
+def mark(verdict: str) -> str:
+    """Return a verdict, after a sign that needs no colour."""
+    return f'<span aria-hidden="true">{MARKS[verdict]}</span>\u00a0{verdict}'
+
+
+def class_of(kind: str) -> str:
+    """Return the attribute ``class``, if there is one."""
+    return f' class="{kind}"' if kind else ""
+
+
+def words(name: str) -> str:
+    """Write a key as words."""
+    return escape(name.replace("_", " "))
+
+
+def paragraphs(text: str) -> str:
+    """Return the paragraphs of a text."""
+    return "\n".join(f"<p>{prose(part)}</p>" for part in text.split("\n\n"))
+
+
+def prose(text: str) -> str:
+    """Escape a text, and set its units and powers."""
+    text = re.sub(r"\bm/s2\b", "m/s<sup>2</sup>", escape(text))
+    text = re.sub(r"(\d)\^(\d+)", r"\1<sup>\2</sup>", text)
+    text = re.sub(r"(?<=\d )um\b", "µm", text)
+    return re.sub(r"(?<=\d) (?=%|[kMGµnm]?[smBW]\b|[kMG]iB\b|bits?\b|[kM]?Hz\b)", "\u202f", text)

@@ -1,0 +1,666 @@
+"""The report of the papers: what is on the page, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sledsim import __version__, papers
+from sledsim.papers import model, pictures
+from sledsim.papers.page import page
+from sledsim.papers.page_embed import highlighted_python, highlighted_toml, inline_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sledsim.papers import Paper, Result
+
+ROOT = Path(__file__).parents[1]
+VOID = {"base", "br", "img", "link", "meta"}
+HOSTILE = """</p><script>alert("1")</script> & 'b' <img src=x onerror=y> ]]> -->"""
+PRINTED = {
+    "\u202f": " ",
+    "\u00a0": " ",
+    "\u00b5m": "um",
+    "\u2212": "-",
+    "\u2013": "--",
+    "\u00d7": "x",
+}
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+PAPER = f"""
+order = 2001
+title = '''{HOSTILE}'''
+authors = '''A. {HOSTILE}'''
+published = '''In {HOSTILE}'''
+items = ["all", "wide", "empty"]
+[[left_out]]
+place = '''Figure 1 {HOSTILE}'''
+because = '''Drawn {HOSTILE}'''
+"""
+ALL = f"""
+title = '''All kinds {HOSTILE}'''
+place = '''Figure 2 {HOSTILE}'''
+how = '''
+First part {HOSTILE}
+
+Second part
+'''
+[hypotheses]
+more_of_it = '''More {HOSTILE}'''
+"less <b>" = "Less"
+[values.exact]
+what = '''exact {HOSTILE}'''
+published = 6400
+[values.near]
+what = "near"
+place = '''Section 9 {HOSTILE}'''
+unit = "ms"
+published = 0.9
+tolerance = 0.01
+tolerance_because = '''Rounded {HOSTILE}'''
+[values.most]
+what = "most"
+unit = "um"
+published = 4.5
+kind = "at_most"
+[values.least]
+what = "least"
+unit = "m/s2"
+published = -0.5
+kind = "at_least"
+tolerance = 0.1
+tolerance_because = '''Rounded {HOSTILE}'''
+[values.argued]
+what = "argued"
+unit = "<u>"
+published = 1.49
+[values.argued.explained]
+expected = 2.08
+tolerance = 0.02
+because = '''Because {HOSTILE}'''
+source = '''A book {HOSTILE}'''
+[values.lost]
+what = "lost"
+published = 20
+[values.lost.explained]
+expected = 30
+because = "It was argued in vain"
+source = "Nowhere"
+[values.order]
+what = "order"
+unit = "s"
+published = ["a <b>", "b & c", "d"]
+kind = "order"
+[values.shape]
+what = "shape"
+published = "rises ever less"
+kind = "shape"
+tolerance = 0.5
+[values.zero]
+what = "zero"
+published = 0
+tolerance = 0.001
+[values.tiny]
+what = "tiny"
+unit = "s"
+published = 2.5e-7
+[values.huge]
+what = "huge"
+unit = "bytes"
+published = 3456000000
+[values.share]
+what = "share"
+unit = "%"
+published = 40
+tolerance = 1
+"""
+ALL_CODE = '''"""Some </code></pre><script> & code."""
+from sledsim.papers import Found
+
+def simulate(*, quick: bool) -> Found:
+    values = {
+        "exact": 6400.0, "near": 0.90312, "most": 4.5, "least": 0.25, "argued": 2.0818,
+        "lost": 25.0, "order": {"d": 3.0, "a <b>": 1.0000123, "b & c": 1.0000223},
+        "shape": [0.0, 1.0, 1.5, 1.75], "zero": -0.0004, "tiny": 2.5e-7, "huge": 3456000000.0,
+        "share": 40.5,
+    }
+    other = {"near": 1.0, "order": {"d": 1.0, "a <b>": 1.0, "b & c": 2.0}}
+    return Found(values, {"more_of_it": other, "less <b>": values})
+
+def draw(figure, found):
+    axes = figure.add_subplot()
+    axes.plot([0, 1], [0, 1], label="<b>line</b> & more")
+    axes.imshow([[0, 1], [1, 0]], extent=(0, 1, 0, 1))
+    axes.legend()
+'''
+TABLE = """
+title = "A table with much in a row"
+place = "Table 3"
+how = "Somehow."
+[hypotheses]
+{hypotheses}
+[values.mean]
+what = "{long}"
+unit = "requests/s"
+published = 123456.789
+[values.names]
+what = "names"
+kind = "order"
+published = [{names}]
+"""
+NAMES = [f"configuration_number_{number}" for number in range(12)]
+WIDE = TABLE.format(
+    hypotheses="\n".join(f'hypothesis_number_{n} = "Otherwise {n}."' for n in range(7)),
+    long="a quantity with a long name, " * 8,
+    names=", ".join(f'"{name}"' for name in NAMES),
+)
+WIDE_CODE = f"""
+from sledsim.papers import Found
+
+def simulate(*, quick: bool) -> Found:
+    names = {{name: place + 0.123456789 for place, name in enumerate({NAMES})}}
+    values = {{"mean": 123456.789, "names": names}}
+    return Found(values, {{f"hypothesis_number_{{n}}": values for n in range(7)}})
+
+# {"one very long line of code " * 12}
+"""
+EMPTY = 'title = "One"\nplace = "Page 4"\nhow = "So."\n[values.one]\nwhat = "one"\npublished = 1\n'
+EMPTY_CODE = (
+    "from sledsim.papers import Found\n\ndef simulate(*, quick):\n    return Found({'one': 1})\n"
+)
+
+
+class Shown(HTMLParser):
+    """What a browser would see of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.parts: dict[int, str] = {}
+        """The text in each of the tags."""
+        self._open: list[int] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], "a tag is not closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"twice the same attribute in <{tag}>"
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(len(self.tags) - 1)
+            self.parts[self._open[-1]] = ""
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.tags[self._open.pop()][0] == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        for place in self._open:
+            self.parts[place] += data
+
+    def all(self, tag: str, kind: str = "") -> list[str]:
+        """Return the text in all tags of a name, and perhaps with a class."""
+        return [
+            " ".join(self.parts[place].split())
+            for place, (name, attributes) in enumerate(self.tags)
+            if name == tag and (not kind or kind in attributes.get("class", "").split())
+        ]
+
+    def raw(self, tag: str) -> list[str]:
+        return [self.parts[place] for place, (name, _) in enumerate(self.tags) if name == tag]
+
+
+class Made(NamedTuple):
+    papers: tuple[Paper, ...]
+    results: list[Result]
+    text: str
+    shown: Shown
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    """Make the report of a paper of our own."""
+    root = tmp_path_factory.mktemp("papers")
+    own = root / "paper2001"
+    own.mkdir()
+    files = {"all": (ALL, ALL_CODE), "wide": (WIDE, WIDE_CODE), "empty": (EMPTY, EMPTY_CODE)}
+    for name, (data, code) in files.items():
+        (own / f"{name}.toml").write_text(data)
+        (own / f"{name}.py").write_text(code)
+    (own / "paper.toml").write_text(PAPER)
+    for paper in papers.papers():
+        (root / paper.name).symlink_to(model._FOLDER / paper.name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "_FOLDER", root)
+        patch.setattr(papers, "__path__", [str(root), *papers.__path__])
+        model.papers.cache_clear()
+        results = papers.run(papers.find(["paper2001"]), root / "out", quick=True, workers=1)
+        own_papers = tuple(paper for paper in papers.papers() if paper.name == "paper2001")
+        text = page(own_papers, results)
+        yield Made(own_papers, results, text, Shown(text))
+    model.papers.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("sledsim.papers.paper2001")]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Made:
+    """Make the report of some items of the package."""
+    items = papers.find(["sigmetrics2000/table1", "sigmetrics2000/table2"])
+    results = papers.run(items, tmp_path_factory.mktemp("out"), quick=True, workers=1)
+    others = tuple(paper for paper in papers.papers() if paper not in made.papers)
+    text = page(others, results)
+    return Made(others, results, text, Shown(text))
+
+
+@pytest.fixture(params=["made", "real"])
+def report(request: pytest.FixtureRequest) -> Made:
+    report: Made = request.getfixturevalue(request.param)
+    return report
+
+
+def plain(text: str) -> str:
+    """Undo how prose is set: spaces, units and powers."""
+    for printed, written in PRINTED.items():
+        text = text.replace(printed, written)
+    return " ".join(text.split()).replace("^", "")
+
+
+# What is on it
+
+
+def test_the_page_is_sound_html(report: Made) -> None:
+    assert report.text.startswith("<!DOCTYPE html>\n<html lang=")
+    names = [tag for tag, _ in report.shown.tags]
+    for name in ("title", "main", "h1", "style"):
+        assert names.count(name) == 1
+    levels = [int(tag[1]) for tag in names if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(report.shown.all(f"h{level}") for level in (1, 2, 3))
+    for tag, attributes in report.shown.tags:
+        if tag == "th":
+            assert attributes.get("scope") in {"col", "row"}
+        if tag == "svg" and "aria-hidden" not in attributes:
+            assert attributes["role"] == "img"
+            assert attributes["aria-label"]
+
+
+def test_every_item_is_on_it(report: Made) -> None:
+    shown, text = report.shown, plain(" ".join(report.shown.raw("body")))
+    articles = dict(
+        zip(
+            [attributes["id"] for tag, attributes in shown.tags if tag == "article"],
+            map(plain, shown.raw("article")),
+            strict=True,
+        )
+    )
+    assert list(articles) == [result.item.id for result in report.results]
+    codes = iter(shown.raw("pre"))
+    for result in report.results:
+        item, article = result.item, articles[result.item.id]
+        wanted = [item.title, item.place, *item.how.split("\n\n"), result.verdict]
+        wanted += item.hypotheses.values()
+        for value, judged in zip(item.values, result.document["values"], strict=True):
+            wanted += [value.what, value.place, value.tolerance_because, judged["verdict"]]
+            if value.explained and judged["verdict"] == "explained":
+                wanted += [value.explained.because, value.explained.source]
+        for part in wanted:
+            assert plain(part) in article, part
+        assert [next(codes), next(codes)] == [item.code, item.data]
+    for paper in report.papers:
+        for part in (paper.title, paper.authors, paper.published):
+            assert text.count(plain(part)) >= 1
+        for left in paper.left_out:
+            assert f"{plain(left.place)}. {plain(left.because)}" in text
+
+
+def test_links_go_to_every_item(report: Made) -> None:
+    links = [attributes["href"] for tag, attributes in report.shown.tags if tag == "a"]
+    for result in report.results:
+        assert links.count(f"#{result.item.id}") == 1
+    assert all(link.startswith("#") for link in links)
+
+
+def test_references_find_one_thing_each(report: Made) -> None:
+    tags = report.shown.tags
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert not [name for name in ids if re.search(r"\s", name)]
+    wanted = {attributes["href"][1:] for _, attributes in tags if "href" in attributes}
+    wanted = {name for name in wanted if not name.startswith("ata:image/png;base64,")}
+    wanted |= set(re.findall(r"url\(#([^)]*)\)", report.text))
+    wanted |= {
+        attributes["aria-labelledby"] for _, attributes in tags if "aria-labelledby" in attributes
+    }
+    assert len(wanted) > 10
+    assert wanted <= set(ids)
+    assert set(re.findall(r"var\(--([\w-]+)\)", report.text)) <= set(
+        re.findall(r"--([\w-]+): #", report.text)
+    )
+
+
+def test_it_needs_nothing_from_outside_and_gives_nothing_away(report: Made) -> None:
+    for tag, attributes in report.shown.tags:
+        assert tag not in {"script", "link", "iframe", "object", "img", "base", "embed"}
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in {"src", "srcset", "href", "xlink:href", "data", "action"} & attributes.keys():
+            assert re.match(r"#|data:image/png;base64,", attributes[name]), (tag, name)
+    assert "@import" not in report.text
+    assert re.findall(r"url\((?!#)", report.text) == []
+    assert re.findall(r"https?:", report.text) == []
+    assert re.findall(r"20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d", report.text) == []
+    for folder in (ROOT, Path.home(), Path(sys.prefix), Path("/tmp")):
+        assert f"{folder}/" not in report.text
+
+
+def test_hostile_text_stays_text(made: Made) -> None:
+    """The parser would have seen a script, and the other tests miss the text."""
+    assert made.text.count(html.escape(HOSTILE)) >= 12
+    assert "<script" not in made.text
+    assert "onerror=y>" not in made.text
+    assert "<b>line" not in made.text
+    assert "<u>" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("what", "cells"),
+    [
+        ("near", "0.90 ms ± 0.01a | 0.903 ms | +0.003 +0.35 % | ✓ reproduced"),
+        ("most", "≤ 4.5 um | 4.5 um | 0 | ✓ reproduced"),
+        ("least", "≥ -0.5 m/s2 - 0.1a | 0.25 m/s2 | +0.75 +150 % | ✓ reproduced"),
+        ("argued", "1.49 <u> | 2.082 <u> | +0.592 +39.7 % | ≈ explained1 expected 2.08 ± 0.02 <u>"),
+        ("lost", "20 | 25 | +5 +25.0 % | ✗ missed2 expected 30"),
+        (
+            "order",
+            (
+                "a <b> < b & c < d | a <b> (1.00001) < b & c (1.00002) < d (3) in s | -- | "
+                "✓ reproduced"
+            ),
+        ),
+        (
+            "shape",
+            (
+                "rises ever less tolerance 0.5 | 4 numbers from 0 to 1.75, between 0 and 1.75"
+                " | -- | ✓ reproduced"
+            ),
+        ),
+        ("zero", "0.000 ± 0.001 | -0.0004 | -0.0004 | ✓ reproduced"),
+        ("tiny", "2.5 x 10-7 s | 2.5 x 10-7 s | 0 | ✓ reproduced"),
+        ("huge", "3,456,000,000 bytes | 3,456,000,000 bytes | 0 | ✓ reproduced"),
+        ("share", "40 % ± 1 | 40.5 % | +0.5 | ✓ reproduced"),
+    ],
+)
+def test_a_value_reads_as_it_was_stated(made: Made, what: str, cells: str) -> None:
+    rows = {row[0].partition(" Section 9")[0]: row for row in _rows(made.shown)}
+    assert rows[what][1:5] == cells.split(" | ")
+
+
+def test_hypotheses_are_columns(made: Made) -> None:
+    rows = {row[0].partition(" Section 9")[0]: row for row in _rows(made.shown)}
+    assert rows["near"][5:] == ["1 ms ✗ missed", "0.903 ms ✓ reproduced"]
+    assert rows["order"][5] == "d (1) = a <b> (1) < b & c (2) in s ✗ missed"
+    assert rows["most"][5] == "--"
+    assert rows["most"][6] == "4.5 um ✓ reproduced"
+
+
+def _rows(shown: Shown) -> list[list[str]]:
+    """Return the rows of the tables of values of a page, as text, cells apart."""
+    rows: list[list[str]] = []
+    inside = ""
+    for place, (tag, attributes) in enumerate(shown.tags):
+        if tag == "table":
+            inside = attributes["class"]
+        elif tag == "tr" and inside == "values":
+            rows.append([])
+        elif tag in {"th", "td"} and inside == "values":
+            rows[-1].append(plain(shown.parts[place]))
+    return rows
+
+
+def test_the_overview_counts(made: Made) -> None:
+    body = plain(" ".join(made.shown.raw("body")))
+    assert f"sledsim {__version__}" in body
+    assert "quick run" in body
+    assert "15 values: 13 ✓ reproduced, 1 ≈ explained, 1 ✗ missed." in body
+    assert "3 items: 2 reproduced, 0 explained, 1 missed." in body
+    row = next(row for row in made.shown.all("tr") if row.startswith("A table with much in a row"))
+    assert plain(row) == "A table with much in a rowTable 3✓ reproduced2----"
+    full = [dataclasses.replace(r, document=r.document | {"quick": False}) for r in made.results]
+    assert "(full run)" in page(made.papers, full)
+
+
+def test_verdicts_do_not_rest_on_colour(report: Made) -> None:
+    marks = {"reproduced": "✓", "explained": "≈", "missed": "✗"}
+    for verdict, mark in marks.items():
+        for text in report.shown.all("span", verdict):
+            assert text == f"{mark} {verdict}"
+    assert report.shown.all("span", "reproduced")
+
+
+def test_a_partial_run_says_so(made: Made) -> None:
+    text = plain(" ".join(Shown(page(made.papers, made.results[:1])).raw("body")))
+    assert "Table 3. Not part of this run." in text
+    assert "12 values" in text
+    assert "0 values" in plain(" ".join(Shown(page(made.papers, [])).raw("body")))
+
+
+def test_results_of_other_papers_are_refused(made: Made, real: Made) -> None:
+    with pytest.raises(ValueError, match="paper2001"):
+        page(real.papers, made.results)
+
+
+def test_results_may_come_in_any_order(made: Made) -> None:
+    assert page(made.papers, made.results[::-1]) == made.text
+
+
+def test_the_same_results_give_the_same_page(real: Made, tmp_path: Path) -> None:
+    code = """
+from pathlib import Path
+from sledsim import papers
+from sledsim.papers.page import page
+items = papers.find(["sigmetrics2000/table1", "sigmetrics2000/table2"])
+for _ in range(2):  # simulated, then read
+    results = papers.run(items, Path("out"), quick=True, workers=1)
+    Path(f"page{_}.html").write_text(page(papers.papers(), results), "utf-8")
+"""
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONHASHSEED": "123", "TZ": "Asia/Tokyo"},
+        timeout=100,
+        check=True,
+    )
+    for number in range(2):
+        assert (tmp_path / f"page{number}.html").read_text("utf-8") == real.text
+
+
+# Pictures, code and colours
+
+
+def test_pictures_take_the_colours_of_the_page(report: Made) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", report.text, re.DOTALL)
+    assert len(drawings) >= len(report.results)
+    own = {pictures.INK, pictures.FAINT, *pictures.COLOURS, *pictures.VERDICTS.values(), "#ffffff"}
+    for drawing in drawings:
+        assert not own & set(re.findall(r"#[0-9a-f]{6}", drawing))
+    assert sum("var(--ink)" in drawing for drawing in drawings) == len(report.results)
+
+
+def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> None:
+    table1, table2 = real.results
+    far = {}
+    for result in (table1, table2):
+        root = ET.fromstring(result.svg)
+        texts = [part.text or "" for part in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert "simulated against published (%)" in texts
+        far[result.item.name] = [text for text in texts if text.endswith(" %")]
+        labels = " ".join(texts)
+        values = result.document["values"]
+        for value in values:
+            assert value["what"] in labels
+        for value, text in zip(values, far[result.item.name], strict=True):
+            share = value["simulated"] / value["published"] - 1
+            percent = float(text.replace("\u2212", "-").removesuffix(" %"))
+            assert percent == pytest.approx(100 * share, abs=0.5 if abs(share) > 0.1 else 0.06)
+    assert far["table1"].count("0 %") == 13
+    assert "\u22127.9 %" in far["table2"]
+
+
+def test_a_picture_becomes_part_of_a_page() -> None:
+    svg = """<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://x">
+    <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+     width="100pt" height="50pt" viewBox="0 0 100 50"><metadata><date>today</date></metadata>
+    <defs><style>* {stroke: red}</style><clipPath id="p1"><path id="unused" d="M 0 0"/></clipPath>
+    <path id="m1" style="fill: #000000; stroke: #1b1f24"/></defs>
+    <g id="g1" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"><!-- hidden -->
+    <use xlink:href="#m1" fill="#ffffff"/></g><text>a &lt;b&gt; &amp; c</text></svg>"""
+    drawing = inline_svg(svg, "x:", 'it "is"')
+    for part in (
+        '<clipPath id="x:p1">',
+        '<path id="x:m1" style="fill: #000000; stroke: var(--ink)" />',
+        'clip-path="url(#x:p1)"',
+        "stroke: var(--c0); fill: #123456",
+        '<use href="#x:m1" fill="var(--paper)" />',
+        "<text>a &lt;b&gt; &amp; c</text>",
+        'aria-label="it &quot;is&quot;"',
+        'viewBox="0 0 100 50"',
+    ):
+        assert part in drawing
+    for part in ("today", "style>", "unused", "g1", "hidden", "xlink", "xmlns", "DOCTYPE", "100pt"):
+        assert part not in drawing
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from(['"""', "'", "#", "\\", "if ", "x = 1", "\n", "f'{"])).map("".join)
+)
+def test_highlighting_changes_no_text(code: str) -> None:
+    for marked in (highlighted_python(code), highlighted_toml(code)):
+        bare = re.sub(r'<span class="[kscm]">|</span>', "", marked)
+        assert "<" not in bare
+        assert html.unescape(bare) == html.unescape(html.escape(code, quote=False))
+
+
+def test_highlighting_knows_words_and_strings() -> None:
+    # Other characters end lines elsewhere, but not for the tokenizer.
+    assert highlighted_python("'\u2028\x0c'\nx < 1\n") == (
+        '<span class="s">\'\u2028\x0c\'</span>\nx &lt; <span class="m">1</span>\n'
+    )
+    marked = highlighted_python('def f(x):  # why\n    return "a < b" if x else 1.5\n')
+    assert re.findall(r'<span class="(\w)">(.*?)</span>', marked) == [
+        ("k", "def"),
+        ("c", "# why"),
+        ("k", "return"),
+        ("s", '"a &lt; b"'),
+        ("k", "if"),
+        ("k", "else"),
+        ("m", "1.5"),
+    ]
+
+
+def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
+    style = real.text.partition("</style>")[0]
+    light_text, _, rest = style.partition("@media screen")
+    light = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", light_text))
+    dark = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", rest))
+    assert light.keys() == dark.keys() >= {"ink", "paper", "card", "quiet", "c0", "missed"}
+    for colours in (light, dark):
+        assert {f"{verdict}-text" for verdict in pictures.VERDICTS} <= colours.keys()
+        for name, colour in colours.items():
+            ratio = _contrast(colour, colours["paper"])
+            if name in {"ink", "quiet", "link"} or name.endswith("-text"):
+                assert ratio >= 4.5, name
+                assert _contrast(colour, colours["card"]) >= 4.5, name
+            elif name not in {"paper", "card", "faint"}:
+                assert ratio >= 3, name
+
+
+def _contrast(one: str, other: str) -> float:
+    """Contrast as WCAG 2 defines it."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(map(float.__mul__, (0.2126, 0.7152, 0.0722), linear))
+
+
+MEASURE = """
+<!DOCTYPE html><html><body style="margin: 0">{frames}<script>
+onload = () => {{
+  for (const frame of document.querySelectorAll("iframe")) {{
+    const own = frame.contentDocument, root = own.documentElement, said = [frame.width]
+    for (const folded of own.querySelectorAll("details")) folded.open = true
+    said.push(root.clientWidth, root.scrollWidth)
+    const [first] = own.querySelectorAll(".both"), [left, right] = first.children
+    said.push(left.getBoundingClientRect().top === right.getBoundingClientRect().top)
+    said.push(getComputedStyle(own.body).backgroundColor)
+    let small = 100
+    for (const text of own.querySelectorAll("svg.picture text")) {{
+      const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a
+      small = Math.min(small, size)
+    }}
+    said.push(small.toFixed(2))
+    document.body.append("|" + said.join(" ") + "|")
+  }}
+  document.body.append("done")
+}}
+</script></body></html>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_it_without_scrolling_sideways(
+    report: Made, tmp_path: Path, dark: bool
+) -> None:
+    assert CHROMIUM is not None
+    widths = (320, 390, 768, 1280, 1920)
+    source = html.escape(report.text)
+    frames = "".join(
+        f'<iframe width="{width}" height="900" srcdoc="{source}"></iframe>' for width in widths
+    )
+    file = tmp_path / "frames.html"
+    file.write_text(MEASURE.format(frames=frames), "utf-8")
+    switches = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    switches += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    switches += ["--hide-scrollbars", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    switches += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
+    done = subprocess.run(
+        [CHROMIUM, *switches, "--virtual-time-budget=10000", file.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "done" in done.stdout.rpartition("</script>")[2]
+    found = re.findall(r"\|(\d+) (\d+) (\d+) (true|false) (rgb\(.*?\)) ([\d.]+)\|", done.stdout)
+    assert [int(entry[0]) for entry in found] == list(widths)
+    for width, client, scrolled, beside, background, text_px in found:
+        assert int(scrolled) <= int(client), f"at {width} px it scrolls sideways"
+        assert (beside == "true") == (int(width) >= 1280), "figure next to table where it is wide"
+        assert background == ("rgb(20, 24, 29)" if dark else "rgb(255, 255, 255)")
+        assert float(text_px) >= 7.5, "text of a figure"
