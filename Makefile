@@ -24,6 +24,7 @@ CARGO_FLAGS := --release --workspace --all-features $(if $(CI),--locked)
 define SYSTEM_PACKAGES
 build-essential | command -v cc
 python3-venv | $(PYTHON) -c "import ensurepip, venv"
+chromium | command -v chromium
 endef
 export SYSTEM_PACKAGES
 
@@ -123,8 +124,11 @@ $(SYSTEM): Makefile
 	  mkdir -p $(@D) && touch $@; \
 	elif command -v apt-get > /dev/null && $$sudo true 2> /dev/null; then \
 	  echo "sledsim: installing system packages:$$missing"; \
-	  $$sudo apt-get update -qq && $$sudo apt-get install -qq -y --no-install-recommends $$missing > /dev/null; \
-	  mkdir -p $(@D) && touch $@; \
+	  if $$sudo apt-get update -qq && $$sudo apt-get install -qq -y --no-install-recommends $$missing > /dev/null; then \
+	    mkdir -p $(@D) && touch $@; \
+	  else \
+	    echo "sledsim: could not install them (what needs them fails or skips)"; \
+	  fi; \
 	else \
 	  echo "sledsim: missing system packages, and no right to install them (what needs them fails or skips):$$missing"; \
 	fi
