@@ -26,6 +26,7 @@ from sledsim.devices import (
     presets,
 )
 from sledsim.disksim import Imported, import_device
+from sledsim.layouts import Layout, LayoutPart, layout
 from sledsim.loads import (
     Load,
     convert_trace,
@@ -48,6 +49,8 @@ __all__ = [
     "DiskSeek",
     "Imported",
     "Instant",
+    "Layout",
+    "LayoutPart",
     "Load",
     "Location",
     "Run",
@@ -63,6 +66,7 @@ __all__ = [
     "device",
     "generate_trace",
     "import_device",
+    "layout",
     "presets",
     "read_trace",
     "sample_traces",

@@ -39,6 +39,18 @@ class Disk:
     def zones(self) -> list[tuple[int, int, int, int, int, float, float, float]]: ...
 
 @final
+class Layout:
+    def __new__(
+        cls, device: Device, arguments: _Arguments, samples: str | Path | None
+    ) -> Layout: ...
+    def facts(self) -> str: ...
+    def map(self, lbn: int) -> tuple[int, int]: ...
+    def logical(self, block: int) -> int: ...
+    def parts(
+        self,
+    ) -> list[tuple[int, int, tuple[int, int], tuple[int, int] | None, str | None]]: ...
+
+@final
 class Load:
     @staticmethod
     def workload(name: str, arguments: _Arguments) -> Load: ...
@@ -71,6 +83,7 @@ def run(
     device: Device,
     load: Load,
     scheduler: str,
+    layout: Layout | None,
     rows: bool | str | Path,
     series: bool | str | Path,
     series_ms: float | None,
@@ -87,6 +100,7 @@ def scenario(
     trace: str | None,
     settings: Sequence[str],
     samples: str | Path | None = None,
+    layout: str | None = None,
 ) -> tuple[Device, Load, str]: ...
 def trace_convert(
     inputs: Sequence[str],

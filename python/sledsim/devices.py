@@ -438,7 +438,7 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    return of_core(_core.Device(str(name), list(_flat(overrides))))
+    return of_core(_core.Device(str(name), list(flat(overrides))))
 
 
 def of_core(core: _core.Device) -> Device:
@@ -447,11 +447,11 @@ def of_core(core: _core.Device) -> Device:
     return Device(core) if disk is None else Disk(core, disk)
 
 
-def _flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the keys of a table and, dotted, of the tables inside it."""
     for key, value in table.items():
         if isinstance(value, Mapping):
-            yield from ((f"{key}.{inner}", item) for inner, item in _flat(value))
+            yield from ((f"{key}.{inner}", item) for inner, item in flat(value))
         else:
             yield key, value
 

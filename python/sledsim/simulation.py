@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.layouts import core_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
     from sledsim.devices import Device
@@ -107,6 +108,7 @@ def simulate(
     device: Device,
     scheduler: str = "fcfs",
     *,
+    layout: str | Mapping[str, object] | None = None,
     requests: bool | str | PathLike[str] | None = None,
     series: bool | str | PathLike[str] = False,
     series_ms: float | None = None,
@@ -124,6 +126,10 @@ def simulate(
     scheduler
         ``"fcfs"``, ``"sstf_lbn"``, ``"c_look"``, ``"sptf"``, ``"aged_sptf"`` or ``"zone_sptf"``,
         with keys as in ``"aged_sptf(age_weight=0.02)"`` and ``"fcfs(host=c_look)"``.
+    layout
+        Where blocks live: a name (``"simple"``, ``"organ_pipe"``, ``"columnar"``,
+        ``"subregioned"``, ``"bipartite"``), or a mapping of a layout's keys with its name:
+        ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
         a path streams them to a Parquet file in constant memory. By default they are kept, but of
@@ -148,7 +154,8 @@ def simulate(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, its file or the output. Nothing is left behind then.
+        For whatever is wrong with the load, its file, the layout (an unknown name or key, one that
+        the device cannot have) or the output. Nothing is left behind then.
     """
     for name, number, least in (("seeds", seeds, 1), ("threads", threads, 1)):
         if number is not None and number < least:
@@ -160,6 +167,7 @@ def simulate(
         device._core,  # noqa: SLF001 (one package)
         load._core,  # noqa: SLF001
         scheduler,
+        None if layout is None else core_layout(device, layout),
         requests if isinstance(requests, bool) else str(requests),
         series if isinstance(series, bool) else str(series),
         series_ms,

@@ -11,7 +11,7 @@ use crate::traces::{TraceSource, TraceSpec};
 use crate::units::Nanos;
 use crate::workloads::{Generator, Mix, Source, Workload};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A load: checked, not yet laid on a device.
 #[derive(Clone, Debug)]
@@ -129,6 +129,28 @@ impl Load {
             LoadKind::Trace(spec) => Running::Trace(Box::new(spec.source(device_blocks, check)?)),
         })
     }
+}
+
+/// The path of the trace that the key `file` of `keys` names: relative to the
+/// folder `beside`, or among the sample traces in `samples`.
+///
+/// # Errors
+/// An unknown sample.
+pub(crate) fn trace_path(
+    keys: &Keys,
+    file: &str,
+    beside: Option<&Path>,
+    samples: Option<&Path>,
+) -> Result<PathBuf> {
+    let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
+        return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
+    };
+    let path = folder.join(format!("{sample}.trace.gz"));
+    if !path.is_file() {
+        let problem = format!("unknown sample trace '{file}'");
+        return Err(keys.refuse("file", problem));
+    }
+    Ok(path)
 }
 
 fn limits(keys: &mut Keys) -> Result<Limits> {

@@ -3,6 +3,7 @@
 use crate::devices::Device;
 use crate::engine::{Observer, Progress, simulate};
 use crate::error::{Error, Result};
+use crate::layouts::Laid;
 use crate::load::Load;
 use crate::model::{Model, Report};
 use crate::row::Row;
@@ -280,7 +281,7 @@ impl Observer for Recorder {
 /// What came of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// `{sledsim, device, scheduler, workload, summary}`; see the results
+    /// `{sledsim, device, scheduler, layout, workload, summary}`; see the results
     /// page of the guide.
     pub document: Value,
     /// The rows, if they were kept in memory: at least one batch, then.
@@ -332,6 +333,7 @@ pub fn run(
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
         "scheduler": scheduler.label(),
+        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), Laid::facts),
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });

@@ -1,4 +1,4 @@
-//! Scenarios: a device, a scheduler and a load, as data.
+//! Scenarios: a device, a scheduler, a layout and a load, as data.
 //!
 //! ```toml
 //! [device]
@@ -8,22 +8,27 @@
 //! [scheduler]
 //! name = "sptf"
 //!
+//! [layout]
+//! name = "columnar"
+//!
 //! [workload]
 //! kind = "random"        # or kind = "trace" with file = "..."
 //! rate = 500
 //! ```
 
 use crate::devices::Device;
+use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::keys::Keys;
-use crate::load::Load;
+use crate::layouts::{Laid, Site};
+use crate::load::{Load, trace_path};
 use crate::schedulers::Choice as SchedulerChoice;
 use std::path::{Path, PathBuf, absolute};
 
-/// A device, a scheduler and a load.
+/// A device, laid out, a scheduler and a load.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The device.
+    /// The device, with its layout if one is given.
     pub device: Device,
     /// The scheduler of every mechanism of it, and that of the host.
     pub scheduler: SchedulerChoice,
@@ -39,6 +44,8 @@ pub struct Additions {
     pub device: Option<String>,
     /// A scheduler's name.
     pub scheduler: Option<String>,
+    /// A layout's name.
+    pub layout: Option<String>,
     /// A workload's name.
     pub workload: Option<String>,
     /// The path of a trace.
@@ -51,7 +58,7 @@ pub struct Additions {
 }
 
 /// The tables of a scenario.
-const TABLES: [&str; 3] = ["device", "scheduler", "workload"];
+const TABLES: [&str; 4] = ["device", "scheduler", "layout", "workload"];
 
 impl Scenario {
     /// Resolves the scenario at `file`, if any, with `additions`.
@@ -59,6 +66,19 @@ impl Scenario {
     /// # Errors
     /// An unreadable file, or whatever is wrong with a key.
     pub fn resolve(file: Option<&Path>, additions: &Additions) -> Result<Self> {
+        Self::resolve_with(file, additions, &mut |_| Ok(()))
+    }
+
+    /// As [`Scenario::resolve`]; `check` is called now and then while a layout
+    /// reads a trace, and its error ends that.
+    ///
+    /// # Errors
+    /// As [`Scenario::resolve`], or `check`'s.
+    pub fn resolve_with(
+        file: Option<&Path>,
+        additions: &Additions,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Self> {
         let mut keys = match file {
             None => Keys::empty("scenario"),
             Some(path) => {
@@ -98,6 +118,9 @@ impl Scenario {
                 keys.set(&format!("scheduler.{key}"), value, "--scheduler")?;
             }
         }
+        if let Some(layout) = &additions.layout {
+            keys.set("layout.name", layout.as_str().into(), "--layout")?;
+        }
 
         let device = keys.take_table("device").ok_or_else(|| {
             Error::Key("no device: give --device NAME, or a scenario with a [device] table".into())
@@ -108,8 +131,21 @@ impl Scenario {
         let workload = keys
             .take_table("workload")
             .unwrap_or_else(|| Keys::empty("workload"));
+        let layout = keys.take_table("layout");
         keys.finish()?;
-        let device = Device::from_keys(device, beside)?;
+        let mut device = Device::from_keys(device, beside)?;
+        if let Some(layout) = layout {
+            let laid = Laid::read(
+                layout,
+                &mut Site {
+                    device: &device,
+                    beside,
+                    samples: additions.samples.as_deref(),
+                    check,
+                },
+            )?;
+            device = device.laid_out(laid);
+        }
         Ok(Self {
             device,
             scheduler: SchedulerChoice::read(scheduler)?,
@@ -130,17 +166,7 @@ fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<
         (None, Some(workload)) => Load::workload(workload, keys),
         (None, None) => match (kind.as_deref().unwrap_or("random"), file) {
             ("trace", Some(file)) => {
-                let path = match (file.strip_prefix("sample:"), &additions.samples) {
-                    (Some(sample), Some(folder)) => {
-                        let path = folder.join(format!("{sample}.trace.gz"));
-                        if !path.is_file() {
-                            let problem = format!("unknown sample trace '{file}'");
-                            return Err(keys.refuse("file", problem));
-                        }
-                        path
-                    }
-                    _ => beside.map_or_else(|| file.clone().into(), |folder| folder.join(&file)),
-                };
+                let path = trace_path(&keys, &file, beside, additions.samples.as_deref())?;
                 Load::trace(&path, keys)
             }
             ("trace", None) => Err(keys.refuse("file", "missing; must be the path of a trace")),

@@ -6,6 +6,7 @@
 mod device;
 mod disk;
 mod error;
+mod layouts;
 mod rows;
 mod simulation;
 mod traces;
@@ -22,6 +23,8 @@ mod _core {
     use crate::disk::Disk;
     #[pymodule_export]
     use crate::error::SledsimError;
+    #[pymodule_export]
+    use crate::layouts::Layout;
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]

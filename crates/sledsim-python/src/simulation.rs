@@ -2,6 +2,7 @@
 
 use crate::device::{Device, overrides};
 use crate::error::to_python;
+use crate::layouts::Layout;
 use crate::rows::Rows;
 use pyo3::prelude::*;
 use sledsim_core::engine::Progress;
@@ -27,7 +28,7 @@ pub(crate) struct Load {
     pub(crate) load: CoreLoad,
 }
 
-fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Keys> {
+pub(crate) fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Keys> {
     let mut keys = Keys::empty(what);
     for (key, value, origin) in overrides(arguments)? {
         keys.set(&key, value, &origin).map_err(to_python)?;
@@ -140,13 +141,14 @@ type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
 /// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
 /// path of a file.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, rows, series, series_ms, precision, seeds, threads, progress))]
+#[pyo3(signature = (device, load, scheduler, layout, rows, series, series_ms, precision, seeds, threads, progress))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
     device: &Device,
     load: &Load,
     scheduler: &str,
+    layout: Option<&Layout>,
     rows: Kept,
     series: Kept,
     series_ms: Option<f64>,
@@ -173,9 +175,12 @@ pub(crate) fn run(
         threads,
     };
     let mut check = Check::new(progress.as_ref());
-    let (device, load) = (&device.device, &load.load);
+    let (mut device, load) = (device.device.clone(), &load.load);
+    if let Some(layout) = layout {
+        device = device.laid_out(layout.laid.clone());
+    }
     let result = py.detach(|| {
-        sledsim_core::run::run(device, load, scheduler, plan, &mut |at| check.check(at))
+        sledsim_core::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
         Ok(run) => Ok((
@@ -197,7 +202,8 @@ pub(crate) enum Kept {
 
 /// Resolves a scenario: (device, load, scheduler's name).
 #[pyfunction]
-#[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None))]
+#[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
+#[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None, layout = None))]
 pub(crate) fn scenario(
     file: Option<PathBuf>,
     device: Option<String>,
@@ -206,16 +212,20 @@ pub(crate) fn scenario(
     trace: Option<String>,
     settings: Vec<String>,
     samples: Option<PathBuf>,
+    layout: Option<String>,
 ) -> PyResult<(Device, Load, String)> {
     let additions = Additions {
         device,
         scheduler,
+        layout,
         workload,
         trace,
         set: settings,
         samples,
     };
-    let scenario = Scenario::resolve(file.as_deref(), &additions).map_err(to_python)?;
+    let mut check = Check::new(None);
+    let scenario = Scenario::resolve_with(file.as_deref(), &additions, &mut |at| check.check(at));
+    let scenario = scenario.map_err(|error| check.exception(error))?;
     let load = Load {
         load: scenario.load,
     };

@@ -47,6 +47,11 @@ def add(commands: Commands) -> None:
         default="fcfs",
         help=f"who goes next: any of {loads.SCHEDULERS}",
     )
+    parser.add_argument(
+        "--layout",
+        metavar="NAME",
+        help="where blocks live on all of them: simple (the default), ...",
+    )
     loads.add_load(parser)
     parser.add_argument(
         "--same-lbns",
@@ -71,7 +76,14 @@ def _compare(options: argparse.Namespace) -> None:
     trace = None if options.trace is None else trace_path(options.trace)
     scenarios = [
         _core.scenario(
-            None, name, schedulers[0], options.workload, trace, settings, samples_folder()
+            None,
+            name,
+            schedulers[0],
+            options.workload,
+            trace,
+            settings,
+            samples_folder(),
+            options.layout,
         )
         for name in names
     ]

@@ -30,8 +30,8 @@ Run a workload or a trace on a device and tell where the time went.
 
 What a scenario file says, the options override. After --set, keys of the workload or the trace
 stand bare (rate, requests, seed, time_scale, address), those of others with their table
-(device.idle, scheduler.name); values are written as in TOML, words without quotes. So do
-warm_up_requests and warm_up_s: how much at the beginning is run but not counted.
+(device.idle, scheduler.name, layout.columns); values are written as in TOML, words without quotes.
+So do warm_up_requests and warm_up_s: how much at the beginning is run but not counted.
 """
 
 KINDS = (
@@ -68,6 +68,9 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
+    parser.add_argument(
+        "--layout", metavar="NAME", help="where blocks live: simple (the default), columnar, ..."
+    )
     loads.add_load(parser)
     parser.add_argument(
         "--requests", metavar="FILE", help="write one row per request to this Parquet file"
@@ -109,6 +112,7 @@ def _run(options: argparse.Namespace) -> None:
         trace,
         loads.settings(options),
         samples_folder(),
+        options.layout,
     )
     device, load = Device(core_device), Load(core_load, "scenario")
     precision = loads.precision(options)
@@ -155,6 +159,9 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     summary = document["summary"]
     moved = 512 * (summary["blocks_read"] + summary["blocks_written"])
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
+    if document["layout"]["name"] != "simple":
+        keys = (f"{key} {value}" for key, value in document["layout"].items() if key != "name")
+        yield ["layout", ", ".join([document["layout"]["name"], *keys])]
     yield from loads.facts(document)
     reads, writes = number(summary["reads"]), number(summary["writes"])
     count = number(summary["requests"])

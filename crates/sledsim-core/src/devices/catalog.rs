@@ -7,6 +7,7 @@ use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::error::{Error, Result};
 use crate::keys::{Keys, nearest};
+use crate::layouts::Laid;
 use crate::model::Model;
 use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
 use crate::station::{Interface, Station};
@@ -56,6 +57,8 @@ pub struct Device {
     kind: Kind,
     /// All keys as resolved, for showing.
     keys: Keys,
+    /// Where its blocks live, if not where it has them.
+    layout: Option<Laid>,
 }
 
 #[derive(Clone, Debug)]
@@ -166,6 +169,7 @@ impl Device {
             name: name.to_owned(),
             kind,
             keys: all,
+            layout: None,
         })
     }
 
@@ -173,6 +177,45 @@ impl Device {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The kind it is of, as in its spec.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &self.kind {
+            Kind::Mems(_) => "mems",
+            Kind::Disk(_) => "disk",
+            Kind::Flash(_) => "flash",
+            Kind::Memory(_) => "memory",
+            Kind::Stripe { .. } => "stripe",
+            Kind::ReadCache { .. } => "read_cache",
+        }
+    }
+
+    /// Whether any part of it has positions that a request waits for.
+    #[must_use]
+    pub fn has_positions(&self) -> bool {
+        match &self.kind {
+            Kind::Mems(_) | Kind::Disk(_) => true,
+            Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
+            Kind::ReadCache { front, back } => front.has_positions() || back.has_positions(),
+        }
+    }
+
+    /// The same device with its blocks laid out.
+    #[must_use]
+    pub fn laid_out(self, layout: Laid) -> Self {
+        Self {
+            layout: Some(layout),
+            ..self
+        }
+    }
+
+    /// Its layout, if it was laid out.
+    #[must_use]
+    pub fn layout(&self) -> Option<&Laid> {
+        self.layout.as_ref()
     }
 
     /// The MEMS device, if it is one (a composite is not).
@@ -215,7 +258,15 @@ impl Device {
     ) -> (Box<dyn Model>, Vec<String>) {
         let mut names = Vec::new();
         let model = self.build_into(scheduler, &mut names);
-        (model, names)
+        (self.lay_out(model), names)
+    }
+
+    /// Puts the layout, if there is one, around a model of the device.
+    fn lay_out(&self, model: Box<dyn Model>) -> Box<dyn Model> {
+        match &self.layout {
+            Some(layout) => layout.around(model),
+            None => model,
+        }
     }
 
     /// As [`Device::build`], with the queue of the host before it if there is
@@ -248,17 +299,8 @@ impl Device {
             return refuse(host.label(), what);
         }
         let queue = HostQueue::new(&names[0], 0, model, host.make(), depth);
-        Ok((Box::new(queue), names))
-    }
-
-    /// Whether any part of it has positions that a request waits for.
-    fn has_positions(&self) -> bool {
-        match &self.kind {
-            Kind::Mems(_) | Kind::Disk(_) => true,
-            Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
-            Kind::ReadCache { front, back } => front.has_positions() || back.has_positions(),
-        }
+        // The host's queue, too, sees where blocks live.
+        Ok((self.lay_out(Box::new(queue)), names))
     }
 
     fn build_into(

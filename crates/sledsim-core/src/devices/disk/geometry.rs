@@ -733,6 +733,13 @@ impl Geometry {
         self.blocks_on(&self.track_of(zone, place).0)
     }
 
+    /// The cylinder on which `lbn` was dealt out.
+    #[must_use]
+    pub fn cylinder_of(&self, lbn: u64) -> u32 {
+        let Dealt { zone, place, .. } = self.dealt(lbn);
+        self.track_of(zone, place).0.cylinder
+    }
+
     /// One past the last block of the cylinder on which `lbn` was dealt out.
     #[must_use]
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {

@@ -1,0 +1,186 @@
+//! Two classes of data: small in the centre, large from the edges inwards.
+//! CMU-CS-00-136 section 5.3.
+//!
+//! The first `small_blocks` logical blocks (or `small_fraction` of all; by
+//! default as many as the centremost part has) are for small data, the rest
+//! for large. Small data lie in columns or subregions from the centre
+//! outwards, in the order of those layouts. Large data begin in the outermost
+//! column and go inwards, of two that are equally far the lower cylinders
+//! first. They have whole columns, so that long requests run over whole
+//! tracks; where small data have subregions of a column, the rows left below,
+//! between and above them. What small data leave of the last part they begin
+//! comes last of all.
+//!
+//! A request reaches a class by its address. Its size cannot say where it
+//! goes: a block asked for alone and within a larger request is one block.
+
+use super::columnar::{Columnar, read_columns};
+use super::rectangles::{Rectangle, Rectangles};
+use super::segments::Segments;
+use super::subregioned::{Grid, Order};
+use super::{Layout, Made, Part, Run, Site};
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::ops;
+
+/// Its name among the layouts.
+pub(super) const NAME: &str = "bipartite";
+
+/// The layout.
+#[derive(Debug)]
+struct Bipartite {
+    base: Box<dyn Layout>,
+    segments: Segments,
+    parts: Vec<Part>,
+}
+
+pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+    let by = [("subregions", true), ("columns", false)];
+    let (mut facts, base, small) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
+        by_subregions(keys, site)?
+    } else {
+        by_columns(keys, site)?
+    };
+    facts["small_blocks"] = json!(small);
+    Ok(Made::new(facts, Bipartite::new(base, small)))
+}
+
+/// The keys in effect, all parts with those of small data first, and how many
+/// blocks are for these.
+type Base = (Value, Box<dyn Layout>, u64);
+
+fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
+    let grid = Grid::read(keys, site, "bipartite by subregions", Order::Columns)?;
+    let geometry = grid.geometry;
+    let row = geometry.blocks_per_cylinder() / u64::from(geometry.rows);
+    let regions = grid.regions();
+    let blocks = |r: &Rectangle| row * (r.cylinders.len() * r.rows.len()) as u64;
+    let sizes: Vec<u64> = regions.iter().map(blocks).collect();
+    let (small, count) = read_small(keys, site.device.blocks(), &sizes)?;
+    let mut parts: Vec<Rectangle> = regions.into_iter().take(count).collect();
+
+    // Small data may fill the span, and more.
+    let (left, right) = (
+        grid.columns[0].start,
+        grid.columns[grid.columns.len() - 1].end,
+    );
+    let mut columns = grid.columns;
+    columns.extend([0..left, right..geometry.cylinders]);
+    outermost_first(&mut columns, geometry.cylinders);
+    for cylinders in columns {
+        let mut taken: Vec<ops::Range<u32>> = (parts.iter())
+            .filter(|part| part.cylinders == cylinders)
+            .map(|part| part.rows.clone())
+            .collect();
+        taken.sort_unstable_by_key(|rows| rows.start);
+        taken.push(geometry.rows..geometry.rows);
+        let mut low = 0;
+        for rows in taken {
+            parts.push(Rectangle {
+                cylinders: cylinders.clone(),
+                rows: low..rows.start,
+            });
+            low = rows.end;
+        }
+    }
+    let mut facts = grid.facts;
+    facts["by"] = json!("subregions");
+    Ok((facts, Box::new(Rectangles::new(geometry, parts)), small))
+}
+
+fn by_columns(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
+    let (cylinders, mut columns) = read_columns(keys, site, "bipartite by columns")?;
+    let blocks = |c: &ops::Range<u32>| cylinders.start(c.end) - cylinders.start(c.start);
+    let sizes: Vec<u64> = columns.iter().map(blocks).collect();
+    let (small, count) = read_small(keys, cylinders.blocks, &sizes)?;
+    outermost_first(&mut columns[count..], cylinders.count());
+    let facts = json!({ "columns": columns.len(), "by": "columns" });
+    Ok((facts, Box::new(Columnar::new(&cylinders, columns)), small))
+}
+
+/// Sorts columns of `cylinders` by the distance of their middle from the
+/// centre; those without cylinders may be anywhere.
+fn outermost_first(columns: &mut [ops::Range<u32>], cylinders: u32) {
+    columns.sort_by_key(|c| (Reverse((c.start + c.end).abs_diff(cylinders)), c.start));
+}
+
+/// Reads `small_fraction` or `small_blocks`: how many blocks are for small
+/// data, and into how many of the parts of these `sizes` they reach.
+fn read_small(keys: &mut Keys, blocks: u64, sizes: &[u64]) -> Result<(u64, usize)> {
+    let fraction = keys.opt_f64("small_fraction", Range::above(0.0).below(1.0))?;
+    let small = keys.opt_u64("small_blocks", 1..=i64::MAX as u64)?;
+    let (key, small) = match (fraction, small) {
+        (Some(_), Some(_)) => {
+            return Err(keys.refuse("small_fraction", "must not be given with small_blocks"));
+        }
+        (Some(fraction), None) => ("small_fraction", (fraction * blocks as f64).round() as u64),
+        (None, Some(small)) => ("small_blocks", small),
+        (None, None) => ("small_blocks", sizes[0]),
+    };
+    let most = sizes.iter().sum::<u64>().min(blocks - 1);
+    if small == 0 || small > most {
+        let must = format!("must be 1 to {most} of the {blocks} blocks, the rest being for large");
+        return Err(keys.refuse(key, must));
+    }
+    let mut end = 0;
+    let whole = sizes.iter().take_while(|size| {
+        end += **size;
+        end < small
+    });
+    Ok((small, whole.count() + 1))
+}
+
+impl Bipartite {
+    /// `base`, with what it has of the part that holds block `small` moved
+    /// from there to the end.
+    fn new(base: Box<dyn Layout>, small: u64) -> Self {
+        let below = base.parts();
+        let end_of = |part: &Part| part.first_lbn + part.blocks;
+        let cut = below.iter().find(|part| end_of(part) >= small);
+        let cut = cut.map_or(small, end_of);
+        let end = below.last().map_or(small, end_of);
+        let order = [0..small, cut..end, small..cut];
+        let (mut parts, mut first_lbn) = (Vec::new(), 0);
+        for stretch in &order {
+            for part in &below {
+                let inside = part.first_lbn.max(stretch.start)..end_of(part).min(stretch.end);
+                if !inside.is_empty() {
+                    let blocks = inside.end - inside.start;
+                    parts.push(Part {
+                        first_lbn,
+                        blocks,
+                        class: Some(if first_lbn < small { "small" } else { "large" }),
+                        ..part.clone()
+                    });
+                    first_lbn += blocks;
+                }
+            }
+        }
+        Self {
+            base,
+            segments: Segments::new(order),
+            parts,
+        }
+    }
+}
+
+impl Layout for Bipartite {
+    fn map(&self, lbn: u64) -> Run {
+        let below = self.segments.map(lbn);
+        let run = self.base.map(below.lbn);
+        Run {
+            blocks: run.blocks.min(below.blocks),
+            ..run
+        }
+    }
+
+    fn logical(&self, block: u64) -> u64 {
+        self.segments.logical(self.base.logical(block))
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        self.parts.clone()
+    }
+}

@@ -1,0 +1,91 @@
+//! Columns: groups of consecutive cylinders, from the centre outwards.
+//! CMU-CS-00-136 section 5.3.
+//!
+//! The cylinders are cut into `columns` bands that differ by at most one
+//! cylinder. The first logical blocks lie in the column nearest to the centre;
+//! of two that are equally far, the one of lower cylinders comes first. Within
+//! a column blocks lie as the device has them.
+
+use super::bands::{bands, off_centre};
+use super::cylinders::Cylinders;
+use super::segments::Segments;
+use super::{Layout, Made, Part, Run, Site};
+use crate::error::Result;
+use crate::keys::Keys;
+use serde_json::json;
+use std::ops::Range;
+
+/// Its name among the layouts.
+pub(super) const NAME: &str = "columnar";
+
+/// The layout.
+#[derive(Clone, Debug)]
+pub(super) struct Columnar {
+    segments: Segments,
+    parts: Vec<Part>,
+}
+
+pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+    let (cylinders, columns) = read_columns(keys, site, NAME)?;
+    let layout = Columnar::new(&cylinders, columns.clone());
+    Ok(Made::new(json!({ "columns": columns.len() }), layout))
+}
+
+/// Reads `columns`, for the layout `name`: the columns from the centre
+/// outwards, as numbers among the cylinders.
+pub(super) fn read_columns(
+    keys: &mut Keys,
+    site: &Site<'_>,
+    name: &str,
+) -> Result<(Cylinders, Vec<Range<u32>>)> {
+    let columns = keys.opt_u32("columns", 1..=1_000_000)?.unwrap_or(25);
+    let cylinders = Cylinders::of(site, keys, name)?;
+    let most = cylinders.count();
+    if columns > most {
+        let must = format!("must be at most the {most} cylinders of the device");
+        return Err(keys.refuse("columns", must));
+    }
+    let mut order: Vec<_> = bands(most, columns).into_iter().enumerate().collect();
+    order.sort_by_key(|(index, _)| off_centre(*index, columns as usize));
+    Ok((cylinders, order.into_iter().map(|(_, band)| band).collect()))
+}
+
+impl Columnar {
+    /// Columns that together have all cylinders, in logical order.
+    pub(super) fn new(cylinders: &Cylinders, columns: Vec<Range<u32>>) -> Self {
+        let (mut parts, mut first_lbn) = (Vec::new(), 0);
+        let mut stretches = Vec::new();
+        for band in columns {
+            let stretch = cylinders.start(band.start)..cylinders.start(band.end);
+            let blocks = stretch.end - stretch.start;
+            let number = |index: u32| cylinders.first[index as usize].0;
+            parts.push(Part {
+                first_lbn,
+                blocks,
+                cylinders: number(band.start)..number(band.end - 1) + 1,
+                rows: None,
+                class: None,
+            });
+            first_lbn += blocks;
+            stretches.push(stretch);
+        }
+        Self {
+            segments: Segments::new(stretches),
+            parts,
+        }
+    }
+}
+
+impl Layout for Columnar {
+    fn map(&self, lbn: u64) -> Run {
+        self.segments.map(lbn)
+    }
+
+    fn logical(&self, block: u64) -> u64 {
+        self.segments.logical(block)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        self.parts.clone()
+    }
+}

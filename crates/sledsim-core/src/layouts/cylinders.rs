@@ -1,0 +1,61 @@
+//! The cylinders of a sled or a disk, as stretches of blocks.
+
+use super::Site;
+use crate::error::Result;
+use crate::keys::Keys;
+
+/// The cylinders that hold blocks, in the order of their blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Cylinders {
+    /// Number and first block of each.
+    pub(super) first: Vec<(u32, u64)>,
+    /// Blocks of the device.
+    pub(super) blocks: u64,
+}
+
+impl Cylinders {
+    /// Those of the device.
+    ///
+    /// # Errors
+    /// It has none; `name` is the layout that needs them.
+    pub(super) fn of(site: &Site<'_>, keys: &Keys, name: &str) -> Result<Self> {
+        Self::find(site).ok_or_else(|| site.cannot(keys, name, "the cylinders of one sled or disk"))
+    }
+
+    /// Those of the device, if it is a sled or a disk.
+    pub(super) fn find(site: &Site<'_>) -> Option<Self> {
+        let blocks = site.device.blocks();
+        if let Some(mems) = site.device.mems() {
+            let size = mems.geometry.blocks_per_cylinder();
+            let first = (0..mems.geometry.cylinders).map(|c| (c, u64::from(c) * size));
+            let first = first.collect();
+            return Some(Self { first, blocks });
+        }
+        let geometry = &site.device.disk()?.drive.geometry;
+        let (mut first, mut lbn) = (Vec::new(), 0);
+        while lbn < blocks {
+            first.push((geometry.cylinder_of(lbn), lbn));
+            lbn = geometry.end_of_cylinder(lbn);
+        }
+        Some(Self { first, blocks })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.first.len() as u32
+    }
+
+    /// The first block of the cylinder at `index`; past the last the end.
+    pub(super) fn start(&self, index: u32) -> u64 {
+        let first = self.first.get(index as usize);
+        first.map_or(self.blocks, |&(_, lbn)| lbn)
+    }
+
+    /// The number of the cylinder in the middle between first and last.
+    pub(super) fn middle(&self) -> u32 {
+        match (self.first.first(), self.first.last()) {
+            (Some(&(first, _)), Some(&(last, _))) => first + (last - first).div_ceil(2),
+            _ => 0,
+        }
+    }
+}

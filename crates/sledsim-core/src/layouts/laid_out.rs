@@ -1,0 +1,101 @@
+//! A model behind a static layout.
+
+use super::Layout;
+use crate::model::{Answers, Model, Report};
+use crate::request::{Extent, Extents, Request};
+use crate::row::Row;
+use crate::units::Nanos;
+use std::sync::Arc;
+
+/// A model whose logical blocks live where a layout says.
+///
+/// A contiguous request may become several extents of one request, which the
+/// model serves in order. Rows carry logical LBNs.
+pub struct LaidOut {
+    model: Box<dyn Model>,
+    layout: Arc<dyn Layout>,
+}
+
+impl LaidOut {
+    /// `layout` around `model`, of whose blocks it is a bijection.
+    #[must_use]
+    pub fn new(model: Box<dyn Model>, layout: Arc<dyn Layout>) -> Self {
+        Self { model, layout }
+    }
+}
+
+/// Turns logical extents into extents of the device: nothing is allocated
+/// unless a request is split. Neighbours that stay neighbours stay together.
+pub(super) fn place(layout: &dyn Layout, extents: &mut Extents) {
+    if let [extent] = extents.as_mut_slice() {
+        let run = layout.map(extent.lbn);
+        if run.blocks >= u64::from(extent.blocks) {
+            extent.lbn = run.lbn;
+            return;
+        }
+    }
+    let mut placed = Extents::new();
+    for extent in extents.iter() {
+        let (mut lbn, end) = (extent.lbn, extent.end());
+        while lbn < end {
+            let run = layout.map(lbn);
+            let blocks = run.blocks.min(end - lbn);
+            match placed.last_mut() {
+                Some(last) if last.end() == run.lbn => last.blocks += blocks as u32,
+                _ => placed.push(Extent {
+                    lbn: run.lbn,
+                    blocks: blocks as u32,
+                }),
+            }
+            lbn += blocks;
+        }
+    }
+    *extents = placed;
+}
+
+/// Hands rows on with their logical LBNs.
+struct Logical<'a> {
+    layout: &'a dyn Layout,
+    above: &'a mut dyn Answers,
+}
+
+impl Answers for Logical<'_> {
+    fn done(&mut self, row: &Row) {
+        let lbn = match row.blocks {
+            0 => row.lbn,
+            _ => self.layout.logical(row.lbn),
+        };
+        self.above.done(&Row { lbn, ..*row });
+    }
+
+    /// Rows of devices within a composite tell of their own blocks.
+    fn note(&mut self, row: &Row) {
+        self.above.note(row);
+    }
+}
+
+impl Model for LaidOut {
+    fn blocks(&self) -> u64 {
+        self.model.blocks()
+    }
+
+    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+        let layout = &*self.layout;
+        place(layout, &mut request.extents);
+        let above = answers;
+        self.model.submit(request, &mut Logical { layout, above });
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        let (layout, above) = (&*self.layout, answers);
+        self.model.wake(now, &mut Logical { layout, above });
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.model.wake_at()
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.model.report(until, reports);
+    }
+}

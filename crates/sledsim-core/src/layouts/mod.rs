@@ -1,0 +1,198 @@
+//! Layouts: where logical blocks live on a device.
+//!
+//! Contract: a layout is a bijection of the blocks of a device onto
+//! themselves. [`Layout::map`] tells it run by run, [`Layout::logical`] is its
+//! inverse. What does not divide evenly goes where the file says, and is never
+//! lost. Nothing is allocated by either.
+//!
+//! [`Laid`] is a layout that was read from its keys and fits its device;
+//! [`Laid::around`] puts it around the model of the device. A layout that
+//! follows cylinders or rows goes onto a single sled or disk; one that needs
+//! no geometry goes onto composites too, as one space.
+
+mod bands;
+mod bipartite;
+mod columnar;
+mod cylinders;
+mod laid_out;
+mod organ_pipe;
+mod popularity;
+mod rectangles;
+mod reshuffle;
+mod segments;
+mod simple;
+mod subregioned;
+
+pub use laid_out::LaidOut;
+pub use organ_pipe::OrganPipe;
+pub use reshuffle::{Reshuffle, Reshuffling};
+pub use simple::Simple;
+
+use crate::devices::Device;
+use crate::engine::Progress;
+use crate::error::{Error, Result};
+use crate::keys::{Keys, did_you_mean};
+use crate::model::Model;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A bijection of logical blocks onto the blocks of a device.
+pub trait Layout: Debug + Send + Sync {
+    /// Where logical block `lbn` lives, and how many logical blocks from it on
+    /// (at least one) live side by side in this order.
+    fn map(&self, lbn: u64) -> Run;
+
+    /// The logical block that lives in block `block` of the device.
+    fn logical(&self, block: u64) -> u64;
+
+    /// The parts in logical order, if there are any: together all blocks.
+    fn parts(&self) -> Vec<Part> {
+        Vec::new()
+    }
+}
+
+/// Blocks of a device that lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first, as the device counts.
+    pub lbn: u64,
+    /// How many.
+    pub blocks: u64,
+}
+
+/// A part of the logical space, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its first logical block.
+    pub first_lbn: u64,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// Its cylinders.
+    pub cylinders: Range<u32>,
+    /// Its physical rows, where it does not have all.
+    pub rows: Option<Range<u32>>,
+    /// The class of data it is for, where there are any.
+    pub class: Option<&'static str>,
+}
+
+/// What reading a layout takes beside its keys.
+pub struct Site<'a> {
+    /// The device it is for.
+    pub device: &'a Device,
+    /// The folder that files are relative to.
+    pub beside: Option<&'a Path>,
+    /// The folder of the sample traces.
+    pub samples: Option<&'a Path>,
+    /// Called now and then while a file is read; its error ends the reading.
+    pub check: &'a mut dyn FnMut(Progress) -> Result<()>,
+}
+
+impl Site<'_> {
+    /// The error that the device cannot have the layout `name`, which needs
+    /// `needs`.
+    fn cannot(&self, keys: &Keys, name: &str, needs: &str) -> Error {
+        let (device, kind) = (self.device.name(), self.device.kind());
+        keys.refuse(
+            "name",
+            format_args!("'{name}' needs {needs}; the device '{device}' is of kind '{kind}'"),
+        )
+    }
+}
+
+/// A layout as read from its keys: the keys in effect, and what they make.
+struct Made {
+    keys: Value,
+    layout: Arc<dyn Layout>,
+    reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
+}
+
+impl Made {
+    fn new(keys: Value, layout: impl Layout + 'static) -> Self {
+        Self {
+            keys,
+            layout: Arc::new(layout),
+            reshuffle: None,
+        }
+    }
+}
+
+/// Reads the keys of a layout, for a device.
+type Read = fn(&mut Keys, &mut Site<'_>) -> Result<Made>;
+
+/// The layouts; the first is the default.
+const KINDS: [(&str, Read); 5] = [
+    (simple::NAME, |_, _| Ok(Made::new(json!({}), Simple))),
+    (organ_pipe::NAME, organ_pipe::read),
+    (columnar::NAME, columnar::read),
+    (subregioned::NAME, subregioned::read),
+    (bipartite::NAME, bipartite::read),
+];
+
+/// The names of the layouts; the first is the default.
+#[must_use]
+pub fn names() -> [&'static str; 5] {
+    KINDS.map(|(name, _)| name)
+}
+
+/// A layout laid on a device.
+#[derive(Clone, Debug)]
+pub struct Laid {
+    name: &'static str,
+    keys: Value,
+    layout: Arc<dyn Layout>,
+    reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
+}
+
+impl Laid {
+    /// Reads the layout from `keys`, which are finished, for the device of
+    /// `site`.
+    ///
+    /// # Errors
+    /// An unknown name, whatever is wrong with a key, a layout that the device
+    /// cannot have, or a bad trace.
+    pub fn read(mut keys: Keys, site: &mut Site<'_>) -> Result<Self> {
+        let name = keys.opt_text("name")?;
+        let name = name.as_deref().unwrap_or(simple::NAME);
+        let Some((name, read)) = KINDS.iter().find(|(known, _)| *known == name) else {
+            let hint = did_you_mean(name, names());
+            return Err(keys.refuse("name", format_args!("unknown layout{hint}")));
+        };
+        let made = read(&mut keys, site)?;
+        keys.finish()?;
+        Ok(Self {
+            name,
+            keys: made.keys,
+            layout: made.layout,
+            reshuffle: made.reshuffle,
+        })
+    }
+
+    /// Its name and the keys in effect, as in the results.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let mut facts = json!({ "name": self.name });
+        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.keys.as_object()) {
+            facts.extend(keys.clone());
+        }
+        facts
+    }
+
+    /// The map; where it is reshuffled, as it is at first.
+    #[must_use]
+    pub fn layout(&self) -> &dyn Layout {
+        &*self.layout
+    }
+
+    /// Puts the layout around the model of its device.
+    #[must_use]
+    pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
+        match &self.reshuffle {
+            Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),
+            None if self.name == simple::NAME => model,
+            None => Box::new(LaidOut::new(model, Arc::clone(&self.layout))),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The organ pipe, reshuffled now and then at the cost of moving the data.
+//!
+//! Requests are counted by the units they touch. The first request that
+//! arrives `reshuffle_s` or more after the last beginning (at the earliest
+//! after the last reshuffle is done) begins a reshuffle: the units counted
+//! since, most popular first (ties by where they are), at most
+//! `reshuffle_units` of them, get the best places, each in exchange for the
+//! unit that was there. Units that nobody asked for move for no other reason.
+//!
+//! An exchange reads both units and writes both, one request after the other,
+//! all through the device's own queue among the requests of the host. When the
+//! last write is done, requests go to the new places; until then to the old
+//! ones. The requests of a reshuffle are background requests of their own,
+//! with ids from 2^63 on and the request that began it as their parent; their
+//! rows are notes that carry the logical LBN of the unit that was read or
+//! written.
+
+use super::OrganPipe;
+use super::laid_out::place;
+use super::popularity::add;
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::model::{Answers, Model, Report};
+use crate::request::{Flags, Op, Request};
+use crate::row::Row;
+use crate::units::Nanos;
+use serde_json::{Value, json};
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The first id of a reshuffle's own requests.
+pub const FIRST_OWN_ID: u64 = 1 << 63;
+
+/// When units are moved, and how many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reshuffle {
+    every_s: f64,
+    most: Option<u32>,
+}
+
+impl Reshuffle {
+    /// Reads `reshuffle_s` and `reshuffle_units`; `None` without the former.
+    pub(super) fn read(keys: &mut Keys) -> Result<Option<Self>> {
+        let every_s = keys.opt_f64("reshuffle_s", Range::at_least(1e-6).at_most(1e9))?;
+        let most = keys.opt_u32("reshuffle_units", 1..=u32::MAX)?;
+        if every_s.is_none() && most.is_some() {
+            return Err(keys.refuse("reshuffle_units", "must come with reshuffle_s only"));
+        }
+        Ok(every_s.map(|every_s| Self { every_s, most }))
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        facts["reshuffle_s"] = json!(self.every_s);
+        facts["reshuffle_units"] = json!(self.most);
+    }
+}
+
+/// Two units that change places.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    /// The popular unit and where it is, the other and where it is.
+    units: [u32; 2],
+    places: [u32; 2],
+    /// Requests done of the four: read both, write both.
+    done: usize,
+}
+
+impl Exchange {
+    /// What comes next: operation, place, and the unit that is moved.
+    fn next(&self) -> Option<(Op, u32, u32)> {
+        let [unit, other] = self.units;
+        let [from, to] = self.places;
+        let steps = [
+            (Op::Read, from, unit),
+            (Op::Read, to, other),
+            (Op::Write, to, unit),
+            (Op::Write, from, other),
+        ];
+        steps.get(self.done).copied()
+    }
+}
+
+/// A model behind an organ pipe that is reshuffled.
+pub struct Reshuffling {
+    model: Box<dyn Model>,
+    pipe: OrganPipe,
+    rule: Reshuffle,
+    /// How near to the middle each place is.
+    rank: Vec<u32>,
+    counts: Vec<u32>,
+    /// The earliest time of the next reshuffle.
+    again: Nanos,
+    /// The request that began the present one.
+    cause: u64,
+    /// The units to be put into place, and where.
+    wanted: VecDeque<(u32, u32)>,
+    exchange: Option<Exchange>,
+    /// When the next request of the exchange arrives, once that is known.
+    due: Option<Nanos>,
+    next_id: u64,
+    /// The logical LBNs of the requests under way: places may have changed
+    /// before a request is complete.
+    open: BTreeMap<u64, u64>,
+}
+
+/// Tells the model's rows of the host from its own.
+struct Desk<'a> {
+    above: &'a mut dyn Answers,
+    open: &'a mut BTreeMap<u64, u64>,
+    /// The logical LBN of the unit under way, and when it is done.
+    own_lbn: u64,
+    due: &'a mut Option<Nanos>,
+}
+
+impl Answers for Desk<'_> {
+    fn done(&mut self, row: &Row) {
+        if row.id >= FIRST_OWN_ID {
+            *self.due = Some(row.completion);
+            let lbn = self.own_lbn;
+            self.above.note(&Row { lbn, ..*row });
+        } else {
+            let lbn = self.open.remove(&row.id).unwrap_or(row.lbn);
+            self.above.done(&Row { lbn, ..*row });
+        }
+    }
+
+    fn note(&mut self, row: &Row) {
+        self.above.note(row);
+    }
+}
+
+impl Reshuffling {
+    /// `pipe`, reshuffled by `rule`, around `model`, whose blocks it lays out.
+    #[must_use]
+    pub fn new(model: Box<dyn Model>, pipe: OrganPipe, rule: Reshuffle) -> Self {
+        let mut rank = vec![0; pipe.best.len()];
+        for (near, &place) in pipe.best.iter().enumerate() {
+            rank[place as usize] = near as u32;
+        }
+        Self {
+            model,
+            rank,
+            counts: vec![0; pipe.place.len()],
+            pipe,
+            rule,
+            again: Nanos::from_s(rule.every_s),
+            cause: 0,
+            wanted: VecDeque::new(),
+            exchange: None,
+            due: None,
+            next_id: FIRST_OWN_ID,
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(at) = self.wake_at() {
+            if at > until || (at == until && !inclusive) {
+                return;
+            }
+            if self.due == Some(at) {
+                self.due = None;
+                self.go_on(at, answers);
+            } else {
+                let (model, mut desk) = self.split(answers);
+                model.wake(at, &mut desk);
+            }
+        }
+    }
+
+    fn split<'a>(&'a mut self, above: &'a mut dyn Answers) -> (&'a mut dyn Model, Desk<'a>) {
+        let moved = self.exchange.and_then(|exchange| exchange.next());
+        let desk = Desk {
+            above,
+            open: &mut self.open,
+            own_lbn: moved.map_or(0, |(_, _, unit)| u64::from(unit) * self.pipe.unit),
+            due: &mut self.due,
+        };
+        (&mut *self.model, desk)
+    }
+
+    /// Chooses what to move, at the arrival of request `cause`.
+    fn plan(&mut self, cause: u64, at: Nanos) {
+        let (counts, pipe, rank) = (&self.counts, &self.pipe, &self.rank);
+        let mut popular: Vec<u32> = (0..counts.len() as u32)
+            .filter(|unit| counts[*unit as usize] > 0)
+            .collect();
+        popular.sort_by_key(|unit| {
+            let unit = *unit as usize;
+            (u32::MAX - counts[unit], rank[pipe.place[unit] as usize])
+        });
+        popular.truncate(self.rule.most.unwrap_or(u32::MAX) as usize);
+        self.wanted = popular.into_iter().zip(pipe.best.iter().copied()).collect();
+        self.counts.fill(0);
+        self.again = at + Nanos::from_s(self.rule.every_s);
+        self.cause = cause;
+        self.due = Some(at);
+    }
+
+    /// A request of the exchange is done, or the first is to begin.
+    fn go_on(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.done += 1;
+            if exchange.next().is_none() {
+                let ([unit, other], [from, to]) = (exchange.units, exchange.places);
+                for (unit, place) in [(unit, to), (other, from)] {
+                    self.pipe.place[unit as usize] = place;
+                    self.pipe.held[place as usize] = unit;
+                }
+                self.exchange = None;
+            }
+        }
+        while self.exchange.is_none() {
+            let Some((unit, to)) = self.wanted.pop_front() else {
+                return;
+            };
+            let (from, other) = (self.pipe.place[unit as usize], self.pipe.held[to as usize]);
+            self.exchange = (from != to).then_some(Exchange {
+                units: [unit, other],
+                places: [from, to],
+                done: 0,
+            });
+        }
+        let Some((op, place, _)) = self.exchange.and_then(|exchange| exchange.next()) else {
+            return;
+        };
+        let request = Request {
+            id: self.next_id,
+            parent: Some(self.cause),
+            arrival: at,
+            op,
+            flags: Flags {
+                background: true,
+                ..Flags::default()
+            },
+            extents: SmallVec::from_buf([self.pipe.extent(place)]),
+            ..Request::default()
+        };
+        self.next_id += 1;
+        let (model, mut desk) = self.split(answers);
+        model.submit(request, &mut desk);
+    }
+}
+
+impl Model for Reshuffling {
+    fn blocks(&self) -> u64 {
+        self.model.blocks()
+    }
+
+    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        let at_rest = self.exchange.is_none() && self.due.is_none();
+        if arrival >= self.again && at_rest {
+            self.plan(request.id, arrival);
+        }
+        if request.op.moves_data() {
+            for extent in &request.extents {
+                let units = extent.lbn / self.pipe.unit..=(extent.end() - 1) / self.pipe.unit;
+                add(&mut self.counts, units);
+            }
+        }
+        self.open.insert(request.id, request.lbn());
+        place(&self.pipe, &mut request.extents);
+        let (model, mut desk) = self.split(answers);
+        model.submit(request, &mut desk);
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        [self.due, self.model.wake_at()].into_iter().flatten().min()
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.model.report(until, reports);
+    }
+}

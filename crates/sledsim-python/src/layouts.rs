@@ -1,0 +1,102 @@
+//! Layouts. The interpreter is released while one is read.
+
+use crate::device::Device;
+use crate::error::SledsimError;
+use crate::simulation::{Check, keys};
+use pyo3::prelude::*;
+use sledsim_core::layouts::{Laid, Part, Site};
+use std::path::PathBuf;
+
+/// First LBN, blocks, cylinders, rows if not all, class if there are any.
+type PyPart = (
+    u64,
+    u64,
+    (u32, u32),
+    Option<(u32, u32)>,
+    Option<&'static str>,
+);
+
+/// A layout laid on a device.
+#[derive(Debug)]
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Layout {
+    pub(crate) laid: Laid,
+    blocks: u64,
+}
+
+impl Layout {
+    fn check(&self, lbn: u64) -> PyResult<()> {
+        if lbn < self.blocks {
+            return Ok(());
+        }
+        let last = self.blocks - 1;
+        Err(SledsimError::new_err(format!(
+            "LBN {lbn}: must be from 0 to {last}"
+        )))
+    }
+}
+
+#[pymethods]
+impl Layout {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        device: &Device,
+        arguments: Vec<(String, Bound<'_, PyAny>)>,
+        samples: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let keys = keys("layout", arguments)?;
+        let mut check = Check::new(None);
+        let device = &device.device;
+        let laid = py.detach(|| {
+            Laid::read(
+                keys,
+                &mut Site {
+                    device,
+                    beside: None,
+                    samples: samples.as_deref(),
+                    check: &mut |at| check.report(at.completed, at.expected()),
+                },
+            )
+        });
+        match laid {
+            Ok(laid) => Ok(Self {
+                laid,
+                blocks: device.blocks(),
+            }),
+            Err(error) => Err(check.exception(error)),
+        }
+    }
+
+    /// Name and keys in effect, as JSON.
+    fn facts(&self) -> String {
+        self.laid.facts().to_string()
+    }
+
+    /// Where a logical block is, and how many lie side by side from there on.
+    fn map(&self, lbn: u64) -> PyResult<(u64, u64)> {
+        self.check(lbn)?;
+        let run = self.laid.layout().map(lbn);
+        Ok((run.lbn, run.blocks.min(self.blocks - lbn)))
+    }
+
+    /// The logical block at a block of the device.
+    fn logical(&self, block: u64) -> PyResult<u64> {
+        self.check(block)?;
+        Ok(self.laid.layout().logical(block))
+    }
+
+    fn parts(&self) -> Vec<PyPart> {
+        let ends = |range: &std::ops::Range<u32>| (range.start, range.end - 1);
+        let part = |part: &Part| {
+            (
+                part.first_lbn,
+                part.blocks,
+                ends(&part.cylinders),
+                part.rows.as_ref().map(ends),
+                part.class,
+            )
+        };
+        self.laid.layout().parts().iter().map(part).collect()
+    }
+}

@@ -1,0 +1,106 @@
+"""Layouts: where logical blocks live on a device."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim.devices import flat
+from sledsim.loads import samples_folder
+
+if TYPE_CHECKING:
+    from sledsim.devices import Device
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPart:
+    """A part of the logical space, and where it is; ranges include both ends."""
+
+    first_lbn: int
+    last_lbn: int
+    cylinders: tuple[int, int]
+    rows: tuple[int, int] | None
+    """Physical rows; ``None`` for all."""
+    data: str | None
+    """``"small"`` or ``"large"`` for the two classes of ``bipartite``."""
+
+
+class Layout:
+    """A layout laid on a device; made by :func:`layout`."""
+
+    def __init__(self, core: _core.Layout) -> None:
+        self._core = core
+
+    def __repr__(self) -> str:
+        return f"<sledsim layout: {self.facts}>"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Its name and every key in effect."""
+        facts: dict[str, Any] = json.loads(self._core.facts())
+        return facts
+
+    @property
+    def parts(self) -> list[LayoutPart]:
+        """Its columns, regions or classes in logical order; none if there are none."""
+        return [
+            LayoutPart(first, first + blocks - 1, cylinders, rows, data)
+            for first, blocks, cylinders, rows, data in self._core.parts()
+        ]
+
+    def place(self, lbn: int) -> tuple[int, int]:
+        """Return where a logical block lives.
+
+        Returns
+        -------
+        (int, int)
+            The block of the device, and how many logical blocks from ``lbn`` on lie side by side
+            there.
+
+        Raises
+        ------
+        SledsimError
+            For an LBN outside the device.
+        """
+        return self._core.map(lbn)
+
+    def lbn(self, block: int) -> int:
+        """Return the logical block that lives in a block of the device.
+
+        Raises
+        ------
+        SledsimError
+            For a block outside the device.
+        """
+        return self._core.logical(block)
+
+
+def layout(device: Device, name: str = "simple", **keys: object) -> Layout:
+    """Lay out a device, to look at where blocks go.
+
+    Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.
+
+    Parameters
+    ----------
+    device
+        What to lay out.
+    name
+        ``"simple"``, ``"organ_pipe"``, ``"columnar"``, ``"subregioned"`` or ``"bipartite"``.
+    **keys
+        The keys of the layout: ``layout(g2, "subregioned", regions=5)``.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name or key, a value out of range, or a layout that the device cannot have.
+    """
+    return Layout(core_layout(device, {"name": name, **keys}))
+
+
+def core_layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
+    """Lay out a device by a name, or by a mapping of the keys with the name among them."""
+    keys = given if isinstance(given, Mapping) else {"name": given}
+    return _core.Layout(device._core, list(flat(keys)), samples_folder())  # noqa: SLF001 (one package)
