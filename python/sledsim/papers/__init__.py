@@ -2,7 +2,7 @@
 
 >>> from sledsim import papers
 >>> [paper.name for paper in papers.papers()]
-['sigmetrics2000']
+['sigmetrics2000', 'osdi2000']
 >>> (table1,) = papers.find(["sigmetrics2000/table1"])
 >>> table1.values[0].what
 'sled mobility in X and Y'
@@ -18,6 +18,7 @@ from sledsim.papers.model import (
     Paper,
     Published,
     Simulated,
+    external_file,
     find,
     papers,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Result",
     "Simulated",
     "Verdict",
+    "external_file",
     "find",
     "papers",
     "run",

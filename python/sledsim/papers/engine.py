@@ -166,7 +166,7 @@ def _document(item: Item, found: Found, quick: bool) -> dict[str, Any]:
         "place": item.place,
         "verdict": judge.worst(value["verdict"] for value in values),
         "quick": quick,
-        "how": item.how,
+        "how": "\n\n".join(part for part in (item.how, found.note) if part),
         "hypotheses": item.hypotheses,
         "values": values,
         "series": found.series,
@@ -227,7 +227,7 @@ def _read(item: Item, folder: Path, quick: bool) -> Result | None:
         contents = {end: file.read_bytes() for end, file in files.items()}
     except OSError:
         return None
-    if contents.pop("key") != _key(contents):
+    if contents.pop("key") != _key(item, contents):
         return None
     document = json.loads(contents["json"])
     if (document["id"], document["quick"]) != (item.id, quick):
@@ -235,11 +235,25 @@ def _read(item: Item, folder: Path, quick: bool) -> Result | None:
     return Result(item, document, contents["svg"].decode(), contents["png"])
 
 
-def _key(contents: dict[str, bytes]) -> bytes:
+def _key(item: Item, contents: dict[str, bytes]) -> bytes:
     digest = hashlib.sha256(_version().encode())
+    for name in item.external:
+        file = model.external_file(name)
+        digest.update(f"{name} {_digest_of(file)}\n".encode())
     for end in ("json", "png", "svg"):
         digest.update(hashlib.sha256(contents[end]).digest())
     return digest.hexdigest().encode()
+
+
+def _digest_of(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        msg = f"{file}: cannot be read: {error.strerror}"
+        raise SledsimError(msg) from None
 
 
 def _write(result: Result, folder: Path) -> None:
@@ -254,7 +268,7 @@ def _write(result: Result, folder: Path) -> None:
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
         raise SledsimError(msg) from None
-    for end, content in (contents | {"key": _key(contents)}).items():
+    for end, content in (contents | {"key": _key(result.item, contents)}).items():
         _core.write_atomically(files[end], content)
 
 

@@ -12,6 +12,7 @@ An item uses the public API of sledsim only. No published value stands in its co
 from __future__ import annotations
 
 import importlib
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ SHAPES = (
 """Names of shapes; :mod:`sledsim.papers.judge` tells what each means."""
 
 _FOLDER = Path(__file__).parent
+_BESIDE = Path(__file__).parents[4] / "shared"
+"""Beside the repository, if the package is used out of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,9 @@ class Item:
     values: tuple[Published, ...]
     hypotheses: dict[str, str] = field(default_factory=dict)
     """Other assumptions, each with its own results. They are shown and do not count."""
+    external: tuple[str, ...] = ()
+    """Names of files that do not come with sledsim and are used where they are: see
+    :func:`external_file`."""
 
     @property
     def id(self) -> str:
@@ -146,11 +152,26 @@ class Found:
         The same, or some of them, under other assumptions.
     series
         What is drawn besides; goes into the JSON document as it is.
+    note
+        What to know of this run, as which files it used; goes behind ``how``.
     """
 
     values: Mapping[str, Simulated]
     hypotheses: Mapping[str, Mapping[str, Simulated]] = field(default_factory=dict)
     series: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+def external_file(name: str) -> Path | None:
+    """Return a file that does not come with sledsim, or ``None`` where it is not.
+
+    It is looked for in the folder ``SLEDSIM_SHARED`` of the environment, or else in ``../shared``
+    beside the repository, and in the folder ``traces`` of either.
+    """
+    given = os.environ.get("SLEDSIM_SHARED")
+    folder = Path(given) if given is not None else _BESIDE
+    places = (folder / name, folder / "traces" / name)
+    return next((place for place in places if place.is_file()), None)
 
 
 @cache
@@ -243,6 +264,7 @@ def _item(file: Path) -> Item:
         how=_lines(table.take("how", str)),
         values=tuple(_published(value, place) for value in values),
         hypotheses={key: _lines(texts.take(key, str)) for key in list(hypotheses)},
+        external=tuple(table.take("external", list, default=[])),
     )
     table.end()
     return item

@@ -1,0 +1,171 @@
+"""Response times of the four schedulers against the load: what Figures 5 to 8 show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from math import exp, log
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from matplotlib.axes import Axes
+
+SCHEDULERS = {"FCFS": "fcfs", "C-LOOK": "c_look", "SSTF_LBN": "sstf_lbn", "SPTF": "sptf"}
+"""Scheduler by the name that the paper gives it."""
+MAX_QUEUE = 3000
+"""So many outstanding requests end a run as saturated."""
+MARKERS = dict(zip(SCHEDULERS, "osD^", strict=True))
+
+
+@dataclass(frozen=True)
+class Point:
+    """What came of one load."""
+
+    mean_ms: float
+    """Mean response time; of a saturated run, up to where it was given up."""
+    scv: float
+    """Squared coefficient of variation of the response times."""
+    error_ms: float | None
+    """Half the width of the 95 % confidence interval of the mean, if there are several seeds."""
+    saturated: bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What came of rising loads."""
+
+    loads: list[float] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+    @property
+    def mean_ms(self) -> list[float]:
+        """Mean response times."""
+        return [point.mean_ms for point in self.points]
+
+    @property
+    def scv(self) -> list[float]:
+        """Squared coefficients of variation."""
+        return [point.scv for point in self.points]
+
+    def knee(self, limit_ms: float) -> float:
+        """Return the load up to which the mean response time stays below a limit.
+
+        Between two loads the logarithm of the mean is taken to be linear.
+        """
+        means = list(zip(self.loads, self.mean_ms, strict=True))
+        for (load, mean), (next_load, next_mean) in pairwise(means):
+            if mean <= limit_ms < next_mean:
+                share = log(limit_ms / mean) / log(next_mean / mean)
+                return load + share * (next_load - load)
+        msg = f"no load from {means[0]} to {means[-1]} reaches {limit_ms} ms"
+        raise ValueError(msg)
+
+    def at(self, load: float) -> float:
+        """Return the mean response time at a load between two of the curve, as :meth:`knee`."""
+        means = list(zip(self.loads, self.mean_ms, strict=True))
+        for (before, mean), (after, next_mean) in pairwise(means):
+            if before <= load <= after:
+                return mean * exp(log(next_mean / mean) * (load - before) / (after - before))
+        msg = f"load {load} is outside {means[0][0]} to {means[-1][0]}"
+        raise ValueError(msg)
+
+    def turns(self, first: float, last: float) -> int:
+        """Count the steps between two loads on which the mean response time falls."""
+        inside = [
+            mean
+            for load, mean in zip(self.loads, self.mean_ms, strict=True)
+            if first <= load <= last
+        ]
+        return sum(after < before for before, after in pairwise(inside))
+
+
+def random_load(rate: float, requests: int, **keys: Any) -> ss.Load:
+    """Return the random workload of section 3, arriving so many times a second."""
+    return ss.workload(
+        "random",
+        rate=rate,
+        requests=requests,
+        size="exponential",
+        mean_size_kib=4,
+        read_fraction=0.67,
+        warm_up_requests=requests // 20,
+        max_queue=MAX_QUEUE,
+        **keys,
+    )
+
+
+def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) -> Point:
+    """Run a load with a scheduler, by the name that the paper gives it."""
+    run = ss.simulate(load, device, SCHEDULERS[scheduler], requests=False, seeds=seeds, threads=1)
+    times, interval = run.summary["response_time_ms"], run.summary["confidence"]
+    about = interval["response_time_ms"]
+    share = about and about["half_width_share"]
+    several = seeds > 1 and share is not None
+    return Point(
+        mean_ms=times["mean"],
+        scv=times["scv"],
+        error_ms=round(share * times["mean"], 6) if several else None,
+        saturated=run.summary["saturated"] is not None,
+    )
+
+
+def sweep(
+    load: Callable[[float], ss.Load],
+    device: ss.Device,
+    loads: Iterable[float],
+    *,
+    seeds: int = 1,
+    end_ms: float,
+    schedulers: Iterable[str] = SCHEDULERS,
+) -> dict[str, Curve]:
+    """Raise the load for each scheduler until its mean response time exceeds ``end_ms``."""
+    loads = list(loads)
+    curves = {scheduler: Curve() for scheduler in schedulers}
+    for scheduler, curve in curves.items():
+        for rate in loads:
+            point = measure(load(rate), device, scheduler, seeds)
+            curve.loads.append(rate)
+            curve.points.append(point)
+            if point.saturated or point.mean_ms > end_ms:
+                break
+    return curves
+
+
+def greedy(values: Mapping[str, float]) -> float:
+    """Return the lesser value of the two schedulers that may starve a request."""
+    return min(values["SSTF_LBN"], values["SPTF"])
+
+
+def series(curves: Mapping[str, Curve]) -> dict[str, Any]:
+    """Return curves as what goes into a document."""
+    return {name: asdict(curve) for name, curve in curves.items()}
+
+
+def draw_means(axes: Axes, curves: Mapping[str, Any], top_ms: float) -> None:
+    """Draw the mean response times of the curves of a document, as far as they are below a time."""
+    for name, curve in curves.items():
+        means = [point["mean_ms"] for point in curve["points"]]
+        axes.plot(curve["loads"], means, marker=MARKERS[name], ms=4, label=name)
+    axes.set(ylim=(0, top_ms), ylabel="mean response time (ms)")
+    axes.legend()
+
+
+def draw_scv(axes: Axes, curves: Mapping[str, Any], top: float, end_ms: float) -> None:
+    """Draw squared coefficients of variation.
+
+    Curves end where the mean exceeds ``end_ms``: nearer to saturation, a run is too short for its
+    variance.
+    """
+    for name, curve in curves.items():
+        pairs = [
+            (load, point["scv"])
+            for load, point in zip(curve["loads"], curve["points"], strict=True)
+            if point["mean_ms"] <= end_ms
+        ]
+        axes.plot(*zip(*pairs, strict=True), marker=MARKERS[name], ms=4, label=name)
+    axes.set(ylim=(0, top), ylabel="squared coefficient of variation\nof response times")
+    axes.legend()

@@ -1,0 +1,116 @@
+"""Figure 10: service time of 256 KB reads against the distance that the sled moves in X."""
+
+import random
+from statistics import fmean
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+
+BLOCKS = 512
+FAR = 1000
+"""Cylinders, as in the text."""
+STEP = 100
+SEED = 1
+
+
+def sled_ms(device: ss.Device, distances: list[int], samples: int) -> list[float]:
+    """Return mean times of reads that begin so many cylinders away, anywhere on the sled.
+
+    The sled starts at any height and in either direction, the read at any block. All distances
+    have the same heights, directions and blocks, so that their differences are exact sooner.
+    """
+    shape, own = device.spec["derived"], device.parameters
+    per_cylinder = shape["blocks"] // shape["cylinders"]
+    edge_m = 1e-9 * own["bit_cell_nm"] * shape["rows_per_track"] * 45
+    chance = random.Random(SEED)
+    drawn = [
+        (
+            chance.random(),
+            chance.choice((-1, 1)),
+            chance.randrange(per_cylinder),
+            chance.uniform(-edge_m, edge_m),
+            chance.choice(("up", "down")),
+        )
+        for _ in range(samples)
+    ]
+    means = []
+    for distance in distances:
+        times = []
+        for place, way, block, y_m, heading in drawn:
+            # The read may reach into the next cylinder: the last one begins none.
+            near = int(place * (shape["cylinders"] - 1 - distance))
+            start, end = (near, near + distance)[::way]
+            x_m = device.locate(start * per_cylinder).x_m
+            read = device.access(end * per_cylinder + block, BLOCKS, start=(x_m, y_m, heading))
+            times.append(1e3 * read.total_s)
+        means.append(fmean(times))
+    return means
+
+
+def disk_ms(disk: ss.Disk, distances: list[int], requests: int) -> list[float]:
+    """Return mean times of reads on the outermost tracks, for each distance of the arm.
+
+    The arm moves while the media turn, so that its distance changes the seek alone: the rest is
+    measured within one cylinder. The bus is as fast as the sled's.
+    """
+    zone = disk.zones()[0]
+    cylinder = disk.parameters["surfaces"] * zone.blocks_per_track
+    load = ss.workload(
+        requests=requests,
+        size="fixed",
+        mean_size_kib=256,
+        read_fraction=1,
+        last_lbn=cylinder - 1,
+        warm_up_requests=100,
+    )
+    summary = ss.simulate(load, disk, requests=False).summary
+    rest = summary["service_time_ms"]["mean"] - summary["seek_ms"]["mean"]
+    return [rest + disk.seek_ms(distance) for distance in distances]
+
+
+def simulate(*, quick: bool) -> Found:
+    """Move both devices over all distances."""
+    sled = ss.device("osdi2000")
+    disk = ss.device("atlas10k", buffer={"keep": "nothing"}, bus_ms_per_block=0.00512)
+    if not isinstance(disk, ss.Disk):
+        raise TypeError(disk)
+    cylinders, tracks = sled.spec["derived"]["cylinders"], disk.spec["derived"]["cylinders"]
+    moves = [*range(0, cylinders - 1, STEP), cylinders - 2]
+    times = sled_ms(sled, moves, 4000 if quick else 20_000)
+    arms = [*range(0, tracks, 4 * STEP), tracks - 1]
+    disk_times = disk_ms(disk, arms, 2000 if quick else 50_000)
+    transfer_ms = BLOCKS * 512 / disk.zones()[0].media_mb_s / 1e3
+    return Found(
+        {
+            "zero_ms": times[0],
+            "far_percent": 100 * (times[moves.index(FAR)] / times[0] - 1),
+            "most_percent": 100 * (max(times) / times[0] - 1),
+            "times_ms": times,
+            "disk_times": disk_times[-1] / disk_times[0],
+        },
+        hypotheses={"against_transfer": {"disk_times": disk_times[-1] / transfer_ms}},
+        series={
+            "MEMS": {"cylinders": moves, "ms": times},
+            "Atlas 10K": {"cylinders": arms, "ms": disk_times},
+        },
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw both devices over the share of their longest move."""
+    axes = figure.add_subplot()
+    for (device, curve), marker in zip(found.series.items(), "os", strict=True):
+        longest, first = curve["cylinders"][-1], curve["ms"][0]
+        shares = [100 * move / longest for move in curve["cylinders"]]
+        label = f"{device}: {first:.1f} ms without a move, at most {longest} cylinders"
+        relative = [time / first for time in curve["ms"]]
+        axes.plot(shares, relative, marker=marker, ms=4, label=label)
+    axes.set(
+        xlabel="distance (% of the longest)",
+        ylabel="service time of a 256 KB read\n(times that without a move)",
+        ylim=(0.9, None),
+        xlim=(-1, 101),
+    )
+    axes.legend()

@@ -1,0 +1,131 @@
+"""Figure 11: layouts for small and large data, against a simple one."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found, Simulated
+
+SMALL_SHARE = 89
+"""Per cent; the rest are large."""
+UNIT_BLOCKS = 800
+"""A large request, and what the organ pipe places together."""
+LAW, OTHER_LAWS = 0.75, {"zipf_0_5": 0.5, "zipf_1": 1.0}
+"""Exponents of Zipf's law for the popularity of units."""
+SUBREGIONED = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
+"""The centre square of Figure 9 for small data, whole columns for large ones."""
+ORGAN_PIPE = {"name": "organ_pipe", "unit_blocks": UNIT_BLOCKS, "law": "first"}
+SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
+
+Layout = str | dict[str, Any]
+
+
+def service_ms(
+    device: ss.Device, layout: Layout, small: dict[str, Any], large: dict[str, Any], seeds: int
+) -> float:
+    """Return the mean service time of the paper's mix, one request after the other."""
+    reads = {"read_fraction": 1, "size": "fixed"}
+    part = {
+        # Multiples of 10 blocks lie within a row of 20.
+        "small": reads | {"rate": SMALL_SHARE / 10, "mean_size_kib": 4, "blocking": 10} | small,
+        "large": reads | {"rate": 10 - SMALL_SHARE / 10, "mean_size_kib": 400} | large,
+    }
+    load = ss.workload("mix", requests=10_000, part=part)
+    run = ss.simulate(load, device, layout=layout, requests=False, seeds=seeds, threads=1)
+    mean: float = run.summary["service_time_ms"]["mean"]
+    return mean
+
+
+def simple_ms(device: ss.Device, seeds: int) -> float:
+    """Both sizes anywhere."""
+    return service_ms(device, "simple", {}, {"blocking": 10}, seeds)
+
+
+def in_parts_ms(device: ss.Device, layout: dict[str, Any], far: slice, seeds: int) -> float:
+    """Small data in the first part of a layout, large data in the parts farthest to the sides."""
+    parts = ss.layout(device, **layout).parts
+    outer = parts[far]
+    large = {"first_lbn": outer[0].first_lbn, "last_lbn": outer[-1].last_lbn, "blocking": 10}
+    return service_ms(device, layout, {"last_lbn": parts[0].last_lbn}, large, seeds)
+
+
+def pipe_ms(device: ss.Device, exponent: float, seeds: int) -> float:
+    """Both sizes by Zipf's law, the most popular units in the middle."""
+    law = {
+        "kind": "zipf",
+        "zipf_exponent": exponent,
+        "unit_blocks": UNIT_BLOCKS,
+        "scatter": False,
+        "last_lbn": device.blocks // UNIT_BLOCKS * UNIT_BLOCKS - 1,
+    }
+    return service_ms(device, ORGAN_PIPE, law, law | {"blocking": UNIT_BLOCKS}, seeds)
+
+
+def layouts_ms(device: ss.Device, exponent: float, seeds: int) -> dict[str, float]:
+    """Return the mean service time with each layout."""
+    return {
+        SIMPLE: simple_ms(device, seeds),
+        PIPE: pipe_ms(device, exponent, seeds),
+        COLUMNS: in_parts_ms(device, {"name": "columnar"}, slice(5, 25), seeds),
+        SUBREGIONS: in_parts_ms(device, SUBREGIONED, slice(3, 7), seeds),
+    }
+
+
+def gain(better: float, worse: float) -> float:
+    """Return by how many per cent a time is shorter."""
+    return 100 * (1 - better / worse)
+
+
+def compared(
+    settled: dict[str, float], unsettled: dict[str, float], disk: dict[str, float]
+) -> dict[str, Simulated]:
+    """Return what the text states."""
+    return {
+        "settled_ms": settled,
+        "subregioned_percent": gain(settled[SUBREGIONS], settled[SIMPLE]),
+        "columnar_percent": gain(settled[COLUMNS], settled[SIMPLE]),
+        "organ_pipe_percent": gain(settled[PIPE], settled[SIMPLE]),
+        "over_organ_pipe_percent": gain(settled[SUBREGIONS], settled[PIPE]),
+        "unsettled_percent": gain(
+            unsettled[SUBREGIONS],
+            min(time for name, time in unsettled.items() if name != SUBREGIONS),
+        ),
+        "disk_percent": gain(disk[PIPE], disk[SIMPLE]),
+    }
+
+
+def simulate(*, quick: bool) -> Found:
+    """Lay out the sled with and without settling, and the disk."""
+    seeds = 5 if quick else 20
+    bare = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
+    sleds = [ss.device("osdi2000", settling_constants=count, **bare) for count in (1, 0)]
+    disk = ss.device("atlas10k", bus_ms_per_block=0.0064)
+    settled, unsettled = (layouts_ms(sled, LAW, seeds) for sled in sleds)
+    disk_ms = {SIMPLE: simple_ms(disk, seeds), PIPE: pipe_ms(disk, LAW, seeds)}
+
+    def under(exponent: float) -> dict[str, Simulated]:
+        pipes = [{PIPE: pipe_ms(device, exponent, seeds)} for device in (*sleds, disk)]
+        return compared(settled | pipes[0], unsettled | pipes[1], disk_ms | pipes[2])
+
+    return Found(
+        compared(settled, unsettled, disk_ms),
+        hypotheses={name: under(exponent) for name, exponent in OTHER_LAWS.items()},
+        series={"MEMS": settled, "MEMS, no settling": unsettled, "Atlas 10K": disk_ms},
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw the time of each layout in per cent of the simple one's."""
+    axes = figure.add_subplot()
+    layouts = (SIMPLE, PIPE, COLUMNS, SUBREGIONS)
+    for number, layout in enumerate(layouts):
+        devices = [(at, ms) for at, ms in enumerate(found.series.values()) if layout in ms]
+        places = [at + 0.21 * (number - 1.5) for at, _ in devices]
+        shares = [100 * ms[layout] / ms[SIMPLE] for _, ms in devices]
+        bars = axes.bar(places, shares, 0.2, label=layout)
+        axes.bar_label(bars, [f"{ms[layout]:.2f}" for _, ms in devices], padding=2, fontsize=8)
+    axes.set_xticks(range(len(found.series)), list(found.series))
+    axes.set(ylabel="service time (% of simple; above: ms)", xlim=(-0.5, 2.5), ylim=(60, 112))
+    axes.grid(visible=False, axis="x")
+    axes.legend(ncols=4, loc="upper center", fontsize=8)

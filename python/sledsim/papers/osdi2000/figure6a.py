@@ -1,0 +1,42 @@
+"""Figure 6(a): mean response time of four schedulers on the sled, random workload."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+from sledsim.papers.osdi2000 import curves
+
+RATES = [250, 500, 750, *range(1000, 2050, 50)]
+LIMIT_MS, END_MS = 5, 60
+HIGH, ODD = 1500, (1500, 2000)
+
+
+def simulate(*, quick: bool) -> Found:
+    """Raise the rate of arrivals for each scheduler."""
+    device = ss.device("osdi2000")
+    requests, seeds = (20_000, 3) if quick else (100_000, 5)
+    found = curves.sweep(
+        lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
+    )
+    high = {name: curve.at(HIGH) for name, curve in found.items() if name != "FCFS"}
+    high["FCFS"] = curves.measure(curves.random_load(HIGH, requests), device, "FCFS").mean_ms
+    knees = {name: curve.knee(LIMIT_MS) for name, curve in found.items()}
+    return Found(
+        {
+            "knee_per_s": knees,
+            "fcfs_first": min(knee for name, knee in knees.items() if name != "FCFS")
+            / knees["FCFS"],
+            "high_ms": high,
+            "sptf_turns": found["SPTF"].turns(*ODD),
+        },
+        series=curves.series(found),
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw all four curves, as far as they stay below 20 ms."""
+    axes = figure.add_subplot()
+    curves.draw_means(axes, found.series, 20)
+    axes.axhline(LIMIT_MS, color="#56606b", linewidth=0.8, linestyle=":")
+    axes.annotate("knee", (270, LIMIT_MS), va="bottom", fontsize=8)
+    axes.set(xlabel="rate of arrivals (1/s)", xlim=(200, 2000))

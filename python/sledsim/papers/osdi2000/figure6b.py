@@ -1,0 +1,48 @@
+"""Figure 6(b): how fair four schedulers are on the sled, random workload."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+from sledsim.papers.osdi2000 import curves
+
+RATES = [250, 500, 750, *range(1000, 1500, 50), *range(1500, 2050, 100)]
+END_MS = 40
+ALL, HIGH = 1200, 1500
+
+
+def simulate(*, quick: bool) -> Found:
+    """Raise the rate of arrivals for each scheduler."""
+    device = ss.device("osdi2000")
+    requests, seeds = (20_000, 3) if quick else (100_000, 5)
+    found = curves.sweep(
+        lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
+    )
+
+    def scv(rate: float) -> dict[str, float]:
+        return {
+            name: curve.scv[curve.loads.index(rate)]
+            for name, curve in found.items()
+            if rate in curve.loads
+        }
+
+    high = scv(HIGH)
+    return Found(
+        {
+            "all": {
+                "C-LOOK": scv(ALL)["C-LOOK"],
+                "the best of the others": min(
+                    value for name, value in scv(ALL).items() if name != "C-LOOK"
+                ),
+            },
+            "high": {"C-LOOK": high["C-LOOK"], "SSTF_LBN or SPTF": curves.greedy(high)},
+        },
+        series=curves.series(found),
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw all four curves."""
+    axes = figure.add_subplot()
+    curves.draw_scv(axes, found.series, 1.5, END_MS)
+    axes.set(xlabel="rate of arrivals (1/s)", xlim=(200, 2000))

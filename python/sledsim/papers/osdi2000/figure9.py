@@ -1,0 +1,130 @@
+"""Figure 9: service times of requests that stay within one of 25 squares of the sled."""
+
+import random
+from statistics import fmean
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found
+
+SQUARES = 5
+SIDE_BITS, WHOLE_BITS = 400, 500
+"""Sides of a square: as in the caption, and a fifth of the region of a tip."""
+AUTHORS_UM = 40
+"""Displacement at which the springs of the authors' code pull with their stated force."""
+SEED = 1
+CENTRE, CORNERS = (2, 2), [(0, 0), (0, 4), (4, 0), (4, 4)]
+SETTLED, UNSETTLED = "settled", "unsettled"
+
+Means = dict[tuple[int, int], float]
+
+
+def square(device: ss.Device, side_bits: int, column: int, row: int) -> tuple[range, list[int]]:
+    """Return the cylinders of a square and the rows of which the middle lies in it."""
+    shape = device.spec["derived"]
+    first = shape["cylinders"] // 2 + side_bits * column - side_bits * SQUARES // 2
+    low = side_bits * row - side_bits * SQUARES // 2
+    row_bits, rows = 90, shape["rows_per_track"]
+    middles = [row_bits * (place - (rows - 1) / 2) for place in range(rows)]
+    inside = [place for place, bits in enumerate(middles) if low <= bits < low + side_bits]
+    return range(first, first + side_bits), inside
+
+
+def mean_ms(device: ss.Device, cylinders: range, rows: list[int], requests: int) -> float:
+    """Return the mean time of reads of one row, each from where the one before ended."""
+    chance = random.Random(SEED)
+    tracks = device.spec["derived"]["tracks_per_cylinder"]
+    end, times = None, []
+    for _ in range(requests + 1):
+        lbn = device.lbn(chance.choice(cylinders), chance.randrange(tracks), chance.choice(rows), 0)
+        read = device.access(lbn, 8, start=end)
+        times.append(1e3 * read.total_s)
+        end = read.end
+    return fmean(times[1:])
+
+
+def means_ms(device: ss.Device, side_bits: int, places: list[tuple[int, int]], n: int) -> Means:
+    """Return the mean times within some squares, by column and row."""
+    return {
+        (column, row): mean_ms(device, *square(device, side_bits, column, row), n)
+        for column, row in places
+    }
+
+
+def spread_percent(means: Means) -> float:
+    """Return how much longer requests in the corners take than in the centre."""
+    return 100 * (fmean(means[corner] for corner in CORNERS) / means[CENTRE] - 1)
+
+
+def spreads(requests: int, side_bits: int, reference_um: float) -> dict[str, float]:
+    """Return the spreads with settling and without."""
+    found = {}
+    for name, constants in ((SETTLED, 1), (UNSETTLED, 0)):
+        device = ss.device(
+            "osdi2000", settling_constants=constants, spring_reference_um=reference_um
+        )
+        means = means_ms(device, side_bits, [CENTRE, *CORNERS], requests)
+        found[f"{name}_percent"] = spread_percent(means)
+    return found
+
+
+def simulate(*, quick: bool) -> Found:
+    """Stay within each square, with settling and without."""
+    requests = 500 if quick else 10_000
+    places = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
+    found = {
+        name: means_ms(
+            ss.device("osdi2000", settling_constants=constants), SIDE_BITS, places, requests
+        )
+        for name, constants in ((SETTLED, 1), (UNSETTLED, 0))
+    }
+    corners = 4 * requests
+    return Found(
+        {f"{name}_percent": spread_percent(means) for name, means in found.items()}
+        | {
+            "places": {
+                "centre": found[SETTLED][CENTRE],
+                "corners": fmean(found[SETTLED][corner] for corner in CORNERS),
+            }
+        },
+        hypotheses={
+            "authors_code": spreads(corners, SIDE_BITS, AUTHORS_UM),
+            "whole_region": spreads(corners, WHOLE_BITS, 50),
+            "both": spreads(corners, WHOLE_BITS, AUTHORS_UM),
+        },
+        series={
+            name: [[means[column, row] for column in range(SQUARES)] for row in range(SQUARES)]
+            for name, means in found.items()
+        },
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw the grid with both times in each square."""
+    figure.set_size_inches(6.4, 5.2)
+    axes = figure.add_subplot()
+    axes.grid(visible=False)
+    settled, unsettled = found.series[SETTLED], found.series[UNSETTLED]
+    edge = SIDE_BITS * SQUARES / 2
+    shades = axes.imshow(
+        settled, origin="lower", extent=(-edge, edge, -edge, edge), cmap="cividis", alpha=0.6
+    )
+    for row in range(SQUARES):
+        for column in range(SQUARES):
+            x, y = (SIDE_BITS * (place - SQUARES // 2) for place in (column, row))
+            for times, upright in ((settled, True), (unsettled, False)):
+                axes.text(
+                    x,
+                    y,
+                    f"{times[row][column]:.3f}",
+                    ha="center",
+                    va="bottom" if upright else "top",
+                    style="normal" if upright else "italic",
+                    fontsize=9,
+                )
+    ticks = [SIDE_BITS * (place - SQUARES // 2) for place in range(SQUARES)]
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks)
+    axes.set(xlabel="X of the square's centre (bits)", ylabel="Y of the square's centre (bits)")
+    figure.colorbar(shades, label="mean service time (ms); italics: without settling")

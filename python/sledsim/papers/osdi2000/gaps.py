@@ -1,0 +1,97 @@
+"""Section 4.2: how far the schedulers are apart on the sled and on the disk."""
+
+from matplotlib.figure import Figure
+
+import sledsim as ss
+from sledsim.papers import Found, Simulated
+from sledsim.papers.osdi2000 import curves
+
+DEVICES = {"Atlas 10K": "atlas10k", "MEMS": "osdi2000"}
+DEPTH = 64
+"""Requests outstanding at any time, for what a scheduler sustains."""
+KNEE = 5
+"""Mean response time at a knee, in times that of an idle device."""
+OVERLOAD = 1.1
+"""A load that FCFS does not sustain and the others do."""
+LOADS = [0.85, 0.95, 1.0, 1.05, OVERLOAD, 1.15, 1.2, 1.3, 1.4]
+
+
+def closed(
+    device: ss.Device, scheduler: str, requests: int, seeds: int, depth: int
+) -> dict[str, float]:
+    """Keep so many requests outstanding; return the throughput and the share of seeks."""
+    load = ss.workload(
+        requests=requests, size="exponential", queue_depth=depth, warm_up_requests=requests // 20
+    )
+    rule = curves.SCHEDULERS[scheduler]
+    run = ss.simulate(load, device, rule, requests=False, seeds=seeds, threads=1).summary
+    return {
+        "per_s": run["throughput_iops"],
+        "response_ms": run["response_time_ms"]["mean"],
+        "seek_percent": 100 * run["seek_ms"]["mean"] / run["service_time_ms"]["mean"],
+    }
+
+
+def device_gaps(device: ss.Device, requests: int, seeds: int) -> dict[str, float]:
+    """Return how far the schedulers are apart on a device."""
+    idle_ms = closed(device, "FCFS", requests, seeds, 1)["response_ms"]
+    most = {
+        name: closed(device, name, requests, seeds, DEPTH)["per_s"] for name in ("FCFS", "C-LOOK")
+    }
+    found = curves.sweep(
+        lambda load: curves.random_load(load * most["FCFS"], requests),
+        device,
+        LOADS,
+        seeds=seeds,
+        end_ms=2 * KNEE * idle_ms,
+        schedulers=["FCFS", "C-LOOK", "SSTF_LBN"],
+    )
+    knee = {name: curve.knee(KNEE * idle_ms) for name, curve in found.items()}
+    return {
+        "fcfs_knees": knee["C-LOOK"] / knee["FCFS"],
+        "fcfs_sustained": most["C-LOOK"] / most["FCFS"],
+        "c_look": found["C-LOOK"].at(OVERLOAD) / found["SSTF_LBN"].at(OVERLOAD),
+    }
+
+
+def by_device(disk: dict[str, float], sled: dict[str, float]) -> dict[str, Simulated]:
+    """Return each gap by device."""
+    return {key: dict(zip(DEVICES, (disk[key], sled[key]), strict=True)) for key in disk}
+
+
+def simulate(*, quick: bool) -> Found:
+    """Compare both devices, the disk with its buffer and without."""
+    requests, seeds = (30_000, 4) if quick else (150_000, 5)
+    disk, sled = (device_gaps(ss.device(name), requests, seeds) for name in DEVICES.values())
+    bare_device = ss.device("atlas10k", buffer={"keep": "nothing"})
+    bare = device_gaps(bare_device, requests, seeds)
+    # What the arm and the sled do, without what the buffer takes off them.
+    share = {
+        name: closed(device, "FCFS", requests, seeds, 1)["seek_percent"]
+        for name, device in zip(DEVICES, (bare_device, ss.device("osdi2000")), strict=True)
+    }
+    return Found(
+        by_device(disk, sled) | {"seek_percent": share},
+        hypotheses={"no_buffer": by_device(bare, sled)},
+        series={"Atlas 10K": disk, "Atlas 10K, no buffer": bare, "MEMS": sled},
+    )
+
+
+LABELS = {
+    "fcfs_knees": "knee:\nC-LOOK over FCFS",
+    "fcfs_sustained": "sustained:\nC-LOOK over FCFS",
+    "c_look": "response time:\nC-LOOK over SSTF_LBN",
+}
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw bars of each gap, for the disk, the disk without its buffer and the sled."""
+    axes = figure.add_subplot()
+    for number, (device, values) in enumerate(found.series.items()):
+        places = [gap + 0.27 * (number - 1) for gap in range(len(LABELS))]
+        bars = axes.bar(places, [values[key] - 1 for key in LABELS], 0.25, bottom=1, label=device)
+        axes.bar_label(bars, [f"{values[key]:.2f}" for key in LABELS], padding=2, fontsize=8)
+    axes.set_xticks(range(len(LABELS)), list(LABELS.values()), fontsize=8)
+    axes.set(ylabel="ratio", ylim=(1, None))
+    axes.grid(visible=False, axis="x")
+    axes.legend()
