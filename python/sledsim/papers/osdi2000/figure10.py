@@ -113,4 +113,4 @@ def draw(figure: Figure, found: Found) -> None:
         ylim=(0.9, None),
         xlim=(-1, 101),
     )
-    axes.legend()
+    figure.legend(loc="outside upper left", fontsize=9)
