@@ -111,7 +111,7 @@ def pick_rates(name: str, scheduler: str, depths: Sequence[int]) -> dict[str, di
     device = ss.device(name)
     rates: dict[str, dict[str, float]] = {}
     for depth in depths:
-        requests = PICK_REQUESTS.get(name, PICK_REQUESTS["g2"]) + 10 * depth
+        requests = PICK_REQUESTS[name] + 10 * depth
         times = []
         for _ in range(3):
             load = ss.workload("random", requests=requests, queue_depth=depth)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, papers
+from sledsim import _core
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, table
 from sledsim.cli.work import work
@@ -83,6 +83,8 @@ def _workers(text: str) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
+    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+
     if options.json:
         print_json(
             {
@@ -110,6 +112,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> bool:
+    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+
     results = _results(papers.find(options.names), options)
     passed = all(result.verdict != "missed" for result in results)
     if options.json:
@@ -133,6 +137,8 @@ def _run(options: argparse.Namespace) -> bool:
 
 
 def _results(items: list[Item], options: argparse.Namespace) -> list[Result]:
+    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+
     return work(
         lambda beat: papers.run(
             items,
@@ -173,7 +179,8 @@ def _text(value: Any) -> str:
 
 
 def _report(options: argparse.Namespace) -> bool:
-    from sledsim.papers.page import page  # noqa: PLC0415 (needed here only)
+    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+    from sledsim.papers.page import page  # noqa: PLC0415 (it needs an extra)
 
     results = _results(papers.find([]), options)
     file = _folder(options) / "report.html"

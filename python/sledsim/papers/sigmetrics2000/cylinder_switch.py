@@ -2,6 +2,7 @@
 
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
 
 SWITCHES = {"tips deflect": "tip", "one-cylinder seek": "seek"}
 
@@ -9,16 +10,8 @@ SWITCHES = {"tips deflect": "tip", "one-cylinder seek": "seek"}
 def stream_mb_s(switch: str, requests: int) -> float:
     """Return the bandwidth of reading on and on, in 10^6 bytes per second."""
     device = ss.device("sigmetrics2000", cylinder_switch=switch)
-    cylinder = device.blocks // device.spec["derived"]["cylinders"]
-    load = ss.workload(
-        "sequential",
-        requests=requests,
-        read_fraction=1,
-        size="fixed",
-        mean_size_kib=cylinder / 2,
-    )
-    summary = ss.simulate(load, device).summary
-    return float(512e-6 * cylinder * summary["throughput_iops"])
+    block_mb = 512e-6
+    return block_mb * blocks_per_cylinder(device) * cylinders_per_s(device, requests)
 
 
 def least_turnaround_s(device: ss.Device) -> float:
@@ -31,7 +24,7 @@ def switches_s(device: ss.Device) -> tuple[float, float]:
     """Return the time from track to track and from cylinder to cylinder, in a stream."""
     derived = device.spec["derived"]
     track = derived["rows_per_track"] * derived["blocks_per_row"]
-    cylinder = device.blocks // derived["cylinders"]
+    cylinder = blocks_per_cylinder(device)
     start = device.access(0, track).end
     return (
         device.access(track, track, start=start).steps[0].seek_s,

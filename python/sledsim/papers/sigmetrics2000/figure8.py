@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
 
 TIMES_TABLE_1 = {"half of Table 1": 0.5, "Table 1": 1, "twice Table 1": 2}
 """Accelerations; the figure has three, but the text does not say which."""
@@ -20,16 +21,8 @@ def tip_kbit_s(rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> 
         cylinder_switch="tip",
     )
     own, derived = device.parameters, device.spec["derived"]
-    cylinder = device.blocks // derived["cylinders"]
-    load = ss.workload(
-        "sequential",
-        requests=cylinders,
-        read_fraction=1,
-        size="fixed",
-        mean_size_kib=cylinder / 2,
-        warm_up_requests=1,
-    )
-    blocks_per_s = cylinder * ss.simulate(load, device).summary["throughput_iops"]
+    rate = cylinders_per_s(device, cylinders, warm_up_requests=1)
+    blocks_per_s = blocks_per_cylinder(device) * rate
     row_bits = own["tip_sector_bits"] + own["servo_bits"]
     return float(blocks_per_s / derived["blocks_per_row"] * row_bits / 1000)
 

@@ -1,0 +1,23 @@
+"""Streams: reading on and on, a cylinder with each request."""
+
+from typing import Any
+
+import sledsim as ss
+
+
+def blocks_per_cylinder(device: ss.Device) -> int:
+    """Return how many blocks a cylinder has."""
+    return int(device.blocks // device.spec["derived"]["cylinders"])
+
+
+def cylinders_per_s(device: ss.Device, cylinders: int, **keys: Any) -> float:
+    """Read so many cylinders, one after the other; return how many a second that is."""
+    load = ss.workload(
+        "sequential",
+        requests=cylinders,
+        read_fraction=1,
+        size="fixed",
+        mean_size_kib=blocks_per_cylinder(device) / 2,
+        **keys,
+    )
+    return float(ss.simulate(load, device).summary["throughput_iops"])
