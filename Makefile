@@ -24,9 +24,11 @@ CARGO_FLAGS := --release --workspace --all-features $(if $(CI),--locked)
 define SYSTEM_PACKAGES
 build-essential | command -v cc
 python3-venv | $(PYTHON) -c "import ensurepip, venv"
+endef
+# Those that only tests need.
+define TEST_PACKAGES
 chromium | command -v chromium
 endef
-export SYSTEM_PACKAGES
 
 # Fuzzing needs no nightly compiler: --sanitizer none. Crashes go to fuzz/artifacts.
 CARGO_FUZZ := $(CURDIR)/target/tools/bin/cargo-fuzz
@@ -34,6 +36,7 @@ FUZZ_SECONDS ?= 60
 
 # The stamps: what they stand for is in their names or in their prerequisites.
 SYSTEM := out/.system
+TEST_SYSTEM := out/.system-test
 DEPENDENCIES := $(VENV)/.dependencies-$(shell cksum < requirements-dev.lock | tr ' ' -)
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
@@ -48,7 +51,7 @@ run: build ## Set everything up and run examples/first_look.py: out/first_look.h
 	$(PY) examples/first_look.py
 
 .PHONY: test
-test: build ## Set everything up and run all tests, Rust and Python
+test: build | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
 	cargo test $(CARGO_FLAGS)
 	$(PY) -m pytest
 
@@ -110,15 +113,12 @@ clean: ## Remove everything made here, .venv included
 	rm -rf .venv out target .hypothesis .mypy_cache .pytest_cache .ruff_cache python/sledsim/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(SYSTEM): Makefile
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "sledsim: needs Python 3.11 or newer, and $(PYTHON) is not; name another: make PYTHON=python3.12" >&2; exit 2; }
-	@command -v cargo > /dev/null || { \
-	  echo "sledsim: needs Rust (cargo), and it is not on the PATH; rustup.rs tells how to install it" >&2; exit 2; }
-	@missing=; \
+# Installs those of PACKAGES that are missing, if we may.
+define INSTALL_MISSING
+@missing=; \
 	while IFS='|' read -r package check; do \
 	  bash -c "$$check" > /dev/null 2>&1 < /dev/null || missing+=" $${package% }"; \
-	done <<< "$$SYSTEM_PACKAGES"; \
+	done <<< "$$PACKAGES"; \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
 	if [ -z "$$missing" ]; then \
 	  mkdir -p $(@D) && touch $@; \
@@ -132,6 +132,19 @@ $(SYSTEM): Makefile
 	else \
 	  echo "sledsim: missing system packages, and no right to install them (what needs them fails or skips):$$missing"; \
 	fi
+endef
+$(SYSTEM): export PACKAGES = $(SYSTEM_PACKAGES)
+$(TEST_SYSTEM): export PACKAGES = $(TEST_PACKAGES)
+
+$(SYSTEM): Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "sledsim: needs Python 3.11 or newer, and $(PYTHON) is not; name another: make PYTHON=python3.12" >&2; exit 2; }
+	@command -v cargo > /dev/null || { \
+	  echo "sledsim: needs Rust (cargo), and it is not on the PATH; rustup.rs tells how to install it" >&2; exit 2; }
+	$(INSTALL_MISSING)
+
+$(TEST_SYSTEM): Makefile | $(SYSTEM)
+	$(INSTALL_MISSING)
 
 $(CARGO_FUZZ):
 	cargo install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz
