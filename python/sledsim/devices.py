@@ -152,6 +152,39 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class Parallelism:
+    """What a sled can access at once, by the names of CMU-CS-03-125, Tables 2 and 3.
+
+    A square is what the tips over which a block is striped see of the media. As an integer it is
+    ``p``.
+    """
+
+    p: int
+    """Blocks that can be accessed at once."""
+    N: int
+    """Squares."""
+    S_x: int
+    """Blocks of a square in X: cylinders."""
+    S_y: int
+    """Blocks of a square in Y: rows."""
+    M: int
+    """By how many cylinders in either direction a tip can be micropositioned, at the start."""
+    N_x: int
+    """Squares under the blocks of one row: ``p``."""
+    N_y: int
+    """Sets of tips, each with its tracks: ``N / p``."""
+    S_T: int
+    """Blocks of a track."""
+    S_C: int
+    """Blocks of a cylinder."""
+
+    def __index__(self) -> int:
+        return self.p
+
+    __int__ = __index__
+
+
+@dataclass(frozen=True, slots=True)
 class Sector:
     """Where a block of a disk lies."""
 
@@ -334,6 +367,74 @@ class Device:
             _block_number(name, place, 2**32)
         return self._core.lbn(cylinder, track, row, cell)
 
+    @property
+    def parallelism(self) -> Parallelism:
+        """What the sled can access at once.
+
+        Raises
+        ------
+        SledsimError
+            For a device without a sled of its own; so do the methods below.
+        """
+        return Parallelism(**json.loads(self._core.parallelism()))
+
+    def equivalent(self, lbn: int, at_s: float = 0.0) -> list[int]:
+        """Return the equivalence class of a block, in the order of LBNs.
+
+        These are the blocks that can come under the tips while the sled is where it must be for
+        ``lbn``, itself among them; at most ``parallelism.p`` of them can be accessed at once
+        (CMU-CS-03-125, section 3.2).
+
+        Parameters
+        ----------
+        lbn
+            The block.
+        at_s
+            When, in simulated seconds: micropositioning may change (``micropositioning_later``).
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        _block_number("lbn", lbn, 2**64)
+        return self._core.equivalent(lbn, _seconds(at_s))
+
+    def conflicting(self, a: int, b: int, at_s: float = 0.0) -> bool:
+        """Whether two blocks cannot be accessed together, wherever the sled is.
+
+        They lie in different rows, farther apart than tips reach, under the same tips, or under
+        tips that share a resource which bears only one of them (CMU-CS-03-125, section 2.2).
+
+        Parameters
+        ----------
+        a, b
+            The blocks. A block does not conflict with itself.
+        at_s
+            When, in simulated seconds.
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        for name, lbn in (("a", a), ("b", b)):
+            _block_number(name, lbn, 2**64)
+        return self._core.conflicting(a, b, _seconds(at_s))
+
+    def boundaries(self, lbn: int) -> tuple[int, int]:
+        """Return first and last block of the track that holds ``lbn``.
+
+        That is the request which the device serves most efficiently (CMU-CS-03-125, section 3.4).
+
+        Raises
+        ------
+        SledsimError
+            If there is no such block.
+        """
+        _block_number("lbn", lbn, 2**64)
+        return self._core.boundaries(lbn)
+
 
 class Disk(Device):
     """A disk; what :func:`device` makes of one.
@@ -465,6 +566,13 @@ def _block_number(name: str, number: int, end: int) -> None:
     if not 0 <= number < end:
         msg = f"{name} = {number}: must be from 0 to {end - 1}"
         raise SledsimError(msg)
+
+
+def _seconds(at_s: float) -> float:
+    if not 0 <= at_s < 1e9:
+        msg = f"at_s = {at_s}: must be from 0 to 1e9"
+        raise SledsimError(msg)
+    return float(at_s)
 
 
 def _is_write(op: Op) -> bool:

@@ -17,6 +17,7 @@ pub mod layouts;
 pub mod load;
 pub mod mechanism;
 pub mod model;
+pub mod parallel;
 pub mod random;
 pub mod request;
 pub mod row;

@@ -13,7 +13,9 @@ use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::devices::mems::spec::Mems;
 use sledsim_core::devices::{self, Override, PRESETS};
 use sledsim_core::mechanism::Step;
+use sledsim_core::parallel::Parallel;
 use sledsim_core::request::Extent;
+use sledsim_core::units::Nanos;
 
 /// Place in X and Y in m, and direction: +1 up, -1 down.
 type PyPoint = (f64, f64, i8);
@@ -106,6 +108,13 @@ impl Device {
                 self.device.name()
             ))),
         }
+    }
+}
+
+impl Device {
+    fn parallel(&self) -> PyResult<&Parallel> {
+        let (mems, _) = self.mems()?;
+        Ok(&mems.parallel)
     }
 }
 
@@ -248,6 +257,28 @@ impl Device {
             x_m,
             y_m,
         ))
+    }
+
+    /// Parameters of parallel access by name, as JSON.
+    fn parallelism(&self) -> PyResult<String> {
+        Ok(self.parallel()?.parameters().to_string())
+    }
+
+    /// The equivalence class of a block.
+    fn equivalent(&self, lbn: u64, at_s: f64) -> PyResult<Vec<u64>> {
+        let class = self.parallel()?.equivalent(lbn, Nanos::from_s(at_s));
+        class.map_err(to_python)
+    }
+
+    /// Whether two blocks cannot be accessed together.
+    fn conflicting(&self, a: u64, b: u64, at_s: f64) -> PyResult<bool> {
+        let conflict = self.parallel()?.conflicting(a, b, Nanos::from_s(at_s));
+        conflict.map_err(to_python)
+    }
+
+    /// First and last block of the track of a block.
+    fn boundaries(&self, lbn: u64) -> PyResult<(u64, u64)> {
+        self.parallel()?.boundaries(lbn).map_err(to_python)
     }
 
     /// The block at a place.

@@ -9,6 +9,7 @@ use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
 use crate::error::Result;
 use crate::keys::{Keys, Range};
 use crate::model::Model;
+use crate::parallel::Parallel;
 use crate::schedulers::Scheduler;
 use crate::station::{Buffer, Buffered, Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
@@ -17,7 +18,7 @@ use std::f64::consts::PI;
 use std::fmt::Debug;
 
 /// A checked MEMS device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mems {
     /// The shape of the media and its LBN map.
     pub geometry: Geometry,
@@ -29,6 +30,8 @@ pub struct Mems {
     pub interface: Interface,
     /// The buffer, if it has one.
     pub buffer: Option<Buffer>,
+    /// What can be accessed at once.
+    pub parallel: Parallel,
     reach_x_m: f64,
     kinematics: Choice,
 }
@@ -169,6 +172,7 @@ impl Mems {
             behaviour,
             interface,
             buffer: Buffer::read(keys)?,
+            parallel: Parallel::read(keys, geometry)?,
             reach_x_m: reach_m.0,
             kinematics,
         })
@@ -230,6 +234,7 @@ impl Mems {
             "tracks_per_cylinder": geometry.tracks,
             "rows_per_track": geometry.rows,
             "blocks_per_row": geometry.blocks_per_row,
+            "squares": self.parallel.squares(),
             "blocks": geometry.blocks(),
             "capacity_bytes": geometry.blocks() * BLOCK_BYTES,
             "access_velocity_mm_s": 1e3 * self.drive.access_m_s,
