@@ -88,6 +88,7 @@ def run(
     load: Load,
     scheduler: str,
     layout: Layout | None,
+    background: Sequence[Sequence[tuple[str, object]]],
     rows: bool | str | Path,
     series: bool | str | Path,
     series_ms: float | None,
@@ -105,6 +106,7 @@ def scenario(
     settings: Sequence[str],
     samples: str | Path | None = None,
     layout: str | None = None,
+    background: Sequence[str] = (),
 ) -> tuple[Device, Load, str]: ...
 def trace_convert(
     inputs: Sequence[str],

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.devices import flat
 from sledsim.layouts import core_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from os import PathLike
 
     from sledsim.devices import Device
     from sledsim.loads import Load
+
+Task: TypeAlias = str | Mapping[str, object]
+"""A background task: its name, perhaps with keys, or a mapping of its keys."""
 
 
 class Run:
@@ -109,6 +114,7 @@ def simulate(
     scheduler: str = "fcfs",
     *,
     layout: str | Mapping[str, object] | None = None,
+    background: Task | Sequence[Task] = (),
     requests: bool | str | PathLike[str] | None = None,
     series: bool | str | PathLike[str] = False,
     series_ms: float | None = None,
@@ -130,6 +136,11 @@ def simulate(
         Where blocks live: a name (``"simple"``, ``"organ_pipe"``, ``"columnar"``,
         ``"subregioned"``, ``"bipartite"``), or a mapping of a layout's keys with its name:
         ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
+    background
+        Tasks that live off the tips which requests leave unused, in the order of their precedence:
+        ``"scan"``, ``"scrub"``, ``"backup"`` or ``"refresh"``, with keys as in
+        ``"scan(order=lbn; tail=0.01)"`` or as a mapping, ``{"task": "scan", "tail": 0.01}``. What
+        came of them is ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
         a path streams them to a Parquet file in constant memory. By default they are kept, but of
@@ -168,6 +179,7 @@ def simulate(
         load._core,  # noqa: SLF001
         scheduler,
         None if layout is None else core_layout(device, layout),
+        _tasks(background),
         requests if isinstance(requests, bool) else str(requests),
         series if isinstance(series, bool) else str(series),
         series_ms,
@@ -177,3 +189,10 @@ def simulate(
         progress,
     )
     return Run(json.loads(document), statistics, rows, windows)
+
+
+def _tasks(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:
+    given = [background] if isinstance(background, str | Mapping) else background
+    return [
+        [("label", task)] if isinstance(task, str) else list(flat(task)) for task in given
+    ]

@@ -8,6 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{Answers, Model};
+use crate::parallel::free::Background;
 use crate::row::Row;
 use crate::units::Nanos;
 use crate::workloads::Source;
@@ -230,7 +231,9 @@ pub fn simulate(
                 requests,
                 share: source.share(),
             })?;
-            if !enough && desk.observer.enough() {
+            let background = model.background();
+            let is_done = background.is_some_and(Background::ends_run);
+            if !enough && (is_done || desk.observer.enough()) {
                 enough = true;
                 arrival = Nanos::MAX;
             }

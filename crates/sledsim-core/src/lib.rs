@@ -13,6 +13,7 @@ pub mod devices;
 pub mod engine;
 pub mod error;
 pub mod keys;
+pub mod labels;
 pub mod layouts;
 pub mod load;
 pub mod mechanism;

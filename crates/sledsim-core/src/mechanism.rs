@@ -1,6 +1,7 @@
 //! The contract of one positioned resource: a sled, an arm, a memory.
 
 use crate::model::Energy;
+use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Parts;
 use crate::units::Nanos;
@@ -43,6 +44,11 @@ pub trait Mechanism: Send {
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let _ = (lbn, span);
         self.blocks()
+    }
+
+    /// The background tasks that live off its unused tips, if there are any.
+    fn background(&self) -> Option<&Background> {
+        None
     }
 
     /// Energy spent by cause up to `until`, which is not before the end of

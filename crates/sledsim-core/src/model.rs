@@ -1,6 +1,7 @@
 //! The contract of anything that takes requests.
 
 use crate::mechanism::Mechanism;
+use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
@@ -47,6 +48,11 @@ pub trait Model: Send {
         None
     }
 
+    /// The background tasks of the only device in it that may have any.
+    fn background(&self) -> Option<&Background> {
+        self.mechanism()?.background()
+    }
+
     /// Appends a report for this model and each of its children, outermost
     /// first, with energy and busy time counted up to `until`.
     fn report(&self, until: Nanos, reports: &mut Vec<Report>);
@@ -79,12 +85,14 @@ pub struct Energy {
     /// Writing what a buffer held back, whatever the mechanism did for it; not
     /// counted above.
     pub destage_j: f64,
+    /// Tips that accessed blocks for background tasks.
+    pub background_j: f64,
 }
 
 impl Energy {
     /// The causes with their names, in the order of the result schema.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, f64); 7] {
+    pub fn by_cause(&self) -> [(&'static str, f64); 8] {
         [
             ("seek_j", self.seek_j),
             ("transfer_j", self.transfer_j),
@@ -93,6 +101,7 @@ impl Energy {
             ("startup_j", self.startup_j),
             ("read_ahead_j", self.read_ahead_j),
             ("destage_j", self.destage_j),
+            ("background_j", self.background_j),
         ]
     }
 
@@ -114,6 +123,7 @@ impl Energy {
             startup_j: operation(self.startup_j, other.startup_j),
             read_ahead_j: operation(self.read_ahead_j, other.read_ahead_j),
             destage_j: operation(self.destage_j, other.destage_j),
+            background_j: operation(self.background_j, other.background_j),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::layouts::Laid;
 use crate::load::Load;
 use crate::model::{Model, Report};
+use crate::parallel::free::Background;
 use crate::row::Row;
 use crate::schedulers::Choice as SchedulerChoice;
 use crate::seeds::run_seeds;
@@ -92,7 +93,7 @@ pub const MOST_REQUESTS: u64 = 100_000_000;
 const LOOKS_IN_A_ROW: u32 = 2;
 
 impl Plan {
-    fn check(&self, load: &Load) -> Result<()> {
+    fn check(&self, device: &Device, load: &Load) -> Result<()> {
         if let Some(precision) = self.precision
             && !(precision > 0.0 && precision < 1.0)
         {
@@ -129,6 +130,12 @@ impl Plan {
             if self.series != SeriesTo::Nowhere {
                 return Err(Error::Key(format!(
                     "seeds = {seeds}: a series is of a single run only; run one seed for it"
+                )));
+            }
+            if device.has_background() {
+                return Err(Error::Key(format!(
+                    "seeds = {seeds}: background tasks are told of for a single run only; run one \
+                     seed for them"
                 )));
             }
             let Some(seed) = load.seed() else {
@@ -303,6 +310,8 @@ pub(crate) struct Single {
     pub(crate) stats: Stats,
     pub(crate) facts: RunFacts,
     pub(crate) workload: Value,
+    /// What background tasks came to.
+    background: Vec<Value>,
     batches: Vec<RecordBatch>,
     list: Vec<Row>,
     measured: Vec<Measured>,
@@ -323,13 +332,13 @@ pub fn run(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Run> {
     let plan = plan.into();
-    plan.check(load)?;
+    plan.check(device, load)?;
     let single = if plan.seeds > 1 {
         run_seeds(device, load, &scheduler, &plan, check)?
     } else {
         run_one(device, load, &scheduler, &plan, check)?
     };
-    let document = json!({
+    let mut document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
         "scheduler": scheduler.label(),
@@ -337,6 +346,9 @@ pub fn run(
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });
+    if !single.background.is_empty() {
+        document["summary"]["background"] = json!(single.background);
+    }
     Ok(Run {
         document,
         batches: single.batches,
@@ -454,6 +466,7 @@ pub(crate) fn run_one(
         stats: recorder.stats,
         facts,
         workload,
+        background: model.background().map_or_else(Vec::new, Background::facts),
         batches: recorder.batches,
         list: recorder.list.unwrap_or_default(),
         measured: source.take_measured(),
@@ -476,6 +489,7 @@ pub(crate) fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
         stats,
         facts,
         workload,
+        background: Vec::new(),
         batches: Vec::new(),
         list: Vec::new(),
         measured: Vec::new(),

@@ -1,4 +1,5 @@
-//! Scenarios: a device, a scheduler, a layout and a load, as data.
+//! Scenarios: a device, a scheduler, a layout, background tasks and a load, as
+//! data.
 //!
 //! ```toml
 //! [device]
@@ -11,6 +12,9 @@
 //! [layout]
 //! name = "columnar"
 //!
+//! [[background]]
+//! task = "scan"
+//!
 //! [workload]
 //! kind = "random"        # or kind = "trace" with file = "..."
 //! rate = 500
@@ -22,13 +26,14 @@ use crate::error::{Error, Result};
 use crate::keys::Keys;
 use crate::layouts::{Laid, Site};
 use crate::load::{Load, trace_path};
+use crate::parallel::free::TaskSpec;
 use crate::schedulers::Choice as SchedulerChoice;
 use std::path::{Path, PathBuf, absolute};
 
 /// A device, laid out, a scheduler and a load.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The device, with its layout if one is given.
+    /// The device, with its layout and background tasks if any are given.
     pub device: Device,
     /// The scheduler of every mechanism of it, and that of the host.
     pub scheduler: SchedulerChoice,
@@ -46,6 +51,9 @@ pub struct Additions {
     pub scheduler: Option<String>,
     /// A layout's name.
     pub layout: Option<String>,
+    /// Background tasks by name, with keys as in `scan(order=lbn)`; in place of
+    /// the file's.
+    pub background: Vec<String>,
     /// A workload's name.
     pub workload: Option<String>,
     /// The path of a trace.
@@ -58,7 +66,7 @@ pub struct Additions {
 }
 
 /// The tables of a scenario.
-const TABLES: [&str; 4] = ["device", "scheduler", "layout", "workload"];
+const TABLES: [&str; 5] = ["device", "scheduler", "layout", "background", "workload"];
 
 impl Scenario {
     /// Resolves the scenario at `file`, if any, with `additions`.
@@ -104,7 +112,7 @@ impl Scenario {
                 Error::Key(format!("--set {setting}: must be of the form key=value"))
             })?;
             let key = key.trim();
-            let table = key.split('.').next().unwrap_or_default();
+            let table = key.split(['.', '[']).next().unwrap_or_default();
             let known = key.contains('.') && TABLES.contains(&table);
             let full = if known {
                 key.to_owned()
@@ -132,6 +140,7 @@ impl Scenario {
             .take_table("workload")
             .unwrap_or_else(|| Keys::empty("workload"));
         let layout = keys.take_table("layout");
+        let background = keys.take_tables("background")?;
         keys.finish()?;
         let mut device = Device::from_keys(device, beside)?;
         if let Some(layout) = layout {
@@ -146,6 +155,16 @@ impl Scenario {
             )?;
             device = device.laid_out(laid);
         }
+        let tasks = if additions.background.is_empty() {
+            let tasks = background.into_iter().map(TaskSpec::read);
+            tasks.collect::<Result<Vec<_>>>()?
+        } else {
+            let named = additions.background.iter();
+            named
+                .map(|label| TaskSpec::named(label))
+                .collect::<Result<_>>()?
+        };
+        let device = device.with_background(&tasks)?;
         Ok(Self {
             device,
             scheduler: SchedulerChoice::read(scheduler)?,

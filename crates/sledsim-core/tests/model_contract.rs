@@ -30,7 +30,7 @@ fn plain(device_number: u16) -> Box<dyn Model> {
     device("g2", &[])
         .mems()
         .expect("a sled")
-        .build("plain", device_number, fcfs())
+        .build("plain", device_number, fcfs(), None)
 }
 
 /// A sled that parks soon, coasts, and sweeps runs: its state depends on time.
@@ -43,7 +43,7 @@ fn restless(device_number: u16) -> Box<dyn Model> {
     device("g3", &overrides)
         .mems()
         .expect("a sled")
-        .build("restless", device_number, fcfs())
+        .build("restless", device_number, fcfs(), None)
 }
 
 fn sled() -> Box<dyn Model> {
@@ -135,7 +135,7 @@ fn buffered_sled() -> Box<dyn Model> {
     device("g2", &overrides)
         .mems()
         .expect("a sled")
-        .build("buffered", 0, fcfs())
+        .build("buffered", 0, fcfs(), None)
 }
 
 /// Two sleds with buffers, of which only the first lets writes through.

@@ -9,6 +9,7 @@ use sledsim_core::engine::Progress;
 use sledsim_core::error::{Error, Result};
 use sledsim_core::keys::Keys;
 use sledsim_core::load::Load as CoreLoad;
+use sledsim_core::parallel::free::TaskSpec;
 use sledsim_core::request::Op;
 use sledsim_core::run::{Plan, RowsTo, SeriesTo};
 use sledsim_core::scenario::{Additions, Scenario};
@@ -141,7 +142,7 @@ type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
 /// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
 /// path of a file.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, layout, rows, series, series_ms, precision, seeds, threads, progress))]
+#[pyo3(signature = (device, load, scheduler, layout, background, rows, series, series_ms, precision, seeds, threads, progress))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -149,6 +150,7 @@ pub(crate) fn run(
     load: &Load,
     scheduler: &str,
     layout: Option<&Layout>,
+    background: Vec<Vec<(String, Bound<'_, PyAny>)>>,
     rows: Kept,
     series: Kept,
     series_ms: Option<f64>,
@@ -179,6 +181,13 @@ pub(crate) fn run(
     if let Some(layout) = layout {
         device = device.laid_out(layout.laid.clone());
     }
+    if !background.is_empty() {
+        let tasks = background
+            .into_iter()
+            .map(task)
+            .collect::<PyResult<Vec<_>>>()?;
+        device = device.with_background(&tasks).map_err(to_python)?;
+    }
     let result = py.detach(|| {
         sledsim_core::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
@@ -193,6 +202,16 @@ pub(crate) fn run(
     }
 }
 
+/// A background task: its keys, or its label under the key `label` alone.
+fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
+    if let [(name, label)] = &mut keys_given[..]
+        && name == "label"
+    {
+        return TaskSpec::named(&label.extract::<String>()?).map_err(to_python);
+    }
+    TaskSpec::read(keys("background", keys_given)?).map_err(to_python)
+}
+
 /// Whether and where something is kept.
 #[derive(FromPyObject)]
 pub(crate) enum Kept {
@@ -203,7 +222,7 @@ pub(crate) enum Kept {
 /// Resolves a scenario: (device, load, scheduler's name).
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
-#[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None, layout = None))]
+#[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None, layout = None, background = vec![]))]
 pub(crate) fn scenario(
     file: Option<PathBuf>,
     device: Option<String>,
@@ -213,11 +232,13 @@ pub(crate) fn scenario(
     settings: Vec<String>,
     samples: Option<PathBuf>,
     layout: Option<String>,
+    background: Vec<String>,
 ) -> PyResult<(Device, Load, String)> {
     let additions = Additions {
         device,
         scheduler,
         layout,
+        background,
         workload,
         trace,
         set: settings,

@@ -71,6 +71,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--layout", metavar="NAME", help="where blocks live: simple (the default), columnar, ..."
     )
+    parser.add_argument(
+        "--background",
+        metavar="TASK",
+        action="append",
+        default=[],
+        help="what unused tips do meanwhile: scan, scrub, backup or refresh, with keys as in "
+        '"scan(tail=0.01)"; may be repeated',
+    )
     loads.add_load(parser)
     parser.add_argument(
         "--requests", metavar="FILE", help="write one row per request to this Parquet file"
@@ -113,6 +121,7 @@ def _run(options: argparse.Namespace) -> None:
         loads.settings(options),
         samples_folder(),
         options.layout,
+        options.background,
     )
     device, load = Device(core_device), Load(core_load, "scenario")
     precision = loads.precision(options)

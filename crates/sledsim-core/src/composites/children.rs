@@ -2,6 +2,7 @@
 
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Energy, Model, Report};
+use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
@@ -108,6 +109,12 @@ impl Children {
         self.models[index].mechanism()
     }
 
+    /// The background tasks of child `index`, if it has any.
+    #[must_use]
+    pub fn background(&self, index: usize) -> Option<&Background> {
+        self.models[index].background()
+    }
+
     /// Hands `request` to child `index`.
     pub fn submit(&mut self, index: usize, request: Request, answers: &mut dyn Answers) {
         let mut desk = Desk {
@@ -170,6 +177,14 @@ impl Children {
         };
         self.models[child].wake(at, &mut desk);
         Some(None)
+    }
+
+    /// The reports of the children by index, of a composite that is no device of
+    /// its own.
+    pub fn report_alone(&self, until: Nanos, reports: &mut Vec<Report>) {
+        for model in &self.models {
+            model.report(until, reports);
+        }
     }
 
     /// The report of the composite called `name`, then those of its children

@@ -4,6 +4,7 @@ use super::Children;
 use crate::devices::memory::Memory;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
+use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Row;
 use crate::schedulers::{Scheduler, Waiting};
@@ -170,6 +171,10 @@ impl Model for HostQueue {
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {
         self.child.mechanism(0)
+    }
+
+    fn background(&self) -> Option<&Background> {
+        self.child.background(0)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

@@ -4,11 +4,13 @@
 //! index and keeps their times in order. The composite itself only says what
 //! a request turns into and what a child's completion leads to.
 
+mod active_tail;
 mod children;
 mod host_queue;
 mod read_cache;
 mod stripe;
 
+pub use active_tail::ActiveTail;
 pub use children::Children;
 pub use host_queue::HostQueue;
 pub use read_cache::ReadCache;

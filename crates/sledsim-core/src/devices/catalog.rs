@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
+use crate::parallel::free::{Background, TaskSpec};
 use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
 use crate::station::{Interface, Station};
 use crate::units::BLOCK_BYTES;
@@ -59,6 +60,8 @@ pub struct Device {
     keys: Keys,
     /// Where its blocks live, if not where it has them.
     layout: Option<Laid>,
+    /// Tasks that live off its unused tips, at their start.
+    background: Option<Background>,
 }
 
 #[derive(Clone, Debug)]
@@ -170,6 +173,7 @@ impl Device {
             kind,
             keys: all,
             layout: None,
+            background: None,
         })
     }
 
@@ -210,6 +214,37 @@ impl Device {
             layout: Some(layout),
             ..self
         }
+    }
+
+    /// The same device with background tasks that live off its unused tips, in
+    /// the order of their precedence. Their blocks are those of the device, not
+    /// of a layout.
+    ///
+    /// # Errors
+    /// A device that is no single sled, or a task larger than the device.
+    pub fn with_background(self, tasks: &[TaskSpec]) -> Result<Self> {
+        if tasks.is_empty() {
+            return Ok(self);
+        }
+        let Some(mems) = self.mems() else {
+            return Err(Error::Key(format!(
+                "background: the device '{}' is of kind '{}'; only a single sled (kind 'mems') \
+                 has tips to spare",
+                self.name,
+                self.kind()
+            )));
+        };
+        let background = Background::new(mems.parallel.clone(), tasks)?;
+        Ok(Self {
+            background: Some(background),
+            ..self
+        })
+    }
+
+    /// Whether it has background tasks.
+    #[must_use]
+    pub fn has_background(&self) -> bool {
+        self.background.is_some()
     }
 
     /// Its layout, if it was laid out.
@@ -311,7 +346,9 @@ impl Device {
         let device = names.len() as u16;
         names.push(self.name.clone());
         match &self.kind {
-            Kind::Mems(mems) => mems.build(&self.name, device, scheduler()),
+            Kind::Mems(mems) => {
+                mems.build(&self.name, device, scheduler(), self.background.clone())
+            }
             Kind::Disk(disk) => disk.build(&self.name, device, scheduler()),
             Kind::Flash(flash) => Box::new(FlashModel::new(&self.name, device, *flash)),
             Kind::Memory(memory) => Box::new(Station::new(

@@ -2,6 +2,7 @@
 
 use super::Layout;
 use crate::model::{Answers, Model, Report};
+use crate::parallel::free::Background;
 use crate::request::{Extent, Extents, Request};
 use crate::row::Row;
 use crate::units::Nanos;
@@ -93,6 +94,10 @@ impl Model for LaidOut {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.model.wake_at()
+    }
+
+    fn background(&self) -> Option<&Background> {
+        self.model.background()
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

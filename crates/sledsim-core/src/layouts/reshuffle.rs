@@ -21,6 +21,7 @@ use super::popularity::add;
 use crate::error::Result;
 use crate::keys::{Keys, Range};
 use crate::model::{Answers, Model, Report};
+use crate::parallel::free::Background;
 use crate::request::{Flags, Op, Request};
 use crate::row::Row;
 use crate::units::Nanos;
@@ -273,6 +274,10 @@ impl Model for Reshuffling {
 
     fn wake_at(&self) -> Option<Nanos> {
         [self.due, self.model.wake_at()].into_iter().flatten().min()
+    }
+
+    fn background(&self) -> Option<&Background> {
+        self.model.background()
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

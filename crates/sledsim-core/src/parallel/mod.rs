@@ -10,6 +10,7 @@
 //! a resource no more than it bears.
 
 pub mod conflicts;
+pub mod free;
 mod micropositioning;
 
 pub use conflicts::Groups;

@@ -3,6 +3,7 @@
 use super::{AgedSptf, CLook, Fcfs, Scheduler, Sptf, SstfLbn, ZoneSptf};
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Range, did_you_mean};
+use crate::labels::keys_of_label;
 use std::fmt;
 use std::sync::Arc;
 use toml_edit::Value;
@@ -122,22 +123,7 @@ impl Choice {
     /// # Errors
     /// A label of another form.
     pub fn keys_of(label: &str) -> Result<Vec<(&str, Value)>> {
-        let refuse = |problem: &str| Error::Key(format!("scheduler '{label}': {problem}"));
-        let Some((name, rest)) = label.split_once('(') else {
-            return Ok(vec![("name", label.trim().into())]);
-        };
-        let mut keys = vec![("name", name.trim().into())];
-        let inside = rest.strip_suffix(')');
-        let inside = inside.ok_or_else(|| refuse("must be NAME or NAME(key=value; key=value)"))?;
-        for setting in split(inside) {
-            let (key, value) = (setting.split_once('='))
-                .ok_or_else(|| refuse(&format!("'{setting}' must be of the form key=value")))?;
-            let text = value.trim();
-            // What is no number is a name.
-            let value = text.parse::<Value>().unwrap_or_else(|_| text.into());
-            keys.push((key.trim(), value));
-        }
-        Ok(keys)
+        keys_of_label("scheduler", "name", label)
     }
 
     /// Reads the keys `name` (`fcfs` if it is not given), those of the
@@ -210,22 +196,4 @@ impl Choice {
     pub fn make(&self) -> Box<dyn Scheduler> {
         (self.make)()
     }
-}
-
-/// Settings between semicolons, those inside parentheses left whole.
-fn split(settings: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
-    for (at, character) in settings.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ';' if depth == 0 => {
-                parts.push(settings[from..at].trim());
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(settings[from..].trim());
-    parts
 }

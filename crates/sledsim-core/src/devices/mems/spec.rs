@@ -6,10 +6,13 @@ use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnarou
 use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
 use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
+use crate::composites::ActiveTail;
 use crate::error::Result;
 use crate::keys::{Keys, Range};
+use crate::mechanism::Mechanism;
 use crate::model::Model;
 use crate::parallel::Parallel;
+use crate::parallel::free::{Background, FreeTips};
 use crate::schedulers::Scheduler;
 use crate::station::{Buffer, Buffered, Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
@@ -200,14 +203,22 @@ impl Mems {
         }
     }
 
-    /// The device as a model.
+    /// The device as a model, with background tasks that live off its unused
+    /// tips.
     #[must_use]
-    pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
+    pub fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: Box<dyn Scheduler>,
+        background: Option<Background>,
+    ) -> Box<dyn Model> {
         self.with_motion(Build {
             spec: self,
             name,
             device,
             scheduler,
+            background,
         })
     }
 
@@ -250,23 +261,43 @@ struct Build<'a> {
     name: &'a str,
     device: u16,
     scheduler: Box<dyn Scheduler>,
+    background: Option<Background>,
 }
 
 impl WithMotion for Build<'_> {
     type Output = Box<dyn Model>;
 
-    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+    fn with<K: Kinematics + Debug + 'static>(mut self, motion: Motion<K>) -> Self::Output {
+        let row_s = motion.row_s();
         let sled = Sled::new(motion, self.spec.behaviour);
+        let Some(background) = self.background.take() else {
+            return self.around(sled);
+        };
+        let power = &self.spec.behaviour.power;
+        let tips = match power.tips_powered {
+            TipsPowered::Used => f64::from(self.spec.geometry.tips_per_lbn),
+            TipsPowered::All => 0.0, // as it is without
+        };
+        let block_j = 1e-3 * power.tip_mw * tips * row_s;
+        let has_tail = background.has_tail();
+        let model = self.around(FreeTips::new(sled, background, block_j));
+        if has_tail {
+            Box::new(ActiveTail::new(model))
+        } else {
+            model
+        }
+    }
+}
+
+impl Build<'_> {
+    /// The station around a mechanism.
+    fn around<M: Mechanism + 'static>(self, mechanism: M) -> Box<dyn Model> {
         let (name, device, interface) = (self.name, self.device, self.spec.interface);
+        let scheduler = self.scheduler;
         match self.spec.buffer {
-            None => Box::new(Station::new(name, device, sled, self.scheduler, interface)),
+            None => Box::new(Station::new(name, device, mechanism, scheduler, interface)),
             Some(buffer) => Box::new(Buffered::new(
-                name,
-                device,
-                sled,
-                self.scheduler,
-                interface,
-                buffer,
+                name, device, mechanism, scheduler, interface, buffer,
             )),
         }
     }

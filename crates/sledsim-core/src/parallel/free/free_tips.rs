@@ -1,0 +1,84 @@
+//! A sled whose unused tips serve background tasks.
+
+use super::{Background, Used};
+use crate::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::model::Energy;
+use crate::request::Request;
+use crate::units::Nanos;
+
+/// A mechanism that serves every request as the one inside, and lets background
+/// tasks have what its passes leave.
+#[derive(Clone, Debug)]
+pub struct FreeTips<M> {
+    inner: M,
+    background: Background,
+    /// Energy of a block that a task reads or writes, in J.
+    block_j: f64,
+}
+
+impl<M> FreeTips<M> {
+    /// Tasks around a mechanism; a block that they access takes `block_j`.
+    #[must_use]
+    pub fn new(inner: M, background: Background, block_j: f64) -> Self {
+        Self {
+            inner,
+            background,
+            block_j,
+        }
+    }
+}
+
+impl<M: Mechanism> Mechanism for FreeTips<M> {
+    fn blocks(&self) -> u64 {
+        self.inner.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.inner.estimate(at, request)
+    }
+
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        let from = steps.len();
+        let service = self.inner.serve(at, request, steps);
+        if !request.flags.background {
+            self.background.begins();
+        }
+        for step in &steps[from..] {
+            let used = Used {
+                lbn: step.lbn,
+                blocks: step.blocks,
+                op: request.op,
+                background: request.flags.background,
+            };
+            self.background.pass(at + step.end, &used);
+        }
+        service
+    }
+
+    fn place(&self, request: &Request) -> Place {
+        self.inner.place(request)
+    }
+
+    fn major(&self, at: Nanos) -> i64 {
+        self.inner.major(at)
+    }
+
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+        self.inner.at_least(at, major)
+    }
+
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        self.inner.end_of(lbn, span)
+    }
+
+    fn background(&self) -> Option<&Background> {
+        Some(&self.background)
+    }
+
+    fn energy(&self, until: Nanos) -> Energy {
+        Energy {
+            background_j: self.block_j * self.background.accessed() as f64,
+            ..self.inner.energy(until)
+        }
+    }
+}
