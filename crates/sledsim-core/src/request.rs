@@ -46,6 +46,8 @@ pub struct Flags {
     pub fua: bool,
     /// Background work, to be served at no cost to the foreground.
     pub background: bool,
+    /// Asked for by a background task on unused tips.
+    pub for_task: bool,
 }
 
 /// A contiguous range of logical blocks.

@@ -54,6 +54,7 @@ impl ActiveTail {
             let mut request = Request::new(id, at, wanted.op, wanted.lbn, 1);
             request.flags = Flags {
                 background: true,
+                for_task: true,
                 ..Flags::default()
             };
             Some(request)

@@ -235,6 +235,13 @@ impl Device {
             )));
         };
         let background = Background::new(mems.parallel.clone(), tasks)?;
+        if background.has_tail() && mems.buffer.is_some() {
+            return Err(Error::Key(format!(
+                "background tail: asks the media for blocks, and '{}' has a buffer that might \
+                 answer; a tail needs a device without [buffer]",
+                self.name
+            )));
+        }
         Ok(Self {
             background: Some(background),
             ..self

@@ -48,7 +48,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
                 lbn: step.lbn,
                 blocks: step.blocks,
                 op: request.op,
-                background: request.flags.background,
+                for_task: request.flags.for_task,
             };
             self.background.pass(at + step.end, &used);
         }

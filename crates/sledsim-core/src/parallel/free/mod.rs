@@ -59,7 +59,7 @@ pub struct Used {
     /// What the request does with them.
     pub op: Op,
     /// Whether a task asked for them.
-    pub background: bool,
+    pub for_task: bool,
 }
 
 impl Background {
@@ -134,12 +134,12 @@ impl Background {
         let first = self.parallel.spot(used.lbn);
         self.used.fill(0);
         self.in_use.fill(0);
-        let touch = match (used.op, used.background) {
+        let touch = match (used.op, used.for_task) {
             (Op::Read, _) => Touch::Read,
             (_, true) => Touch::Rewrite,
             (_, false) => Touch::Write,
         };
-        let by = if used.background {
+        let by = if used.for_task {
             By::Active
         } else {
             By::Foreground
@@ -151,16 +151,12 @@ impl Background {
                 task.touched(&spot, touch, by, &self.parallel);
             }
         }
-        if used.background {
+        if used.for_task {
             // One block, asked for by the first that is impatient.
             self.took(0, By::Active);
         }
         let mut left = self.parallel.parallelism() - used.blocks;
-        let by = if used.background {
-            By::Active
-        } else {
-            By::Free
-        };
+        let by = if used.for_task { By::Active } else { By::Free };
         let reach = self.parallel.micropositioning.at(at);
         for index in 0..self.tasks.len() {
             for touch in [Touch::Rewrite, Touch::Read] {
