@@ -346,9 +346,7 @@ pub fn run(
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });
-    if !single.background.is_empty() {
-        document["summary"]["background"] = json!(single.background);
-    }
+    document["summary"]["background"] = json!(single.background);
     Ok(Run {
         document,
         batches: single.batches,

@@ -189,11 +189,26 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     yield ["queue", f"{number(depth)} others on arrival in the mean, at most {number(most)}"]
     if wait := summary["longest_wait"]:
         yield ["longest wait", _longest_wait(wait, summary["queue_ms"]["p99_99"])]
+    for task in summary["background"]:
+        yield [f"background {task['task']}", _background(task)]
     yield ["confidence", _confidence(summary)]
     if precision := summary["precision"]:
         reached = "not reached" if precision["missed"] else "reached"
         why = f": {precision['missed']}" if precision["missed"] else ""
         yield ["precision", f"{percent(precision['target'])} {reached}{why}"]
+
+
+def _background(task: dict[str, Any]) -> str:
+    blocks, done, percents = task["blocks"], task["done_blocks"], task["percent"]
+    ways = [
+        ("with free tips", task["free_blocks"]),
+        ("with the load", task["foreground_blocks"]),
+        ("in passes of its own", task["active_blocks"]),
+    ]
+    how = ", ".join(f"{number(count)} {way}" for way, count in ways if count)
+    reached = [k for k in (50, 95, 100) if percents["time_s"][k] is not None]
+    when = ", ".join(f"{k} % after {number(percents['time_s'][k])} s" for k in reached)
+    return "; ".join(filter(None, [f"{number(done)} of {number(blocks)} blocks: {how}", when]))
 
 
 def _longest_wait(wait: dict[str, Any], usual: float) -> str:
