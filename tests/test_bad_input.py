@@ -351,7 +351,7 @@ def test_an_exception_in_progress_comes_out_and_leaves_no_file(folder: Path) -> 
 def test_wrong_types_are_type_errors() -> None:
     for do in (
         lambda: ss.device("g2", tips=None),
-        lambda: ss.workload("random", requests=[1]),
+        lambda: ss.workload("random", requests={1}),
         lambda: ss.device("g2").locate("1"),  # type: ignore[arg-type]
     ):
         with pytest.raises(TypeError):

@@ -193,6 +193,4 @@ def simulate(
 
 def _tasks(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:
     given = [background] if isinstance(background, str | Mapping) else background
-    return [
-        [("label", task)] if isinstance(task, str) else list(flat(task)) for task in given
-    ]
+    return [[("label", task)] if isinstance(task, str) else list(flat(task)) for task in given]

@@ -13,8 +13,8 @@ use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::mechanism::{Mechanism, Step};
 use sledsim_core::model::Energy;
-use sledsim_core::parallel::Parallel;
 use sledsim_core::parallel::free::{Background, FreeTips, TaskSpec};
+use sledsim_core::parallel::{Groups, Parallel};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Op, Request};
 use sledsim_core::schedulers::{Fcfs, Scheduler};
@@ -62,6 +62,7 @@ impl Naive {
         self.due.len() + self.held.len()
     }
 
+    #[allow(clippy::collapsible_match, reason = "one arm for one kind of touch")]
     fn touched(&mut self, lbn: u64, touch: Touch, foreground: bool) {
         if self.left() == 0 {
             return;
@@ -144,7 +145,7 @@ fn naive_pass(
                     let groups = parallel.groups.as_ref();
                     groups.is_some_and(|g| g.of(square(**other)) == g.of(square(lbn)))
                 };
-                let most = parallel.groups.as_ref().map_or(u32::MAX, |g| g.at_once()) as usize;
+                let most = parallel.groups.as_ref().map_or(u32::MAX, Groups::at_once) as usize;
                 if wanted
                     && used.len() < parallel.parallelism() as usize
                     && used.iter().all(|other| square(*other) != square(lbn))
@@ -299,7 +300,7 @@ fn requests(blocks: u64, count: u64) -> Vec<Request> {
     let mut at = Nanos::ZERO;
     (0..count)
         .map(|id| {
-            at = at + Nanos(random.below(4_000_000));
+            at += Nanos(random.below(4_000_000));
             let op = if random.below(4) == 0 {
                 Op::Write
             } else {

@@ -4,7 +4,7 @@ use crate::disk::Disk;
 use crate::error::{SledsimError, to_python};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sledsim_core::devices::disk::seek;
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
@@ -26,10 +26,10 @@ pub(crate) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
 }
 
-/// No key is longer than this; a dict inside itself would have one.
+/// No key is longer than this; a list or dict inside itself would have one.
 const LONGEST_KEY: usize = 1000;
 
-/// An argument as the value of a key; a dict is a table.
+/// An argument as the value of a key; a dict is a table, a tuple a list.
 fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if given.is_instance_of::<PyBool>() {
         Ok(given.extract::<bool>()?.into())
@@ -44,28 +44,39 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         Ok(given.extract::<String>()?.into())
     } else if let Ok(table) = given.cast::<PyDict>() {
         let mut keys = toml_edit::InlineTable::new();
-        if name.len() > LONGEST_KEY {
-            let says = format!("argument {name}: a dict must not lie inside itself");
-            return Err(SledsimError::new_err(says));
-        }
-        for (key, inside) in table {
+        for (key, given) in table {
             let key = key.extract::<String>().map_err(|_| {
                 PyTypeError::new_err(format!("argument {name}: key {key}: must be a string"))
             })?;
-            let inside = value(&format!("{name}.{key}"), &inside)?;
-            keys.insert(key, inside);
+            let value = inside(&format!("{name}.{key}"), &given)?;
+            keys.insert(key, value);
         }
         Ok(keys.into())
+    } else if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
+        let item = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+            inside(&format!("{name}[{index}]"), &item?)
+        };
+        let items = given.try_iter()?.enumerate().map(item);
+        Ok(items.collect::<PyResult<toml_edit::Array>>()?.into())
     } else if let Ok(number) = given.call_method0("item").and_then(|n| n.extract::<f64>()) {
         // A number of numpy's.
         Ok(number.into())
     } else {
         let kind = given.get_type();
         let says = format!(
-            "argument {name}: must be a number, a string, a bool, or a dict of these, not {kind}"
+            "argument {name}: must be a number, a string, a bool, or a list or dict of these, not {kind}"
         );
         Err(PyTypeError::new_err(says))
     }
+}
+
+/// As [`value`], of something inside a list or dict.
+fn inside(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
+    if name.len() > LONGEST_KEY {
+        let says = format!("argument {name}: a list or dict must not lie inside itself");
+        return Err(SledsimError::new_err(says));
+    }
+    value(name, given)
 }
 
 /// Keyword arguments as overrides of keys.

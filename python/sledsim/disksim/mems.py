@@ -87,6 +87,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     name = "Layout policy"
     source = f"{name} = {block.item(name)}"
     top.add("lbn_map", chosen(block, name, _MAPS), source, place_of(block, name))
+    top.add("micropositioning_cylinders", 0, _MODEL, block.place)
     plain(_MOTION)
     _write_springs(block, top, account)
     scaled("tip_rate_kbit_s", "Sled access speed", 1e-3, "Sled access speed, in bit/s")

@@ -25,14 +25,14 @@ impl Micropositioning {
         }
     }
 
-    /// Reads `micropositioning_cylinders` (default 0) and
+    /// Reads `micropositioning_cylinders` and
     /// `micropositioning_later`, a list of `[from_s, cylinders]`.
     ///
     /// # Errors
     /// A key that is not allowed, or times that do not rise.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let most = 1_000_000;
-        let cylinders = keys.opt_u32("micropositioning_cylinders", 0..=most)?;
+        let cylinders = keys.u32("micropositioning_cylinders", 0..=most)?;
         let range = |high: f64| Range::at_least(0.0).at_most(high);
         let key = "micropositioning_later";
         let allowed = [range(1e9), range(f64::from(most))];
@@ -48,10 +48,7 @@ impl Micropositioning {
             }
             later.push((from, cylinders as u32));
         }
-        Ok(Self {
-            cylinders: cylinders.unwrap_or(0),
-            later,
-        })
+        Ok(Self { cylinders, later })
     }
 
     /// Cylinders in either direction at `at`.
