@@ -1,0 +1,139 @@
+"""Background tasks from Python and from the command line: what users see of free bandwidth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+LOAD: dict[str, Any] = {"rate": 10, "requests": 60_000, "size": "fixed", "blocking": 8}
+SMALL = {"travel_x_um": 2.0}  # 50 cylinders: 135,000 blocks
+
+
+def run(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> ss.Run:
+    """Run the load with a task on the device of CMU-CS-03-125."""
+    load = ss.workload("random", **(LOAD | keys))
+    return ss.simulate(
+        load, ss.device("cmu2003", **(device or SMALL)), background=background, requests=True
+    )
+
+
+def test_every_block_is_had_once_and_no_row_moves() -> None:
+    alone, busy = run(()), run("scan")
+    assert pa.table(alone.requests) == pa.table(busy.requests)
+    assert alone.summary["background"] == []
+    (task,) = busy.summary["background"]
+    assert task["complete"]
+    assert task["done_blocks"] == task["blocks"] == 135_000
+    assert task["foreground_blocks"] + task["free_blocks"] == 135_000
+    times = task["percent"]["time_s"]
+    assert len(times) == 101
+    assert times == sorted(times)
+    assert times[0] == 0 < times[100] < busy.summary["duration_s"]
+
+
+def test_the_run_may_end_with_the_task() -> None:
+    # Whether to go on is asked now and then, not at every request.
+    short = run({"task": "scan", "ends_run": True})
+    needed = short.summary["background"][0]["percent"]["requests"][100]
+    assert needed <= short.summary["requests"] < needed + 1000
+    longer = run({"task": "scan", "ends_run": False})
+    assert longer.summary["requests"] == LOAD["requests"]
+    assert longer.summary["background"][0]["percent"] == short.summary["background"][0]["percent"]
+
+
+@pytest.mark.parametrize(("task", "passes"), [("scan", 1), ("scrub", 1), ("refresh", 2)])
+def test_power_of_the_tips(task: str, passes: int) -> None:
+    # 64 tips of 1 mW for a row of 90 bits at 700 kbit/s.
+    busy = run(task)
+    (found,) = busy.summary["background"]
+    joules = found["free_blocks"] * 64e-3 * 90 / 700e3
+    assert busy.summary["energy_j"]["background"] == pytest.approx(joules, rel=1e-9)
+    if found["complete"]:
+        most = passes * (found["blocks"] - found["foreground_blocks"])
+        assert found["free_blocks"] <= most + passes * found["foreground_blocks"]
+
+
+def test_what_refresh_may_hold_sets_its_pace() -> None:
+    shares = []
+    for mib in (1, 4, 64):
+        (task,) = run({"task": "refresh", "buffer_mib": mib}).summary["background"]
+        shares.append(task["done_blocks"] / task["blocks"])
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
+
+
+def test_a_backup_under_writes_goes_round_again() -> None:
+    (still,) = run("backup", read_fraction=1.0).summary["background"]
+    (moving,) = run("backup", read_fraction=0.2).summary["background"]
+    assert still["complete"]
+    assert still["again_blocks"] == 0
+    assert moving["again_blocks"] > 0
+
+
+def test_tasks_share_what_they_read() -> None:
+    together = run(["scan", "scrub"]).summary["background"]
+    assert together[1]["free_blocks"] < 0.2 * together[0]["free_blocks"]
+    assert together[0]["percent"] == run("scan").summary["background"][0]["percent"]
+
+
+def test_micropositioning_that_shrinks_shows_in_the_pace() -> None:
+    def time_s(**keys: Any) -> float:
+        device = SMALL | {"micropositioning_cylinders": 5} | keys
+        (task,) = run("scan", device).summary["background"]
+        at: float = task["percent"]["time_s"][99]
+        return at
+
+    free, gone, none = (
+        time_s(),
+        time_s(micropositioning_later=[[800.0, 0]]),
+        time_s(micropositioning_cylinders=0),
+    )
+    assert free < gone < none
+
+
+def test_a_scenario_file_and_the_command_line_say_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scan.toml"
+    file.write_text(
+        '[device]\nbase = "cmu2003"\ntravel_x_um = 2.0\n'
+        '[[background]]\ntask = "scan"\norder = "lbn"\ntail = 0.1\n'
+        "[workload]\nrate = 10\nrequests = 3000\n"
+    )
+    assert main(["run", str(file), "--json"]) == 0
+    from_file = json.loads(capsys.readouterr().out)
+    given = ("--device", "cmu2003", "--set", "device.travel_x_um=2.0", "--set", "rate=10")
+    label = "scan(order=lbn; tail=0.1)"
+    assert main(["run", *given, "--set", "requests=3000", "--background", label, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summary"] == from_file["summary"]
+    assert main(["run", str(file), "--set", "background[0].tail=0"]) == 0
+    out = capsys.readouterr().out
+    assert "background scan" in out
+    assert "with free tips" in out
+    assert "passes of its own" not in out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("--device", "cmu2003", "--background", "scam"), "did you mean 'scan'"),
+        (("--device", "atlas10k", "--background", "scan"), "only a single sled"),
+        (("--device", "cmu2003", "--background", "scan(blocks=6750001)"), "0 to 6749999"),
+        (("--device", "cmu2003", "--background", "scan(order=up)"), "nearest"),
+        (("--device", "cmu2003", "--background", "scan", "--seeds", "2"), "run one seed"),
+        (("--device", "cmu2003", "--set", "background.tail=1"), "[[background]]"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    given: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *given]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert says in said.err
