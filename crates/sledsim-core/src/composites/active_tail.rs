@@ -3,14 +3,15 @@
 use super::Children;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
-use crate::parallel::free::Background;
+use crate::parallel::free::{Background, Wanted};
 use crate::request::{Flags, Request};
 use crate::row::Row;
 use crate::units::Nanos;
 
 /// A sled whose background tasks ask for passes of their own once little
 /// enough is left, while no request is in the device: one block at a time, the
-/// unused tips of its pass taking more. A request that comes meanwhile waits
+/// unused tips of its pass taking more. These passes take neither command
+/// overhead nor bus. A request that comes meanwhile waits
 /// for the end of that pass.
 pub struct ActiveTail {
     child: Children,
@@ -49,15 +50,18 @@ impl ActiveTail {
         self.idle_since = at;
         self.wanted = self.child.mechanism(0).and_then(|mechanism| {
             let cylinder = u32::try_from(mechanism.major(at)).unwrap_or(0);
-            let wanted = mechanism.background()?.wanted(cylinder)?;
-            let id = OWN + self.asked;
-            let mut request = Request::new(id, at, wanted.op, wanted.lbn, 1);
-            request.flags = Flags {
-                background: true,
-                for_task: true,
-                ..Flags::default()
+            let request = |wanted: &Wanted| {
+                let mut request = Request::new(OWN + self.asked, at, wanted.op, wanted.lbn, 1);
+                request.flags = Flags {
+                    background: true,
+                    for_task: true,
+                    ..Flags::default()
+                };
+                request
             };
-            Some(request)
+            let estimate = |wanted: &Wanted| mechanism.estimate(at, &request(wanted));
+            let wanted = mechanism.background()?.wanted(cylinder, estimate)?;
+            Some(request(&wanted))
         });
     }
 

@@ -71,6 +71,15 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
+    /// What a request pays: nothing if a task of the device's own asked for it.
+    fn interface_of(&self, request: &Request) -> Interface {
+        if request.flags.for_task {
+            Interface::default()
+        } else {
+            self.interface
+        }
+    }
+
     /// The next instant at which something is due.
     fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
@@ -125,9 +134,10 @@ impl<M: Mechanism> Station<M> {
             energy_nj: service.energy_nj,
             ..Row::of(request, self.device)
         };
-        self.row.parts.overhead = self.interface.overhead;
-        self.row.parts.queue = at - request.arrival - self.interface.overhead;
-        if request.op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
+        let interface = self.interface_of(request);
+        self.row.parts.overhead = interface.overhead;
+        self.row.parts.queue = at - request.arrival - interface.overhead;
+        if request.op == Op::Read && interface.bus_ns_per_block > 0.0 {
             self.reading = Some(0);
         } else {
             self.complete(self.mechanism_free.max(waiting.data_in), answers);
@@ -165,8 +175,13 @@ impl<M: Mechanism> Model for Station<M> {
         self.advance(arrival, false, answers);
         let in_service = u32::from(self.mechanism_free > arrival);
         let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
-        let ready = arrival.max(self.bus_free) + self.interface.overhead;
-        self.bus_free = ready;
+        let interface = self.interface_of(&request);
+        let ready = if request.flags.for_task {
+            arrival
+        } else {
+            self.bus_free = arrival.max(self.bus_free) + interface.overhead;
+            self.bus_free
+        };
         if !request.op.moves_data() {
             let mut row = Row::of(&request, self.device);
             row.queue_depth = queue_depth;
@@ -177,14 +192,16 @@ impl<M: Mechanism> Model for Station<M> {
             answers.done(&row);
             return;
         }
-        if request.op == Op::Write {
-            self.bus_free += self.interface.bus(request.blocks());
+        let mut data_in = ready;
+        if request.op == Op::Write && !request.flags.for_task {
+            self.bus_free += interface.bus(request.blocks());
+            data_in = self.bus_free;
         }
         self.incoming.push_back(Waiting {
             request,
             queue_depth,
             ready,
-            data_in: self.bus_free,
+            data_in,
         });
         if self.next.is_none() {
             self.next = self.due();

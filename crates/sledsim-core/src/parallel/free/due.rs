@@ -66,9 +66,8 @@ impl Due {
         true
     }
 
-    /// A block of the row with the most due blocks, the lowest such, in the
-    /// cylinder with due blocks nearest to `cylinder`, the lower one of two.
-    pub fn nearest(&self, cylinder: u32) -> Option<Spot> {
+    /// The cylinder with due blocks nearest to `cylinder`, the lower one of two.
+    pub fn nearest(&self, cylinder: u32) -> Option<u32> {
         if self.count == 0 {
             return None;
         }
@@ -76,22 +75,23 @@ impl Due {
         let some = |at: &usize| self.in_cylinder[*at] > 0;
         let below = (0..=here.min(self.cylinders - 1)).rev().find(some);
         let above = (here + 1..self.cylinders).find(some);
-        let cylinder = match (below, above) {
+        let nearest = match (below, above) {
             (Some(below), Some(above)) if above - here < here - below => above,
             (below, above) => below.or(above)?,
-        } as u32;
-        let blocks = |row: &u32| -> u32 {
-            let class = self.class(cylinder, *row);
-            class.iter().map(|word| word.count_ones()).sum()
         };
-        let rows = 0..self.rows as u32;
-        let row = rows.max_by_key(|row| (blocks(row), std::cmp::Reverse(*row)))?;
-        let class = self.class(cylinder, row).iter().enumerate();
-        let (word, bits) = class.into_iter().find(|(_, bits)| **bits != 0)?;
-        Some(Spot {
-            cylinder,
-            row,
-            square: word as u32 * 64 + bits.trailing_zeros(),
+        Some(nearest as u32)
+    }
+
+    /// The first due block of each row of a cylinder that has any.
+    pub fn rows(&self, cylinder: u32) -> impl Iterator<Item = Spot> + '_ {
+        (0..self.rows as u32).filter_map(move |row| {
+            let class = self.class(cylinder, row).iter().enumerate();
+            let (word, bits) = class.into_iter().find(|(_, bits)| **bits != 0)?;
+            Some(Spot {
+                cylinder,
+                row,
+                square: word as u32 * 64 + bits.trailing_zeros(),
+            })
         })
     }
 }

@@ -109,18 +109,21 @@ impl Background {
         self.tasks.iter().map(Task::facts).collect()
     }
 
-    /// What the first impatient task asks for while the sled is at a cylinder.
-    #[must_use]
-    pub fn wanted(&self, cylinder: u32) -> Option<Wanted> {
-        let (spot, touch) = (self.tasks.iter()).find_map(|task| task.impatient_for(cylinder))?;
-        Some(Wanted {
+    /// What the first impatient task asks for while the sled is at a cylinder:
+    /// of the rows with blocks that it wants in the nearest cylinder, the one
+    /// that the sled is positioned for soonest, by `estimate`.
+    pub fn wanted(&self, cylinder: u32, estimate: impl Fn(&Wanted) -> Nanos) -> Option<Wanted> {
+        let (spots, touch) = (self.tasks.iter()).find_map(|task| task.impatient_for(cylinder))?;
+        let op = if touch == Touch::Read {
+            Op::Read
+        } else {
+            Op::Write
+        };
+        let wanted = spots.map(|spot| Wanted {
             lbn: self.parallel.lbn(&spot),
-            op: if touch == Touch::Read {
-                Op::Read
-            } else {
-                Op::Write
-            },
-        })
+            op,
+        });
+        wanted.min_by_key(|wanted| estimate(wanted))
     }
 
     /// A request of the load begins.

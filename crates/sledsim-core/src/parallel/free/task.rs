@@ -279,18 +279,22 @@ impl Task {
         }
     }
 
-    /// A block that it would ask for now, and how, if so little is left that it
-    /// asks for passes of its own.
-    pub fn impatient_for(&self, cylinder: u32) -> Option<(Spot, Touch)> {
+    /// The blocks among which it would ask for one now, one of each row of the
+    /// nearest cylinder, and what it would do with it; nothing if too much is
+    /// left.
+    pub fn impatient_for(&self, cylinder: u32) -> Option<(impl Iterator<Item = Spot> + '_, Touch)> {
         let left = self.left();
         if left == 0 || left as f64 > self.spec.tail * self.blocks() as f64 {
             return None;
         }
-        let held = self.held.as_ref().and_then(|held| held.nearest(cylinder));
-        match held {
-            Some(spot) => Some((spot, Touch::Rewrite)),
-            None => Some((self.due.nearest(cylinder)?, Touch::Read)),
-        }
+        let held = self.held.as_ref().filter(|held| held.count() > 0);
+        let (from, touch) = match held {
+            Some(held) if self.due.count() == 0 || held.count() >= self.spec.buffer_blocks => {
+                (held, Touch::Rewrite)
+            }
+            _ => (&self.due, Touch::Read),
+        };
+        Some((from.rows(from.nearest(cylinder)?), touch))
     }
 
     /// Whether it will ask for passes of its own in the end.

@@ -1,0 +1,175 @@
+"""Scrubbing a MEMStore for nothing: what the tips that requests leave unused can do meanwhile.
+
+Run it as ``python examples/scrub.py [--quick] [--output FILE]``. Above: a recorded trace, at an
+eighth of its pace, on the device of CMU-CS-03-125, with a scrub in the background that reads every
+block once. Patient, it reads what comes by under the trace, which knows few places; the more
+impatient, the sooner it asks for passes of its own while the device is idle, and what that costs the
+trace is beside. Below: what a request leaves for free, by its size and alignment, and how long
+95 percent of a scan take under random requests, by their rate and the reach of the tips.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import shared
+import sledsim as ss
+from matplotlib import style
+from matplotlib.figure import Figure
+from shared import PLAIN, picture_path, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+TRACE, SLOWER = "sample:postmark-ext4", 8
+TAILS = (0.0, 0.95, 1.0)  # share of the blocks from which on the scrub asks for passes
+SIZES = {  # of requests that start and end at multiples of so many blocks
+    1: (1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 40, 64),
+    8: (8, 16, 24, 32, 40, 64),
+    10: (10, 20, 30, 40, 60),
+}
+RATES = (10, 30, 100, 300, 1000)  # per second
+REACHES = (0, 5)  # cylinders of micropositioning
+STYLE = shared.STYLE | {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.grid": True,
+    "svg.hashsalt": "scrub",
+}
+COLOURS = ("#332288", "#117733", "#cc6677", "#ddaa33")
+
+
+def device(**keys: object) -> ss.Device:
+    """Return the device of the report."""
+    return ss.device("cmu2003", **keys)
+
+
+def under_the_trace(tail: float) -> ss.Run:
+    """Scrub under the trace."""
+    load = ss.read_trace(TRACE, time_scale=1 / SLOWER)
+    return ss.simulate(load, device(), background={"task": "scrub", "tail": tail}, requests=False)
+
+
+def free_blocks(size: int, alignment: int, requests: int) -> float:
+    """Return how many blocks a request leaves while all are wanted."""
+    load = ss.workload(
+        "random",
+        requests=requests,
+        rate=100,
+        size="fixed",
+        mean_size_kib=size / 2,
+        blocking=alignment,
+    )
+    run = ss.simulate(load, device(), background="scan", requests=False)
+    return float(run.summary["background"][0]["free_blocks"] / requests)
+
+
+def hours(rate: float, reach: int, quick: bool) -> float:
+    """Return how long 95 % of a scan take under random requests of 4 KiB."""
+    load = ss.workload("random", requests=3_000_000, rate=rate, size="fixed", blocking=8)
+    sled = device(micropositioning_cylinders=reach, **({"travel_x_um": 2} if quick else {}))
+    run = ss.simulate(load, sled, background={"task": "scan", "ends_run": True}, requests=False)
+    time_s: float = run.summary["background"][0]["percent"]["time_s"][95]
+    return time_s / 3600
+
+
+def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
+    """Draw how far each scrub came over time."""
+    for colour, (tail, run) in zip(COLOURS, runs.items(), strict=False):
+        times = run.summary["background"][0]["percent"]["time_s"]
+        points = [(time, percent) for percent, time in enumerate(times) if time is not None]
+        label = "unused tips only" if tail == 0 else f"asks for passes at {tail:.0%} left"
+        axes.step(*zip(*points, strict=True), where="post", color=colour, label=label)
+        axes.plot(*points[-1], "o", color=colour, markersize=4, clip_on=False)
+    end_s = runs[0.0].summary["duration_s"]
+    axes.axvline(end_s, color=shared.INK, linewidth=0.8, linestyle=":")
+    axes.text(end_s, 99, " end of\n the trace", va="top", fontsize=8)
+    axes.set(xlabel="time in s", ylabel="scrubbed in %", ylim=(0, 100), xlim=(0, 1.25 * end_s))
+    axes.set_title("A scrub under the trace")
+    axes.legend(fontsize=8)
+
+
+def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
+    """Draw what each scrub costs the trace."""
+    places = range(len(runs))
+    for offset, width, key in ((-0.2, 0.38, "mean"), (0.2, 0.38, "p99")):
+        values = [run.summary["response_time_ms"][key] for run in runs.values()]
+        alpha = 1.0 if key == "mean" else 0.5
+        bars = axes.bar(
+            [place + offset for place in places], values, width, color=COLOURS[: len(runs)], alpha=alpha
+        )
+        axes.bar_label(bars, [f"{key}\n{value:.2f}" for value in values], fontsize=7)
+    axes.set_xticks(places, ["unused\ntips only", *(f"passes at\n{t:.0%} left" for t in TAILS[1:])])
+    axes.set(ylabel="response time in ms")
+    axes.margins(y=0.2)
+    axes.set_title("What it costs the trace")
+
+
+def draw_sizes(axes: Axes, free: dict[int, list[float]]) -> None:
+    """Draw what requests leave, by size and alignment."""
+    for colour, (alignment, values) in zip(COLOURS, free.items(), strict=False):
+        label = "any block" if alignment == 1 else f"multiples of {alignment}"
+        axes.plot(SIZES[alignment], values, "o-", color=colour, markersize=4, label=label)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.set(xlabel="size of a request in blocks", ylabel="free blocks per request", ylim=(0, None))
+    axes.set_title("What a request leaves")
+    axes.legend(title="starts and ends at", fontsize=8)
+
+
+def draw_rates(axes: Axes, took: dict[int, list[float]]) -> None:
+    """Draw how long a scan takes, by rate and reach."""
+    for colour, (reach, values) in zip(COLOURS, took.items(), strict=False):
+        axes.loglog(RATES, values, "o-", color=colour, markersize=4, label=f"{reach} cylinders")
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.set(xlabel="requests per s", ylabel="hours for 95 % of a scan")
+    axes.set_title("How long a scan takes")
+    axes.legend(title="reach of a tip", fontsize=8)
+
+
+def table(runs: dict[float, ss.Run]) -> str:
+    """Return the scrubs under the trace as text."""
+    lines = ["begins at  scrubbed  free blocks  in own passes  done after   mean    p99"]
+    for tail, run in runs.items():
+        task: dict[str, Any] = run.summary["background"][0]
+        times, end = run.summary["response_time_ms"], task["percent"]["time_s"][100]
+        begins = "never" if tail == 0 else f"{tail:.0%} left"
+        lines.append(
+            f"{begins:>9}  {task['done_blocks'] / task['blocks']:8.1%}  {task['free_blocks']:11,}"
+            f"  {task['active_blocks']:13,}  {'-' if end is None else f'{end:,.0f} s':>10}"
+            f"  {times['mean']:5.3f}  {times['p99']:5.3f} ms"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run everything, print a table and draw a picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a smaller device for the scans")
+    parser.add_argument("--output", type=picture_path, default=Path("out/scrub.png"))
+    options = parser.parse_args(arguments)
+    runs = {tail: under_the_trace(tail) for tail in TAILS}
+    print(table(runs))
+    requests = 500 if options.quick else 5000
+    free = {
+        alignment: [free_blocks(size, alignment, requests) for size in sizes]
+        for alignment, sizes in SIZES.items()
+    }
+    took = {reach: [hours(rate, reach, options.quick) for rate in RATES] for reach in REACHES}
+    with style.context(STYLE):
+        figure = Figure(figsize=(10, 7.2))
+        parts = figure.subplots(2, 2)
+        draw_progress(parts[0, 0], runs)
+        draw_price(parts[0, 1], runs)
+        draw_sizes(parts[1, 0], free)
+        draw_rates(parts[1, 1], took)
+        write(options.output, figure)
+
+
+if __name__ == "__main__":
+    main()
