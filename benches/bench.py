@@ -35,7 +35,6 @@ GOALS = {
 }
 """Requests/s to reach on one core of a machine like the developers'."""
 
-SCHEDULERS = ("fcfs", "c_look", "sstf_lbn", "sptf", "zone_sptf")
 DEPTHS = tuple(4**power for power in range(8))
 PICK_REQUESTS = {"g2": 500_000, "atlas10k": 200_000}
 PICK_FLOORS = {
@@ -43,6 +42,8 @@ PICK_FLOORS = {
     "g2_sptf_64": 1e6,
     "g2_sptf_256": 1e6,
     "g2_sptf_4096": 0.8e6,
+    "g2_aged_sptf_256": 0.4e6,
+    "g2_aged_sptf_4096": 0.3e6,
     "g2_c_look_64": 2.5e6,
     "g2_sstf_lbn_64": 2.5e6,
     "atlas10k_sptf_64": 0.3e6,
@@ -129,9 +130,7 @@ def pick_rates(name: str, scheduler: str, depths: Sequence[int]) -> dict[str, di
 
 def scheduler_rates() -> dict[str, dict[str, dict[str, float]]]:
     """Rates of all schedulers on a sled at every depth, and of the dearest on a disk."""
-    rates = {f"g2_{name}": pick_rates("g2", name, DEPTHS) for name in SCHEDULERS}
-    # In long queues the credit for waiting outweighs any position: it looks at all.
-    rates["g2_aged_sptf"] = pick_rates("g2", "aged_sptf", DEPTHS[:5])
+    rates = {f"g2_{name}": pick_rates("g2", name, DEPTHS) for name in ss.schedulers()}
     rates["atlas10k_sptf"] = pick_rates("atlas10k", "sptf", (1, 16, 64, 256))
     return rates
 

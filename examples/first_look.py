@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import polars as pl
+import shared
 import sledsim as ss
 from matplotlib import style
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
+from shared import FAINT, INK, PLAIN, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,6 @@ GRID_UM = range(-50, 51)
 
 # Colours that remain apart for the colour-blind; each stands for the CSS variable of its name,
 # which has another value on a dark background.
-INK, FAINT = "#1b1f24", "#d3d7dc"
 LINES = {
     "sigmetrics2000": ("#d55e00", "solid"),
     "g1": ("#aa4499", (0, (6, 2))),
@@ -57,10 +58,7 @@ CAUSES = {  # Paul Tol's "bright" scheme: legible on white and on black
     "settling (X)": "#aa3377",
     "turning round (Y)": "#228833",
 }
-STYLE = {
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 144,
-    "svg.fonttype": "none",  # text stays text: it takes the font of the page
+STYLE = shared.STYLE | {
     "font.size": 10,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -68,15 +66,9 @@ STYLE = {
     "xtick.color": INK,
     "ytick.color": INK,
     "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
 }
-PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
 
 
 @dataclass(frozen=True)
@@ -461,17 +453,6 @@ def page(results: Sequence[Result], devices: Sequence[ss.Device]) -> str:
     )
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description="A recorded trace and a random load on four sleds")
@@ -491,7 +472,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if text := trouble(result):
             print(text)
     write(options.output, page(results, devices))
-    print(f"Written: {options.output}")
 
 
 if __name__ == "__main__":

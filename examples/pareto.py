@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import shared
 import sledsim as ss
 from matplotlib import style
 from matplotlib.colors import BoundaryNorm, LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
+from shared import PLAIN, picture_path, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,23 +38,13 @@ TIP_RATES_KBIT_S = range(100, 2001, 100)
 ACCELERATIONS_M_S2 = (50, 100, 200, 400, 800, 1600)  # and the base's, and the presets'
 NO_INTERFACE = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
 CYLINDERS = 20  # read one after the other
-LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of what pictures say
 OWN = "on_front_of_its_acceleration"
-STYLE = {
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 144,
+STYLE = shared.STYLE | {
     "font.size": 9,
     "axes.titlesize": 10,
-    "axes.axisbelow": True,
     "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "grid.color": "#d3d7dc",
-    "grid.linewidth": 0.6,
-    "svg.fonttype": "none",
     "svg.hashsalt": "pareto",
 }
-PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
 
 Point = tuple[float, float, float]
 """What a design should have little of: service time, minus bandwidth, power."""
@@ -280,21 +272,6 @@ def picture(result: dict[str, Any]) -> Figure:
     return figure
 
 
-def write(path: Path, content: str | Figure) -> None:
-    """Write a text or a picture so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        if isinstance(content, str):
-            part.write_text(content, encoding="utf-8", newline="\n")
-        else:
-            content.savefig(part, format=path.suffix[1:], metadata={LEFT_OUT[path.suffix]: None})
-        part.replace(path)
-        print(f"Written: {path}")
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description="The Pareto front of designs of a sled")
@@ -303,13 +280,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the random load (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="fewer designs and shorter runs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the numbers")
-    parser.add_argument("--output", type=Path, help="the picture: .png, .svg or .pdf")
+    parser.add_argument("--output", type=picture_path, help="the picture: .png, .svg or .pdf")
     options = parser.parse_args(arguments)
     requests = options.requests
     if requests is None:
         requests = 1_000 if options.quick else 10_000
-    if options.output and options.output.suffix not in LEFT_OUT:
-        parser.error(f"--output {options.output}: must end in {', '.join(LEFT_OUT)}")
     try:
         result = explore(options.device, requests, options.seed, quick=options.quick)
         print(tables(result))

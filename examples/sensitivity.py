@@ -21,9 +21,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import shared
 import sledsim as ss
 from matplotlib import style
 from matplotlib.figure import Figure
+from shared import INK, picture_path, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,18 +37,11 @@ NOT_PARAMETERS = {
     "base": "where the other values are from",
     "kind": "another kind has other parameters",
 }
-LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of what pictures say
-DOWN, UP, OTHER, BAND, INK = "#0072b2", "#e69f00", "#009e73", "#c3c8cd", "#1b1f24"
-STYLE = {
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 144,
+DOWN, UP, OTHER, BAND = "#0072b2", "#e69f00", "#009e73", "#c3c8cd"
+STYLE = shared.STYLE | {
     "font.size": 9,
-    "axes.axisbelow": True,
     "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
     "legend.frameon": False,
-    "svg.fonttype": "none",
     "svg.hashsalt": "sensitivity",
 }
 
@@ -273,7 +268,7 @@ def draw_rows(ax: Axes, result: dict[str, Any], rows: list[tuple[str, list[Any]]
     ax.set_yticks(range(len(rows)), [label for label, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color="#d3d7dc", linewidth=0.6)
+    ax.grid(axis="x")
 
 
 def picture(result: dict[str, Any]) -> Figure:
@@ -313,21 +308,6 @@ def picture(result: dict[str, Any]) -> Figure:
     return figure
 
 
-def write(path: Path, content: str | Figure) -> None:
-    """Write a text or a picture so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        if isinstance(content, str):
-            part.write_text(content, encoding="utf-8", newline="\n")
-        else:
-            content.savefig(part, format=path.suffix[1:], metadata={LEFT_OUT[path.suffix]: None})
-        part.replace(path)
-        print(f"Written: {path}")
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description="Sensitivity of the service time of a sled")
@@ -337,7 +317,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, help="runs of each device, 2 or more (6, quick: 3)")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the numbers")
-    parser.add_argument("--output", type=Path, help="the picture: .png, .svg or .pdf")
+    parser.add_argument("--output", type=picture_path, help="the picture: .png, .svg or .pdf")
     options = parser.parse_args(arguments)
     requests, seeds = options.requests, options.seeds
     requests = (2_000 if options.quick else 50_000) if requests is None else requests
@@ -348,8 +328,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(
             f"--seeds {seeds}: must be 2 or more, as one does not tell how far they differ"
         )
-    if options.output and options.output.suffix not in LEFT_OUT:
-        parser.error(f"--output {options.output}: must end in {', '.join(LEFT_OUT)}")
     try:
         result = explore(options.device, options.share, requests, seeds)
         print(tables(result), noise(result), sep="\n\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,24 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     assert str(blocks - 1) in comparison.document["lbns"]
 
 
+@pytest.mark.parametrize(
+    "layout", ["simple", {"name": "subregioned", "regions": 3}, {"name": "organ_pipe"}]
+)
+def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
+    pair = devices("g2", "g3")
+    load = ss.workload("random", queue_depth=8, requests=2000, mean_size_kib=32)
+    comparison = ss.compare(load, pair, ["fcfs", "sptf"], layout=layout)
+    name = layout if isinstance(layout, str) else layout["name"]
+    for line, (device, scheduler) in zip(
+        comparison.document["runs"], product(pair, ("fcfs", "sptf")), strict=True
+    ):
+        alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).document
+        assert alone["layout"]["name"] == name
+        assert line == alone | {"label": line["label"], "speed_up": line["speed_up"]}
+        plain = ss.simulate(load, device, scheduler, requests=False)
+        assert (line["summary"] == plain.summary) == (name == "simple")
+
+
 def test_a_saturated_device_has_no_speed_up() -> None:
     load = ss.workload("random", rate=1500, requests=20_000, max_queue=500)
     table = ss.compare(load, devices("g3", "g1")).table
@@ -93,6 +112,8 @@ def test_what_cannot_be_compared() -> None:
         ss.compare(load, devices("g2", "g1", "g2"))
     with pytest.raises(ss.SledsimError, match="unknown scheduler 'elevator'"):
         ss.compare(load, devices("g1", "g2"), ["elevator"])
+    with pytest.raises(ss.SledsimError, match=r"'columnar' needs .* the device 'flash'"):
+        ss.compare(load, devices("g2", "flash"), layout="columnar")
     with pytest.raises(ss.SledsimError, match="precision = 2"):
         ss.compare(load, devices("g1", "g2"), precision=2)
 
@@ -126,6 +147,10 @@ def test_the_command_says_what_the_function_says(document: Callable[..., Any]) -
     said = document(*words)
     load = ss.workload("random", rate=300)
     assert said == ss.compare(load, devices("g1", "flash"), precision=0.03).document
+    laid = [*words[:2], "g2,g3", *words[3:], "--layout", "columnar", "--set", "layout.columns=5"]
+    layout = {"name": "columnar", "columns": 5}
+    expected = ss.compare(load, devices("g2", "g3"), layout=layout, precision=0.03)
+    assert document(*laid) == expected.document
     assert all(line["summary"]["precision"]["met"] for line in said["runs"])
 
 

@@ -2,12 +2,9 @@
 
 import json
 import math
-import os
 import random
 import re
 import runpy
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,8 +12,10 @@ from typing import Any
 import pytest
 import sledsim as ss
 
+from tests.example_runs import EXAMPLES, is_refused, run_twice
+
 ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "examples" / "pareto.py"
+SCRIPT = EXAMPLES / "pareto.py"
 REQUESTS = 1000
 GOALS = ("service_ms", "bandwidth_mb_s", "power_w")
 
@@ -25,20 +24,14 @@ GOALS = ("service_ms", "bandwidth_mb_s", "power_w")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Run the example twice, in different circumstances."""
     folders = [tmp_path_factory.mktemp(f"pareto{number}") for number in (1, 2)]
-    for folder, seed, zone in zip(folders, ("1", "2"), ("UTC", "Asia/Tokyo"), strict=True):
-        made = ["--json", str(folder / "front.json"), "--output", str(folder / "front.svg")]
-        done = subprocess.run(
-            [sys.executable, SCRIPT, "--quick", *made],
-            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        *table, json_line, picture_line = done.stdout.splitlines()
-        assert json_line == f"Written: {folder / 'front.json'}"
-        assert picture_line == f"Written: {folder / 'front.svg'}"
+    files = [[str(folder / f"front.{ending}") for ending in ("json", "svg")] for folder in folders]
+    printed = run_twice(
+        SCRIPT, lambda run: ["--quick", "--json", files[run][0], "--output", files[run][1]]
+    )
+    for folder, made, (*table, json_line, picture_line) in zip(
+        folders, files, printed, strict=True
+    ):
+        assert [json_line, picture_line] == [f"Written: {file}" for file in made]
         (folder / "table.txt").write_text("\n".join(table), encoding="utf-8")
     return folders
 
@@ -302,21 +295,4 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     arguments: list[str],
     complaint: str,
 ) -> None:
-    (tmp_path / "taken").touch()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as exit_:
-        example["main"](["--quick", "--json", "front.json", *arguments])
-    assert exit_.value.code == 2
-    assert complaint in capsys.readouterr().err.splitlines()[-1]
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(
-    tmp_path: Path, example: dict[str, Any]
-) -> None:
-    taken = tmp_path / "taken.png"
-    taken.mkdir()
-    for content in ("text", example["Figure"]()):
-        with pytest.raises(OSError, match="taken"):
-            example["write"](taken, content)
-    assert list(tmp_path.iterdir()) == [taken]
+    is_refused(example["main"], arguments, complaint, tmp_path, monkeypatch, capsys)

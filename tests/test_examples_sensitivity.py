@@ -2,11 +2,8 @@
 
 import json
 import math
-import os
 import re
 import runpy
-import subprocess
-import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -19,8 +16,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from tests.example_runs import EXAMPLES, is_refused, run_twice
+
 ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "examples" / "sensitivity.py"
+SCRIPT = EXAMPLES / "sensitivity.py"
 PRESETS = ROOT / "crates" / "sledsim-core" / "data" / "devices"
 REQUESTS, SEEDS = 2000, 3  # of --quick
 PARTS = ("parameters", "choices", "not_varied")
@@ -51,21 +50,15 @@ class Made(NamedTuple):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Run the example twice, in different circumstances."""
     folders = [tmp_path_factory.mktemp(f"sensitivity{number}") for number in (1, 2)]
+    files = [[folder / "numbers.json", folder / "tornado.svg"] for folder in folders]
+    printed = run_twice(
+        SCRIPT,
+        lambda run: ["--quick", "--json", str(files[run][0]), "--output", str(files[run][1])],
+    )
     texts = []
-    for folder, seed, zone in zip(folders, ("1", "2"), ("UTC", "Asia/Tokyo"), strict=True):
-        files = folder / "numbers.json", folder / "tornado.svg"
-        done = subprocess.run(
-            [sys.executable, SCRIPT, "--quick", "--json", files[0], "--output", files[1]],
-            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        *text, json_line, picture_line = done.stdout.splitlines()
-        assert [json_line, picture_line] == [f"Written: {file}" for file in files]
-        assert {*folder.iterdir()} == {*files}
+    for folder, made, (*text, json_line, picture_line) in zip(folders, files, printed, strict=True):
+        assert [json_line, picture_line] == [f"Written: {file}" for file in made]
+        assert {*folder.iterdir()} == {*made}
         texts.append(text)
     assert texts[0] == texts[1]
     result = json.loads((folders[0] / "numbers.json").read_text(encoding="utf-8"))
@@ -463,21 +456,4 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     arguments: list[str],
     complaint: str,
 ) -> None:
-    (tmp_path / "taken").touch()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as exit_:
-        example["main"](["--quick", "--json", "numbers.json", *arguments])
-    assert exit_.value.code == 2
-    assert complaint in capsys.readouterr().err.splitlines()[-1]
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(
-    tmp_path: Path, example: dict[str, Any]
-) -> None:
-    taken = tmp_path / "taken.png"
-    taken.mkdir()
-    for content in ("text", Figure()):
-        with pytest.raises(OSError, match="taken"):
-            example["write"](taken, content)
-    assert list(tmp_path.iterdir()) == [taken]
+    is_refused(example["main"], arguments, complaint, tmp_path, monkeypatch, capsys)

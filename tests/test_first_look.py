@@ -1,10 +1,6 @@
 """The first example: what it prints and the page it writes."""
 
-import os
 import re
-import runpy
-import subprocess
-import sys
 from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
@@ -13,8 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 import sledsim as ss
 
+from tests.example_runs import EXAMPLES, run_twice
+
 ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "examples" / "first_look.py"
 REQUESTS = 5000
 DEVICES = ["sigmetrics2000", "g1", "g2", "g3"]
 LOADS = {
@@ -87,28 +84,17 @@ def printed(folder: Path) -> list[str]:
     (folder / "matplotlibrc").write_text(
         "axes.labelsize: 30\nimage.cmap: gray\nsvg.hashsalt: pepper\n"
     )
-    texts = []
-    for seed, zone, where, extra in (
-        ("1", "UTC", ROOT, {}),
-        ("2", "Asia/Tokyo", folder, {"MPLCONFIGDIR": str(folder)}),
-    ):
-        target = folder / f"page{seed}" / "index.html"
-        done = subprocess.run(
-            [sys.executable, SCRIPT, "--requests", str(REQUESTS), "--output", target],
-            cwd=where,
-            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone, **extra},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        assert list(target.parent.iterdir()) == [target]
-        *text, last = done.stdout.splitlines()
-        assert last == f"Written: {target}"
-        texts.append(text)
-    assert texts[0] == texts[1]
-    return texts[0]
+    targets = [folder / f"page{number}" / "index.html" for number in (1, 2)]
+    (*first, last_of_first), (*second, last_of_second) = run_twice(
+        EXAMPLES / "first_look.py",
+        lambda number: ["--requests", str(REQUESTS), "--output", str(targets[number])],
+        (ROOT, folder),
+        MPLCONFIGDIR=str(folder),
+    )
+    assert [last_of_first, last_of_second] == [f"Written: {target}" for target in targets]
+    assert [list(target.parent.iterdir()) for target in targets] == [[one] for one in targets]
+    assert first == second
+    return first
 
 
 @pytest.fixture(scope="module")
@@ -270,12 +256,3 @@ def test_the_figures_show_what_they_should(page: Page) -> None:
     assert "Longest 2.19 ms" in " ".join(corner)
     assert "g2, from the corner" in g2_corner
     assert "Longest 0.77 ms" in " ".join(g2_corner)
-
-
-def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
-    example = runpy.run_path(str(SCRIPT))
-    taken = tmp_path / "taken"
-    taken.mkdir()
-    with pytest.raises(OSError, match="taken"):
-        example["write"](taken, "text")
-    assert list(tmp_path.iterdir()) == [taken]

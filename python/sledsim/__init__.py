@@ -37,7 +37,7 @@ from sledsim.loads import (
     trace_info,
     workload,
 )
-from sledsim.simulation import Run, simulate
+from sledsim.simulation import Run, schedulers, simulate
 from sledsim.validation import Validation, validate
 
 __version__ = _core.VERSION
@@ -72,6 +72,7 @@ __all__ = [
     "presets",
     "read_trace",
     "sample_traces",
+    "schedulers",
     "simulate",
     "trace_info",
     "validate",

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError
+from sledsim.layouts import laid_out
 from sledsim.loads import Load
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sledsim.devices import Device
 
@@ -46,6 +47,7 @@ def compare(
     devices: Sequence[Device],
     schedulers: Sequence[str] = ("fcfs",),
     *,
+    layout: str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     precision: float | None = None,
     seeds: int = 1,
@@ -64,6 +66,8 @@ def compare(
         What to run.
     devices, schedulers
         What to compare; the first of each is the baseline that speed-ups refer to.
+    layout
+        Where blocks live on each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
         Lay the load on the first so many LBNs that every device has.
     precision, seeds
@@ -78,8 +82,10 @@ def compare(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, nothing to compare, or a pair given twice.
+        For whatever is wrong with the load, a layout that one of the devices cannot have, nothing
+        to compare, or a pair given twice.
     """
+    devices = [laid_out(device, layout) for device in devices]
     pairs = [(device, scheduler) for device in devices for scheduler in schedulers]
     labels = _labels([device.name for device in devices], schedulers)
     if not pairs:

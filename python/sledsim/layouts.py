@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sledsim import _core
-from sledsim.devices import flat
+from sledsim.devices import Device, flat
 from sledsim.loads import samples_folder
-
-if TYPE_CHECKING:
-    from sledsim.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +94,16 @@ def layout(device: Device, name: str = "simple", **keys: object) -> Layout:
     SledsimError
         For an unknown name or key, a value out of range, or a layout that the device cannot have.
     """
-    return Layout(core_layout(device, {"name": name, **keys}))
+    return Layout(_layout(device, {"name": name, **keys}))
 
 
-def core_layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
-    """Lay out a device by a name, or by a mapping of the keys with the name among them."""
+def laid_out(device: Device, given: str | Mapping[str, object] | None) -> Device:
+    """Return a device laid out by a name, or a mapping of keys with the name; as it is by none."""
+    if given is None:
+        return device
+    return Device(device._core.laid_out(_layout(device, given)))  # noqa: SLF001 (one package)
+
+
+def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
     keys = given if isinstance(given, Mapping) else {"name": given}
     return _core.Layout(device._core, list(flat(keys)), samples_folder())  # noqa: SLF001 (one package)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.devices import flat
-from sledsim.layouts import core_layout
+from sledsim.layouts import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +108,11 @@ class Run:
         return self._series
 
 
+def schedulers() -> list[str]:
+    """Names of the schedulers, the default first."""
+    return _core.schedulers()
+
+
 def simulate(
     load: Load,
     device: Device,
@@ -130,8 +135,8 @@ def simulate(
     load, device
         What to run, and on what.
     scheduler
-        ``"fcfs"``, ``"sstf_lbn"``, ``"c_look"``, ``"sptf"``, ``"aged_sptf"`` or ``"zone_sptf"``,
-        with keys as in ``"aged_sptf(age_weight=0.02)"`` and ``"fcfs(host=c_look)"``.
+        One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
+        ``"fcfs(host=c_look)"``.
     layout
         Where blocks live: a name (``"simple"``, ``"organ_pipe"``, ``"columnar"``,
         ``"subregioned"``, ``"bipartite"``), or a mapping of a layout's keys with its name:
@@ -175,10 +180,9 @@ def simulate(
     if requests is None:
         requests = seeds == 1
     document, rows, windows, statistics = _core.run(
-        device._core,  # noqa: SLF001 (one package)
+        laid_out(device, layout)._core,  # noqa: SLF001 (one package)
         load._core,  # noqa: SLF001
         scheduler,
-        None if layout is None else core_layout(device, layout),
         _tasks(background),
         requests if isinstance(requests, bool) else str(requests),
         series if isinstance(series, bool) else str(series),

@@ -97,7 +97,8 @@ pub struct Step {
     pub turns: u32,
     /// Direction of Y motion of the pass: +1 up, -1 down.
     pub direction: i8,
-    /// First block of the pass.
+    /// First block of the pass; of a sled, the others are under the tips after
+    /// its.
     pub lbn: u64,
     /// Blocks transferred in the pass.
     pub blocks: u32,

@@ -29,10 +29,7 @@ const OFF: Buffer = Buffer {
 };
 
 fn station(buffer: Buffer, log: &Log) -> Buffered<Spy> {
-    let spy = Spy {
-        inner: sled("g2", &[]),
-        log: log.clone(),
-    };
+    let spy = Spy::new(sled("g2", &[]), log);
     let interface = Interface {
         overhead: OVERHEAD,
         bus_ns_per_block: 5120.0,
@@ -288,10 +285,7 @@ fn a_request_that_comes_as_a_row_ends_is_next() {
     // Without command overhead it is ready at the very instant of the decision.
     let serve = |all: &[Request]| {
         let mut log = Log::default();
-        let spy = Spy {
-            inner: sled("g2", &[]),
-            log: log.clone(),
-        };
+        let spy = Spy::new(sled("g2", &[]), &log);
         let buffer = Buffer {
             read_ahead: ReadAhead::Full,
             ..OFF
@@ -545,10 +539,7 @@ fn a_bus_slower_than_the_media_is_the_limit_however_they_overlap() {
             overhead: Nanos::ZERO,
             bus_ns_per_block: 50_000.0,
         };
-        let spy = Spy {
-            inner: spy,
-            log: log.clone(),
-        };
+        let spy = Spy::new(spy, &log);
         let scheduler = Choice::default().make();
         let mut station = Buffered::new("slow", 0, spy, scheduler, interface, buffer);
         run_through(

@@ -252,10 +252,7 @@ fn every_read_returns_the_latest_write() {
                 };
                 let mut log = Log::default();
                 let overrides = [("idle", "'coast'"), ("inactive_after_ms", "5")];
-                let spy = Spy {
-                    inner: sled("g2", &overrides),
-                    log: log.clone(),
-                };
+                let spy = Spy::new(sled("g2", &overrides), &log);
                 let scheduler = Choice::default().make();
                 let mut station = Buffered::new("g2", 0, spy, scheduler, interface, buffer);
                 assert!(station.blocks() > REGION);

@@ -126,16 +126,37 @@ proptest! {
 
     /// Brute force: block by block, as the rule is stated.
     #[test]
-    fn passes_are_those_of_the_rule(geometry in small(), first in 0.0f64..1.0, length in 0.0f64..1.0) {
-        let lbn = (first * geometry.blocks() as f64) as u64;
-        let blocks = 1 + (length * (geometry.blocks() - lbn - 1) as f64) as u32;
-        let extent = Extent { lbn, blocks };
+    fn passes_are_those_of_the_rule(
+        geometry in small(),
+        parts in prop::collection::vec((0.0f64..1.0, 0.0f64..1.0, any::<bool>()), 1..5),
+    ) {
+        let mut extents: Vec<Extent> = Vec::new();
+        for (first, length, beside) in parts {
+            let mut lbn = (first * geometry.blocks() as f64) as u64;
+            if let (Some(before), true) = (extents.last(), beside) {
+                // In the row where the one before ends: under the next tips
+                // or, one time in two, under any.
+                let mut place = geometry.locate(before.end() - 1);
+                let squares = geometry.tracks * geometry.blocks_per_row;
+                let next = place.track * geometry.blocks_per_row + place.cell + 1;
+                let square = if first < 0.5 { next % squares } else {
+                    ((2.0 * first - 1.0) * f64::from(squares)) as u32
+                };
+                place.track = square / geometry.blocks_per_row;
+                place.cell = square % geometry.blocks_per_row;
+                lbn = geometry.lbn(&place).expect("a place of the device");
+            }
+            let blocks = 1 + (length * length * (geometry.blocks() - lbn - 1) as f64) as u32;
+            extents.push(Extent { lbn, blocks });
+        }
         let mut expected: Vec<(u64, u32)> = Vec::new();
-        for block in extent.lbn..extent.end() {
+        let square = |place: &Location| place.track * geometry.blocks_per_row + place.cell;
+        for block in extents.iter().flat_map(|extent| extent.lbn..extent.end()) {
             let place = geometry.locate(block);
             if let Some((start, count)) = expected.last_mut() {
                 let before = geometry.locate(*start);
-                let same = (before.cylinder, before.row) == (place.cylinder, place.row);
+                let same = (before.cylinder, before.row) == (place.cylinder, place.row)
+                    && square(&before) + *count == square(&place);
                 if same && *count < geometry.blocks_per_row {
                     *count += 1;
                     continue;
@@ -143,7 +164,7 @@ proptest! {
             }
             expected.push((block, 1));
         }
-        let passes: Vec<_> = Passes::new(&geometry, extent).map(|pass| (pass.lbn, pass.blocks)).collect();
+        let passes: Vec<_> = Passes::new(&geometry, &extents).map(|pass| (pass.lbn, pass.blocks)).collect();
         prop_assert_eq!(passes, expected);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::disk::Disk;
 use crate::error::{SledsimError, to_python};
+use crate::layouts::Layout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -193,6 +194,11 @@ impl Device {
     }
 
     /// The resolved spec as JSON.
+    /// The same device with its blocks laid out.
+    fn laid_out(&self, layout: &Layout) -> Self {
+        Self::new(self.device.clone().laid_out(layout.laid.clone()))
+    }
+
     fn show(&self) -> String {
         self.device.show().to_string()
     }

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::SledsimError;
 use crate::simulation::{Check, keys};
 use pyo3::prelude::*;
-use sledsim_core::layouts::{Laid, Part, Site};
+use sledsim_core::layouts::{Laid, Part, Site, names};
 use std::path::PathBuf;
 
 /// First LBN, blocks, cylinders, rows if not all, class if there are any.
@@ -15,6 +15,12 @@ type PyPart = (
     Option<(u32, u32)>,
     Option<&'static str>,
 );
+
+/// Names of the layouts, the default first.
+#[pyfunction]
+pub(crate) fn layouts() -> [&'static str; 5] {
+    names()
+}
 
 /// A layout laid on a device.
 #[derive(Debug)]

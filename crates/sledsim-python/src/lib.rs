@@ -24,11 +24,13 @@ mod _core {
     #[pymodule_export]
     use crate::error::SledsimError;
     #[pymodule_export]
-    use crate::layouts::Layout;
+    use crate::layouts::{Layout, layouts};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
-    use crate::simulation::{Load, Statistics, run, scenario, write_atomically};
+    use crate::simulation::{
+        Load, Statistics, run, scenario, schedulers, workloads, write_atomically,
+    };
     #[pymodule_export]
     use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
     #[pymodule_export]

@@ -2,7 +2,6 @@
 
 use crate::device::{Device, overrides};
 use crate::error::to_python;
-use crate::layouts::Layout;
 use crate::rows::Rows;
 use pyo3::prelude::*;
 use sledsim_core::engine::Progress;
@@ -16,8 +15,21 @@ use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::stats::{self, Stats, series_batch};
 use sledsim_core::units::Nanos;
+use sledsim_core::workloads::Workload;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// Names of the schedulers, the default first.
+#[pyfunction]
+pub(crate) fn schedulers() -> Vec<&'static str> {
+    Choice::names().collect()
+}
+
+/// Names of the generated workloads, the default first.
+#[pyfunction]
+pub(crate) fn workloads() -> Vec<&'static str> {
+    Workload::names()
+}
 
 /// How often a run looks for signals and reports progress.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
@@ -142,14 +154,13 @@ type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
 /// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
 /// path of a file.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, layout, background, rows, series, series_ms, precision, seeds, threads, progress))]
+#[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
     device: &Device,
     load: &Load,
     scheduler: &str,
-    layout: Option<&Layout>,
     background: Vec<Vec<(String, Bound<'_, PyAny>)>>,
     rows: Kept,
     series: Kept,
@@ -178,9 +189,6 @@ pub(crate) fn run(
     };
     let mut check = Check::new(progress.as_ref());
     let (mut device, load) = (device.device.clone(), &load.load);
-    if let Some(layout) = layout {
-        device = device.laid_out(layout.laid.clone());
-    }
     if !background.is_empty() {
         let tasks = background
             .into_iter()

@@ -50,7 +50,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help="where blocks live on all of them: simple (the default), ...",
+        help=f"where blocks live on all of them: {loads.LAYOUTS}",
     )
     loads.add_load(parser)
     parser.add_argument(

@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.cli.tables import number, plain
 
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
 
     from sledsim.cli.parser import Parser
 
-SCHEDULERS = "fcfs (the default), sstf_lbn, c_look, sptf, aged_sptf or zone_sptf"
+
+def _either(names: list[str]) -> str:
+    """List names in words; the first is the default."""
+    first, *others, last = names
+    return f"{', '.join([f'{first} (the default)', *others])} or {last}"
+
+
+SCHEDULERS, LAYOUTS = _either(_core.schedulers()), _either(_core.layouts())
 
 _LISTED = 12
 """So many devices are named."""
@@ -23,9 +31,7 @@ _LISTED = 12
 
 def add_load(parser: Parser) -> None:
     """Take the options that choose a load."""
-    parser.add_argument(
-        "--workload", metavar="NAME", help="random (the default), zipf, hot_cold, sequential or mix"
-    )
+    parser.add_argument("--workload", metavar="NAME", help=_either(_core.workloads()))
     parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
     add_reading(parser)
 

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim.cli.parser import command, print_json
@@ -157,25 +157,17 @@ def _folder(options: argparse.Namespace) -> Path:
 
 def _differences(result: Result) -> None:
     """Print the values that did not come out as published."""
+    from sledsim.papers import values  # noqa: PLC0415 (no other command needs them)
+
     others = [value for value in result.document["values"] if value["verdict"] != "reproduced"]
     if not others:
         return
     rows = [[f"\n{result.item.id}", "published", "simulated", "unit", "verdict"]]
     for value in others:
-        sides = [_text(value[side]) for side in ("published", "simulated")]
-        rows.append([f"  {value['what']}", *sides, value["unit"], value["verdict"]])
+        published = values.stated(value, value["published"])
+        simulated = values.simulated(value, value["simulated"])
+        rows.append([f"  {value['what']}", published, simulated, value["unit"], value["verdict"]])
     print(table(rows, "<>><<"))
-
-
-def _text(value: Any) -> str:
-    """Write one side of a comparison in short."""
-    if isinstance(value, dict):
-        return " < ".join(sorted(value, key=value.__getitem__))
-    if isinstance(value, list | tuple):
-        if all(isinstance(part, str) for part in value):
-            return " < ".join(value)
-        return f"{value[0]:.4g} ... {value[-1]:.4g}"
-    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _report(options: argparse.Namespace) -> bool:

@@ -68,9 +68,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
-    parser.add_argument(
-        "--layout", metavar="NAME", help="where blocks live: simple (the default), columnar, ..."
-    )
+    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
     parser.add_argument(
         "--background",
         metavar="TASK",

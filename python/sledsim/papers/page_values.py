@@ -5,19 +5,19 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sledsim.papers import values
 from sledsim.papers.page_words import (
     NONE,
     class_of,
-    decimals_of,
     mark,
-    minus,
+    powers,
     prose,
-    text_of,
     unit_html,
     verdict_html,
     with_unit,
     words,
 )
+from sledsim.papers.values import minus, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,11 +80,7 @@ def _stated(value: Mapping[str, Any], stated: Any) -> str:
         return " &lt; ".join(f"<span>{escape(name)}</span>" for name in stated)
     if value["kind"] == "shape":
         return escape(stated)
-    sign = {"within": "", "at_most": "\u2264\u202f", "at_least": "\u2265\u202f"}[value["kind"]]
-    # 0.90 with a tolerance of 0.01
-    decimals = max(decimals_of(stated), decimals_of(value["tolerance"]))
-    text = text_of(stated) if decimals > 6 else minus(f"{stated:,.{decimals}f}")
-    return sign + with_unit(text, value["unit"])
+    return with_unit(values.stated(value, stated), value["unit"])
 
 
 def _allowed(value: Mapping[str, Any]) -> str:
@@ -94,7 +90,7 @@ def _allowed(value: Mapping[str, Any]) -> str:
     if value["kind"] == "shape":
         return f"tolerance {with_unit(text_of(tolerance), value['unit'])}"
     sign = {"within": "±", "at_most": "+", "at_least": "\u2212"}[value["kind"]]
-    return f"{sign} {text_of(tolerance)}"
+    return f"{sign} {powers(text_of(tolerance))}"
 
 
 def _simulated(value: Mapping[str, Any], simulated: Any) -> str:
@@ -104,35 +100,20 @@ def _simulated(value: Mapping[str, Any], simulated: Any) -> str:
         return _ordered(simulated, unit)
     if value["kind"] == "shape":
         return _curve(simulated, unit)
-    return with_unit(_rounded(value, simulated), unit)
+    return with_unit(values.rounded(value, simulated), unit)
 
 
 def _ordered(simulated: Mapping[str, float], unit: str) -> str:
-    """Return an order with its numbers, of which neighbours that differ look different."""
-    ordered = sorted(simulated.items(), key=lambda entry: entry[1])
-    numbers = [number for _, number in ordered]
-    texts = _apart(numbers)
-    parts = []
-    for place, ((name, number), text) in enumerate(zip(ordered, texts, strict=True)):
-        sign = "" if not place else " = " if number == numbers[place - 1] else " &lt; "
-        parts.append(f"{sign}<span>{escape(name)}\u00a0({text})</span>")
+    """Return an order with its numbers."""
+    parts = [
+        f"{escape(sign)}<span>{escape(name)}\u00a0({powers(text)})</span>"
+        for sign, name, text in values.ordered(simulated)
+    ]
     return "".join(parts) + (f" <small>in {unit_html(unit)}</small>" if unit else "")
-
-
-def _apart(numbers: Sequence[float]) -> list[str]:
-    for digits in (4, 6, 9, 12):
-        texts = [text_of(float(f"{number:.{digits}g}")) for number in numbers]
-        if len(set(texts)) == len(set(numbers)):
-            return texts
-    return [text_of(number) for number in numbers]
 
 
 def _curve(curve: Sequence[float], unit: str) -> str:
     """Return a small picture of a curve, and it in words."""
-    first, last, low, high = (
-        text_of(float(f"{number:.4g}")) for number in (curve[0], curve[-1], min(curve), max(curve))
-    )
-    words = f"{len(curve)} numbers from {first} to {last}, between {low} and {high}"
     across, spread = 100 / max(len(curve) - 1, 1), max(curve) - min(curve) or 1.0
     points = " ".join(
         f"{across * place:.2f},{22 - 20 * (number - min(curve)) / spread:.2f}"
@@ -140,7 +121,7 @@ def _curve(curve: Sequence[float], unit: str) -> str:
     )
     return (
         '<svg class="curve" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">'
-        f'<polyline points="{points}"/></svg> <small>{with_unit(words, unit)}</small>'
+        f'<polyline points="{points}"/></svg> <small>{with_unit(values.curve(curve), unit)}</small>'
     )
 
 
@@ -150,28 +131,13 @@ def _difference(value: Mapping[str, Any]) -> str:
     published, over = value["published"], value["simulated"] - value["published"]
     if abs(over) <= 1e-9 * abs(published):
         return "0"
-    text = _rounded(value, over)
+    text = powers(values.rounded(value, over))
     text = text if text.startswith("\u2212") else f"+{text}"
     if not published or value["unit"] == "%":
         return text
     percent = 100 * over / abs(published)
     decimals = 0 if abs(percent) >= 100 else 1 if abs(percent) >= 0.95 else 2
     return f"{text} <small>{minus(f'{percent:+,.{decimals}f}')}\u202f%</small>"
-
-
-def _rounded(value: Mapping[str, Any], number: float) -> str:
-    """Write a number with a digit more than the published one."""
-    decimals = 1 + max(decimals_of(value["published"]), decimals_of(value["tolerance"]))
-    if value["explained"] is not None:
-        decimals = max(decimals, decimals_of(value["explained"]["expected"]))
-    rounded = round(number, decimals)
-    if not rounded and number:
-        return text_of(float(f"{number:.2g}"))
-    exact = abs(number - round(number, decimals_of(rounded))) <= 1e-9 * abs(number)
-    decimals = decimals_of(rounded) if exact else decimals
-    if decimals > 7 or abs(number) >= 1e15:
-        return text_of(float(f"{number:.4g}"))
-    return minus(f"{rounded:,.{decimals}f}")
 
 
 def _argued(value: Mapping[str, Any]) -> bool:
@@ -253,6 +219,6 @@ def _expected(value: Mapping[str, Any]) -> str:
     if not why["tolerance"]:
         return expected
     if not number:
-        return f"{expected} (tolerance {text_of(why['tolerance'])})"
+        return f"{expected} (tolerance {powers(text_of(why['tolerance']))})"
     sides = f"{text_of(why['expected'])} ± {text_of(why['tolerance'])}"
     return with_unit(sides, value["unit"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from html import escape
 
 NONE = "\u2013"
@@ -16,29 +15,15 @@ MEANINGS = {
 }
 
 
-def decimals_of(number: float) -> int:
-    """Return how many decimals it takes to write a number, but for what binary adds."""
-    exponent = Decimal(f"{number:.12g}").normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def text_of(number: float) -> str:
-    """Write a number as it is."""
-    if number and not 1e-4 <= abs(number) < 1e15:
-        mantissa, exponent = f"{number:.6e}".split("e")
-        mantissa = mantissa.rstrip("0").rstrip(".")
-        return minus(f"{mantissa}\u202f\u00d7\u202f10<sup>{int(exponent)}</sup>")
-    return minus(f"{number:,.{min(decimals_of(number), 12)}f}")
-
-
-def minus(text: str) -> str:
-    """Give a number a minus sign instead of a hyphen."""
-    return text.replace("-", "\u2212")
+def powers(text: str) -> str:
+    """Set the powers of numbers."""
+    return re.sub(r"\^(\u2212?\d+)", r"<sup>\1</sup>", text)
 
 
 def with_unit(text: str, unit: str) -> str:
     """Return a number, or numbers, with their unit if they have one."""
     space = " " if " " in unit else "\u202f"
+    text = powers(text)
     return f"{text}{space}{unit_html(unit)}" if unit else text
 
 

@@ -103,6 +103,7 @@ impl Site<'_> {
 }
 
 /// A layout as read from its keys: the keys in effect, and what they make.
+#[derive(Clone, Debug)]
 struct Made {
     keys: Value,
     layout: Arc<dyn Layout>,
@@ -141,9 +142,7 @@ pub fn names() -> [&'static str; 5] {
 #[derive(Clone, Debug)]
 pub struct Laid {
     name: &'static str,
-    keys: Value,
-    layout: Arc<dyn Layout>,
-    reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
+    made: Made,
 }
 
 impl Laid {
@@ -162,19 +161,14 @@ impl Laid {
         };
         let made = read(&mut keys, site)?;
         keys.finish()?;
-        Ok(Self {
-            name,
-            keys: made.keys,
-            layout: made.layout,
-            reshuffle: made.reshuffle,
-        })
+        Ok(Self { name, made })
     }
 
     /// Its name and the keys in effect, as in the results.
     #[must_use]
     pub fn facts(&self) -> Value {
         let mut facts = json!({ "name": self.name });
-        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.keys.as_object()) {
+        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.made.keys.as_object()) {
             facts.extend(keys.clone());
         }
         facts
@@ -183,16 +177,16 @@ impl Laid {
     /// The map; where it is reshuffled, as it is at first.
     #[must_use]
     pub fn layout(&self) -> &dyn Layout {
-        &*self.layout
+        &*self.made.layout
     }
 
     /// Puts the layout around the model of its device.
     #[must_use]
     pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
-        match &self.reshuffle {
+        match &self.made.reshuffle {
             Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),
             None if self.name == simple::NAME => model,
-            None => Box::new(LaidOut::new(model, Arc::clone(&self.layout))),
+            None => Box::new(LaidOut::new(model, Arc::clone(&self.made.layout))),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::Waiting;
 use super::queue::Queue;
+use crate::mechanism::Mechanism;
+use crate::units::Nanos;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -29,8 +31,10 @@ struct Link {
 }
 
 impl Cylinders {
-    /// Takes a request of a cylinder.
-    pub fn push(&mut self, cylinder: u32, waiting: Waiting) {
+    /// Takes a request; its slot.
+    pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
+        let major = mechanism.place(&waiting.request).major;
+        let cylinder = u32::try_from(major).unwrap_or(0);
         let index = cylinder as usize;
         if index >= self.lists.len() {
             self.lists.resize(index + 1, [NONE; 2]);
@@ -56,6 +60,7 @@ impl Cylinders {
             Some(own) => *own = link,
             None => self.links.push(link),
         }
+        slot
     }
 
     /// Lets a request go.
@@ -89,6 +94,27 @@ impl Cylinders {
         &self.queue
     }
 
+    /// The cylinder of the request in a slot.
+    pub fn cylinder(&self, slot: u32) -> u32 {
+        self.links[slot as usize].cylinder
+    }
+
+    /// The cylinders with requests, outwards from where `mechanism` is at `at`.
+    pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
+        let here = u32::try_from(mechanism.major(at)).unwrap_or(0);
+        let mut outwards = Outwards {
+            waiting: self,
+            at,
+            mechanism,
+            here,
+            above: None,
+            below: None,
+        };
+        outwards.above = outwards.bounded(self.at_or_after(here));
+        outwards.below = outwards.bounded(self.before(here));
+        outwards
+    }
+
     /// The slots of a cylinder, in the order of pushing.
     pub fn of(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self
@@ -102,7 +128,7 @@ impl Cylinders {
     }
 
     /// The first cylinder with requests from `cylinder` on.
-    pub fn at_or_after(&self, cylinder: u32) -> Option<u32> {
+    fn at_or_after(&self, cylinder: u32) -> Option<u32> {
         let index = cylinder as usize;
         let word = self.occupied.get(index / 64)? & (u64::MAX << (index % 64));
         if word != 0 {
@@ -122,7 +148,7 @@ impl Cylinders {
     }
 
     /// The last cylinder with requests before `cylinder`.
-    pub fn before(&self, cylinder: u32) -> Option<u32> {
+    fn before(&self, cylinder: u32) -> Option<u32> {
         let last = (cylinder as usize).min(self.lists.len()).checked_sub(1)?;
         let word = self.occupied[last / 64] & (u64::MAX >> (63 - last % 64));
         if word != 0 {
@@ -139,5 +165,57 @@ impl Cylinders {
             mask = u64::MAX;
         }
         None
+    }
+}
+
+/// A search outwards: the cylinder with the least bound of the positioning time
+/// is next. The bound never falls.
+pub(super) struct Outwards<'a> {
+    waiting: &'a Cylinders,
+    at: Nanos,
+    mechanism: &'a dyn Mechanism,
+    /// Where it begins.
+    pub here: u32,
+    /// The next one on either side, and its bound.
+    above: Option<(Nanos, u32)>,
+    below: Option<(Nanos, u32)>,
+}
+
+impl Outwards<'_> {
+    fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
+        let bound = self.mechanism.at_least(self.at, i64::from(cylinder?));
+        Some((bound, cylinder?))
+    }
+
+    /// Whether the next one is above.
+    fn is_up(&self) -> bool {
+        match (self.above, self.below) {
+            (Some((above, _)), Some((below, _))) => above <= below,
+            (above, _) => above.is_some(),
+        }
+    }
+
+    /// The next cylinder, and the lower bound of the positioning times there.
+    pub fn next(&self) -> Option<(Nanos, u32)> {
+        if self.is_up() { self.above } else { self.below }
+    }
+
+    /// Goes past the next cylinder.
+    pub fn advance(&mut self) {
+        if self.is_up() {
+            let after = self.above.map(|(_, cylinder)| cylinder + 1);
+            let next = after.and_then(|cylinder| self.waiting.at_or_after(cylinder));
+            self.above = self.bounded(next);
+        } else {
+            let from = self.below.map(|(_, cylinder)| cylinder);
+            let next = from.and_then(|cylinder| self.waiting.before(cylinder));
+            self.below = self.bounded(next);
+        }
+    }
+
+    /// Whether it has gone past a cylinder that has requests.
+    pub fn has_passed(&self, cylinder: u32) -> bool {
+        self.above.is_none_or(|(_, next)| cylinder < next)
+            && self.below.is_none_or(|(_, next)| cylinder > next)
     }
 }

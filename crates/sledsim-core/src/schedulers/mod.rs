@@ -1,6 +1,7 @@
 //! Schedulers: who goes next.
 
 mod aged_sptf;
+mod ages;
 mod by_lbn;
 mod c_look;
 mod choice;

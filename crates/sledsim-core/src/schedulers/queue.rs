@@ -35,6 +35,11 @@ impl Queue {
         (self.slots.len() - 1) as u32
     }
 
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+
     /// The request in a slot.
     pub fn get(&self, slot: u32) -> &Waiting {
         &self.slots[slot as usize].waiting

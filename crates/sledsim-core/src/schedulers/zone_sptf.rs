@@ -36,7 +36,7 @@ impl Scheduler for ZoneSptf {
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
         let count = self.zones.len();
         let mut from_here = (0..count).map(|step| (self.current + step) % count);
-        self.current = from_here.find(|zone| self.zones[*zone].held() > 0)?;
+        self.current = from_here.find(|zone| !self.zones[*zone].is_empty())?;
         self.zones[self.current].pop(at, mechanism)
     }
 }

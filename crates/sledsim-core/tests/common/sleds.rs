@@ -1,4 +1,4 @@
-//! Sleds as mechanisms, and a spy on what a station asks of one.
+//! Sleds as mechanisms, and a spy on what is asked of one.
 
 use super::device;
 use sledsim_core::devices::mems::kinematics::Kinematics;
@@ -10,6 +10,7 @@ use sledsim_core::model::{Answers, Energy};
 use sledsim_core::request::Request;
 use sledsim_core::row::Row;
 use sledsim_core::units::Nanos;
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 struct Make(Behaviour);
@@ -87,10 +88,22 @@ impl Answers for Log {
     fn note(&mut self, _row: &Row) {}
 }
 
-/// A mechanism that writes down what it serves.
+/// A mechanism that writes down what it serves, and counts the estimates it is
+/// asked for.
 pub struct Spy {
-    pub inner: Box<dyn Mechanism>,
-    pub log: Log,
+    inner: Box<dyn Mechanism>,
+    log: Log,
+    pub estimates: Cell<u64>,
+}
+
+impl Spy {
+    pub fn new(inner: Box<dyn Mechanism>, log: &Log) -> Self {
+        Self {
+            inner,
+            log: log.clone(),
+            estimates: Cell::new(0),
+        }
+    }
 }
 
 impl Mechanism for Spy {
@@ -99,6 +112,7 @@ impl Mechanism for Spy {
     }
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.estimates.set(self.estimates.get() + 1);
         self.inner.estimate(at, request)
     }
 

@@ -35,40 +35,38 @@ pub fn access<K: Kinematics>(
     mut emit: impl FnMut(Step),
 ) {
     let row_s = motion.row_s();
-    for &extent in extents {
-        let mut passes = Passes::new(&motion.geometry, extent);
-        if rule == DirectionRule::BestRun {
-            while let Some(mut run) = next_run(&mut passes) {
-                let (_, up) = seek_to_run(motion, state, &run);
-                if up != (run[0].row <= run[run.len() - 1].row) {
-                    run.reverse();
-                }
-                let forced = Some(if up { Direction::Up } else { Direction::Down });
-                for pass in &run {
-                    step(
-                        motion,
-                        state,
-                        pass,
-                        forced,
-                        row_s,
-                        &mut elapsed_s,
-                        &mut emit,
-                    );
-                }
+    let mut passes = Passes::new(&motion.geometry, extents);
+    if rule == DirectionRule::BestRun {
+        while let Some(mut run) = next_run(&mut passes) {
+            let (_, up) = seek_to_run(motion, state, &run);
+            if up != (run[0].row <= run[run.len() - 1].row) {
+                run.reverse();
             }
-        } else {
-            let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
-            for pass in passes {
+            let forced = Some(if up { Direction::Up } else { Direction::Down });
+            for pass in &run {
                 step(
                     motion,
                     state,
-                    &pass,
+                    pass,
                     forced,
                     row_s,
                     &mut elapsed_s,
                     &mut emit,
                 );
             }
+        }
+    } else {
+        let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
+        for pass in passes {
+            step(
+                motion,
+                state,
+                &pass,
+                forced,
+                row_s,
+                &mut elapsed_s,
+                &mut emit,
+            );
         }
     }
 }
@@ -81,7 +79,7 @@ pub fn first_seek<K: Kinematics>(
     state: &State,
     extents: &[Extent],
 ) -> Option<Seek> {
-    let mut passes = Passes::new(&motion.geometry, *extents.first()?);
+    let mut passes = Passes::new(&motion.geometry, extents);
     if rule == DirectionRule::BestRun {
         let run = next_run(&mut passes)?;
         Some(seek_to_run(motion, state, &run).0)

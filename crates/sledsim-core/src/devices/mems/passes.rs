@@ -1,11 +1,13 @@
-//! Passes: the uninterrupted Y sweeps in which an extent is read or written.
+//! Passes: the uninterrupted Y sweeps in which extents are read or written.
 //!
 //! A pass takes the next block and every following block in the same cylinder
 //! and physical row, as many as tips can be active; also across the track
 //! reversal of the serpentine map, where the last row of a track and the first
-//! of the next are one place under other tips.
+//! of the next are one place under other tips. The blocks of a pass are under
+//! tips one after the other, but need not be one extent: a layout may have cut
+//! a request at such a reversal.
 
-use super::geometry::Geometry;
+use super::geometry::{Geometry, Location};
 use crate::request::Extent;
 
 /// One pass over one physical row.
@@ -15,27 +17,41 @@ pub struct Pass {
     pub cylinder: u32,
     /// Physical row.
     pub row: u32,
-    /// First block.
+    /// First block; the others are under the tips after its, but where a layout
+    /// cut the request not the next LBNs.
     pub lbn: u64,
     /// Blocks, at most as many as fit a row.
     pub blocks: u32,
 }
 
-/// The passes of an extent in LBN order.
+/// The passes of extents, in their order.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes<'a> {
     geometry: &'a Geometry,
     rest: Extent,
+    more: &'a [Extent],
 }
 
 impl<'a> Passes<'a> {
-    /// The passes of `extent`, which lies within the device.
+    /// The passes of `extents`, which lie within the device.
     #[must_use]
-    pub fn new(geometry: &'a Geometry, extent: Extent) -> Self {
+    pub fn new(geometry: &'a Geometry, extents: &'a [Extent]) -> Self {
         Self {
             geometry,
-            rest: extent,
+            rest: Extent::default(),
+            more: extents,
         }
+    }
+
+    /// Whether there are blocks left; goes on to the next extent if need be.
+    fn has_more(&mut self) -> bool {
+        while self.rest.blocks == 0 {
+            let Some((next, more)) = self.more.split_first() else {
+                return false;
+            };
+            (self.rest, self.more) = (*next, more);
+        }
+        true
     }
 }
 
@@ -43,26 +59,36 @@ impl Iterator for Passes<'_> {
     type Item = Pass;
 
     fn next(&mut self) -> Option<Pass> {
-        if self.rest.blocks == 0 {
+        if !self.has_more() {
             return None;
         }
-        let first_lbn = self.rest.lbn;
         let width = self.geometry.blocks_per_row;
-        let place = self.geometry.locate(first_lbn);
-        let mut blocks = self.rest.blocks.min(width - place.cell);
-        if blocks < self.rest.blocks && blocks < width {
-            let next = self.geometry.locate(first_lbn + u64::from(blocks));
-            if next.cylinder == place.cylinder && next.row == place.row {
-                blocks = self.rest.blocks.min(width);
-            }
-        }
-        self.rest.lbn += u64::from(blocks);
-        self.rest.blocks -= blocks;
-        Some(Pass {
+        let place = self.geometry.locate(self.rest.lbn);
+        let mut pass = Pass {
             cylinder: place.cylinder,
             row: place.row,
-            lbn: first_lbn,
-            blocks,
-        })
+            lbn: self.rest.lbn,
+            blocks: 0,
+        };
+        let square = |place: &Location| place.track * width + place.cell;
+        let first = square(&place);
+        let mut cell = place.cell;
+        loop {
+            let taken = (width - cell).min(width - pass.blocks);
+            let taken = taken.min(self.rest.blocks);
+            pass.blocks += taken;
+            self.rest.lbn += u64::from(taken);
+            self.rest.blocks -= taken;
+            if pass.blocks == width || !self.has_more() {
+                return Some(pass);
+            }
+            let next = self.geometry.locate(self.rest.lbn);
+            let goes_on = (next.cylinder, next.row) == (pass.cylinder, pass.row)
+                && square(&next) == first + pass.blocks;
+            if !goes_on {
+                return Some(pass);
+            }
+            cell = next.cell;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Kinematics compatible with DiskSim 4.0's MEMS model, errors included.
 
-use super::{Analytic, Axis, Kinematics, Moment, Turnaround};
+use super::{Analytic, Axis, Kinematics, Moment, Turnaround, upwards};
 
 /// Chunks per push, and tries of a switch point.
 const CHUNKS: usize = 8;
@@ -79,11 +79,7 @@ impl Kinematics for DiskSim {
         if from_m == to_m {
             return 0.0;
         }
-        let (p0, p1) = if from_m < to_m {
-            (from_m, to_m)
-        } else {
-            (-from_m, -to_m)
-        };
+        let (p0, p1) = upwards(from_m, to_m);
         let mut switch_m = 0.5 * (p0 + p1);
         let (mut best_s, mut least_mismatch) = (0.0, f64::INFINITY);
         for attempt in 1..=8 {

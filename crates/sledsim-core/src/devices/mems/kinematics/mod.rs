@@ -26,6 +26,25 @@ pub struct Axis {
     pub spring_reference_m: f64,
 }
 
+impl Axis {
+    /// Lengths of the two pushes of a move upwards from `from_m` to `to_m` with
+    /// the same speed at both ends: energy gained up to the switch point =
+    /// energy lost after it.
+    fn pushes_m(&self, from_m: f64, to_m: f64) -> [f64; 2] {
+        let uphill = 0.25 * self.spring_factor * (from_m + to_m) / self.spring_reference_m;
+        [0.5 + uphill, 0.5 - uphill].map(|share| (to_m - from_m) * share)
+    }
+}
+
+/// The ends of a move as those of one upwards: mirrored if it goes down.
+fn upwards(from_m: f64, to_m: f64) -> (f64, f64) {
+    if from_m < to_m {
+        (from_m, to_m)
+    } else {
+        (-from_m, -to_m)
+    }
+}
+
 /// When within a Y seek a turnaround happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {

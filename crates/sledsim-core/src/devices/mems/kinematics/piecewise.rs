@@ -1,7 +1,7 @@
 //! Kinematics of the SIGMETRICS 2000 paper: chunks of constant acceleration.
 
 use super::trajectory::{Instant, Law, in_chunks};
-use super::{Analytic, Axis, Kinematics, Moment, Turnaround};
+use super::{Analytic, Axis, Kinematics, Moment, Turnaround, upwards};
 
 /// Each push in `chunks` of equal length and constant acceleration, the mean
 /// of the net accelerations at the ends of the chunk (Griffin et al.,
@@ -44,15 +44,8 @@ impl Kinematics for Piecewise {
         if from_m == to_m {
             return 0.0;
         }
-        let (p0, p1) = if from_m < to_m {
-            (from_m, to_m)
-        } else {
-            (-from_m, -to_m)
-        };
-        // Energy gained up to the switch point = energy lost after it.
-        let uphill = 0.25 * axis.spring_factor * (p0 + p1) / axis.spring_reference_m;
-        let first_m = (p1 - p0) * (0.5 + uphill);
-        let second_m = (p1 - p0) * (0.5 - uphill);
+        let (p0, p1) = upwards(from_m, to_m);
+        let [first_m, second_m] = axis.pushes_m(p0, p1);
         // The second push, time reversed and mirrored, is a first one.
         self.push_s(axis, p0, first_m, speed_m_s) + self.push_s(axis, -p1, second_m, speed_m_s)
     }

@@ -1,6 +1,6 @@
 //! Trajectories: where the sled is during a move, and how fast.
 
-use super::Axis;
+use super::{Axis, upwards};
 
 /// An instant of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,13 +47,11 @@ pub(super) fn in_chunks(
         return vec![instant(0.0, from_m, speed_m_s, 0.0)];
     }
     let sign = (to_m - from_m).signum();
-    let (start_m, length_m) = (sign * from_m, (to_m - from_m).abs());
+    let (start_m, end_m) = upwards(from_m, to_m);
     let stiffness_per_m = axis.spring_factor / axis.spring_reference_m;
     let net = |push: f64, at_m: f64| axis.acceleration_m_s2 * (push - stiffness_per_m * at_m);
-    // Energy gained up to the switch point = energy lost after it.
-    let uphill = 0.25 * stiffness_per_m * sign * (from_m + to_m);
-    let first_m = length_m * (0.5 + uphill);
-    let pushes = [(0.0, first_m, 1.0), (first_m, length_m - first_m, -1.0)];
+    let [first_m, second_m] = axis.pushes_m(start_m, end_m);
+    let pushes = [(0.0, first_m, 1.0), (first_m, second_m, -1.0)];
     let mut instants = Vec::with_capacity(2 * chunks as usize + 1);
     let (mut time_s, mut speed) = (0.0, speed_m_s);
     for (begin_m, push_m, push) in pushes {
@@ -79,7 +77,7 @@ pub(super) fn in_chunks(
             speed = end;
         }
     }
-    let last_m = sign * to_m - (law.acceleration_at * (length_m - first_m) / f64::from(chunks));
+    let last_m = end_m - law.acceleration_at * second_m / f64::from(chunks);
     instants.push(instant(
         time_s,
         to_m,

@@ -1,0 +1,53 @@
+"""What the examples share: how pictures look, and how files are written."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+INK, FAINT = "#1b1f24", "#d3d7dc"
+STYLE = {
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 144,
+    "svg.fonttype": "none",  # text stays text: it takes the font of the page
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+}
+PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
+LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of what pictures say
+
+
+def picture_path(text: str) -> Path:
+    """Return the path of a picture, for ``argparse``.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For the name of another kind of file.
+    """
+    path = Path(text)
+    if path.suffix not in LEFT_OUT:
+        msg = f"{text}: must end in {', '.join(LEFT_OUT)}"
+        raise argparse.ArgumentTypeError(msg)
+    return path
+
+
+def write(path: Path, content: str | Figure) -> None:
+    """Write a text or a picture so that it is there whole or not at all, and say so."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        if isinstance(content, str):
+            part.write_text(content, encoding="utf-8", newline="\n")
+        else:
+            content.savefig(part, format=path.suffix[1:], metadata={LEFT_OUT[path.suffix]: None})
+        part.replace(path)
+        print(f"Written: {path}")
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,92 @@
+"""How values are written, in the report and at the terminal: as text, without units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+
+def stated(value: Mapping[str, Any], number: Any) -> str:
+    """Return what is published or expected, as the kind of the value says it."""
+    if value["kind"] == "order":
+        return " < ".join(number)
+    if value["kind"] == "shape":
+        return str(number)
+    sign = {"within": "", "at_most": "\u2264\u202f", "at_least": "\u2265\u202f"}[value["kind"]]
+    # 0.90 with a tolerance of 0.01
+    decimals = max(decimals_of(number), decimals_of(value["tolerance"]))
+    return sign + (text_of(number) if decimals > 6 else minus(f"{number:,.{decimals}f}"))
+
+
+def simulated(value: Mapping[str, Any], number: Any) -> str:
+    """Return what sledsim comes to, with as many digits as the comparison needs."""
+    if value["kind"] == "order":
+        return "".join(f"{sign}{name} ({text})" for sign, name, text in ordered(number))
+    if value["kind"] == "shape":
+        return curve(number)
+    return rounded(value, number)
+
+
+def ordered(numbers: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """Return an order: signs, names, and numbers of which neighbours that differ look different."""
+    lines = sorted(numbers.items(), key=lambda line: line[1])
+    rising = [number for _, number in lines]
+    signs = [""] + [" = " if one == other else " < " for one, other in pairwise(rising)]
+    return [
+        (sign, name, text)
+        for sign, (name, _), text in zip(signs, lines, _apart(rising), strict=True)
+    ]
+
+
+def _apart(numbers: Sequence[float]) -> list[str]:
+    for digits in (4, 6, 9, 12):
+        texts = [text_of(float(f"{number:.{digits}g}")) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            return texts
+    return [text_of(number) for number in numbers]
+
+
+def curve(numbers: Sequence[float]) -> str:
+    """Return a curve in words."""
+    first, last, low, high = (
+        text_of(float(f"{number:.4g}"))
+        for number in (numbers[0], numbers[-1], min(numbers), max(numbers))
+    )
+    return f"{len(numbers)} numbers from {first} to {last}, between {low} and {high}"
+
+
+def rounded(value: Mapping[str, Any], number: float) -> str:
+    """Write a number with a digit more than the published one."""
+    decimals = 1 + max(decimals_of(value["published"]), decimals_of(value["tolerance"]))
+    if value["explained"] is not None:
+        decimals = max(decimals, decimals_of(value["explained"]["expected"]))
+    short = round(number, decimals)
+    if not short and number:
+        return text_of(float(f"{number:.2g}"))
+    exact = abs(number - round(number, decimals_of(short))) <= 1e-9 * abs(number)
+    decimals = decimals_of(short) if exact else decimals
+    if decimals > 7 or abs(number) >= 1e15:
+        return text_of(float(f"{number:.4g}"))
+    return minus(f"{short:,.{decimals}f}")
+
+
+def decimals_of(number: float) -> int:
+    """Return how many decimals it takes to write a number, but for what binary adds."""
+    exponent = Decimal(f"{number:.12g}").normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def text_of(number: float) -> str:
+    """Write a number as it is; powers of ten as in 10^9."""
+    if number and not 1e-4 <= abs(number) < 1e15:
+        mantissa, exponent = f"{number:.6e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".")
+        return minus(f"{mantissa}\u202f\u00d7\u202f10^{int(exponent)}")
+    return minus(f"{number:,.{min(decimals_of(number), 12)}f}")
+
+
+def minus(text: str) -> str:
+    """Give a number a minus sign instead of a hyphen."""
+    return text.replace("-", "\u2212")
