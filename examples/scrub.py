@@ -3,9 +3,9 @@
 Run it as ``python examples/scrub.py [--quick] [--output FILE]``. Above: a recorded trace, at an
 eighth of its pace, on the device of CMU-CS-03-125, with a scrub in the background that reads every
 block once. Patient, it reads what comes by under the trace, which knows few places; the more
-impatient, the sooner it asks for passes of its own while the device is idle, and what that costs the
-trace is beside. Below: what a request leaves for free, by its size and alignment, and how long
-95 percent of a scan take under random requests, by their rate and the reach of the tips.
+impatient, the sooner it asks for passes of its own while the device is idle; beside it, what that
+costs the trace. Below: what a request leaves for free, by its size and alignment, and how long 95
+percent of a scan take under random requests, by their rate and the reach of the tips.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
     for colour, (tail, run) in zip(COLOURS, runs.items(), strict=False):
         times = run.summary["background"][0]["percent"]["time_s"]
         points = [(time, percent) for percent, time in enumerate(times) if time is not None]
-        label = "unused tips only" if tail == 0 else f"asks for passes at {tail:.0%} left"
+        if len(points) <= 100:
+            points.append((run.summary["duration_s"], points[-1][1]))
+        label = "unused tips only" if tail == 0 else f"passes of its own at {tail:.0%} left"
         axes.step(*zip(*points, strict=True), where="post", color=colour, label=label)
         axes.plot(*points[-1], "o", color=colour, markersize=4, clip_on=False)
     end_s = runs[0.0].summary["duration_s"]
@@ -90,7 +92,7 @@ def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
     axes.text(end_s, 99, " end of\n the trace", va="top", fontsize=8)
     axes.set(xlabel="time in s", ylabel="scrubbed in %", ylim=(0, 100), xlim=(0, 1.25 * end_s))
     axes.set_title("A scrub under the trace")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper center")
 
 
 def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
@@ -100,7 +102,11 @@ def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
         values = [run.summary["response_time_ms"][key] for run in runs.values()]
         alpha = 1.0 if key == "mean" else 0.5
         bars = axes.bar(
-            [place + offset for place in places], values, width, color=COLOURS[: len(runs)], alpha=alpha
+            [place + offset for place in places],
+            values,
+            width,
+            color=COLOURS[: len(runs)],
+            alpha=alpha,
         )
         axes.bar_label(bars, [f"{key}\n{value:.2f}" for value in values], fontsize=7)
     axes.set_xticks(places, ["unused\ntips only", *(f"passes at\n{t:.0%} left" for t in TAILS[1:])])

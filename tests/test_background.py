@@ -76,6 +76,17 @@ def test_a_backup_under_writes_goes_round_again() -> None:
     assert moving["again_blocks"] > 0
 
 
+def test_a_device_that_is_never_idle_has_no_time_for_an_impatient_task() -> None:
+    load = ss.workload("random", queue_depth=1, requests=500)
+    device = ss.device("cmu2003", **SMALL)
+    alone = ss.simulate(load, device)
+    busy = ss.simulate(load, device, background="scan(tail=1)")
+    assert pa.table(alone.requests) == pa.table(busy.requests)
+    # The task goes on when the load has come to its end.
+    assert busy.summary["background"][0]["complete"]
+    assert busy.summary["background"][0]["percent"]["time_s"][100] > alone.summary["duration_s"]
+
+
 def test_tasks_share_what_they_read() -> None:
     together = run(["scan", "scrub"]).summary["background"]
     assert together[1]["free_blocks"] < 0.2 * together[0]["free_blocks"]

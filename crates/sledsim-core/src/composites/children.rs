@@ -179,14 +179,6 @@ impl Children {
         Some(None)
     }
 
-    /// The reports of the children by index, of a composite that is no device of
-    /// its own.
-    pub fn report_alone(&self, until: Nanos, reports: &mut Vec<Report>) {
-        for model in &self.models {
-            model.report(until, reports);
-        }
-    }
-
     /// The report of the composite called `name`, then those of its children
     /// by index. A composite spends no energy of its own; its busy time is the
     /// mean over its children, so that the share of time stays one.

@@ -109,6 +109,12 @@ impl Background {
         self.tasks.iter().map(Task::facts).collect()
     }
 
+    /// Whether any of them asks for passes of its own now.
+    #[must_use]
+    pub fn is_impatient(&self) -> bool {
+        self.tasks.iter().any(Task::is_impatient)
+    }
+
     /// What the first impatient task asks for while the sled is at a cylinder:
     /// of the rows with blocks that it wants in the nearest cylinder, the one
     /// that the sled is positioned for soonest, by `estimate`.

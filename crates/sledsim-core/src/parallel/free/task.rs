@@ -279,12 +279,17 @@ impl Task {
         }
     }
 
+    /// Whether so little is left that it asks for passes of its own.
+    pub fn is_impatient(&self) -> bool {
+        let left = self.left();
+        left > 0 && left as f64 <= self.spec.tail * self.blocks() as f64
+    }
+
     /// The blocks among which it would ask for one now, one of each row of the
     /// nearest cylinder, and what it would do with it; nothing if too much is
     /// left.
     pub fn impatient_for(&self, cylinder: u32) -> Option<(impl Iterator<Item = Spot> + '_, Touch)> {
-        let left = self.left();
-        if left == 0 || left as f64 > self.spec.tail * self.blocks() as f64 {
+        if !self.is_impatient() {
             return None;
         }
         let held = self.held.as_ref().filter(|held| held.count() > 0);
