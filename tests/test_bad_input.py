@@ -114,6 +114,22 @@ WRONG_WORDS = [
     ("seek --device atlas10k --start 5", "--end", "missing"),
     ("seek --device atlas10k --start 5 --end 0,0,up", "--end", "LBN", "atlas10k"),
     ("seek --device atlas10k --start 5 --end 17938986", "17938986", "17938985"),
+    ("parallel 33", "--device"),
+    ("parallel --device cmu203", "'cmu203'", "cmu2003"),
+    ("parallel --device atlas10k", "atlas10k", "mems"),
+    ("parallel 33 --device memory", "memory", "mems"),
+    ("parallel x --device cmu2003", "EXTENT", "'x'", "33-38"),
+    ("parallel 38-33 --device cmu2003", "EXTENT", "'38-33'", "33-38"),
+    ("parallel 33,34 --device cmu2003", "EXTENT", "'33,34'"),
+    ("parallel 6750000 --device cmu2003", "6750000", "6749999"),
+    ("parallel 0 6749999-6750000 --device cmu2003", "6750000", "6749999"),
+    ("parallel 0-1000 --device cmu2003", "1001 blocks", "1000"),
+    ("parallel 33 30-35 --device cmu2003", "LBN 33", "once"),
+    ("parallel --device cmu2003 --at-s 5", "--at-s", "LBN"),
+    ("parallel 33 --device cmu2003 --at-s soon", "--at-s", "'soon'", "seconds"),
+    ("parallel 33 --device cmu2003 --at-s nan", "--at-s", "'nan'", "1e9"),
+    ("parallel 33 --device cmu2003 --set micropositioning=5", "micropositioning_cylinders"),
+    ("parallel 33 --device cmu2003 --set conflicts.kind=chanel", "chanel", "channel"),
 ]
 """Command lines, each with what the message must name."""
 

@@ -465,7 +465,7 @@ def test_an_unknown_name_is_told_what_there_is(name: str, says: list[str]) -> No
 
 
 def test_all_data_files_belong_to_an_item_with_code() -> None:
-    listed = {PACKAGE / item.paper / f"{item.name}.toml" for item in ITEMS}
+    listed = {PACKAGE / item.folder / f"{item.name}.toml" for item in ITEMS}
     assert listed == {file for file in PACKAGE.glob("*/*.toml") if file.name != "paper.toml"}, (
         "an item that its paper.toml does not list"
     )

@@ -249,7 +249,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         (own / f"{name}.py").write_text(code)
     (own / "paper.toml").write_text(PAPER)
     for paper in papers.papers():
-        (root / paper.name).symlink_to(model._FOLDER / paper.name)
+        folder = paper.items[0].folder
+        (root / folder).symlink_to(model._FOLDER / folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "_FOLDER", root)
         patch.setattr(papers, "__path__", [str(root), *papers.__path__])

@@ -105,19 +105,24 @@ class Item:
         return f"{self.paper}/{self.name}"
 
     @property
+    def folder(self) -> str:
+        """The folder of its files: the paper, as Python can import it."""
+        return self.paper.replace("-", "_")
+
+    @property
     def module(self) -> ModuleType:
         """The module that has ``simulate``, and perhaps ``draw``."""
-        return importlib.import_module(f"{__package__}.{self.paper}.{self.name}")
+        return importlib.import_module(f"{__package__}.{self.folder}.{self.name}")
 
     @property
     def code(self) -> str:
         """The source of :attr:`module`."""
-        return (_FOLDER / self.paper / f"{self.name}.py").read_text("utf-8")
+        return (_FOLDER / self.folder / f"{self.name}.py").read_text("utf-8")
 
     @property
     def data(self) -> str:
         """The text of the data file."""
-        return (_FOLDER / self.paper / f"{self.name}.toml").read_text("utf-8")
+        return (_FOLDER / self.folder / f"{self.name}.toml").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +234,7 @@ def _paper(file: Path) -> tuple[float, Paper]:
     """Return a paper, and what papers are ordered by."""
     table = _load(file)
     order = table.number("order")
-    name = file.parent.name
+    name = _name(file)
     paper = Paper(
         name=name,
         title=table.take("title", str),
@@ -240,6 +245,11 @@ def _paper(file: Path) -> tuple[float, Paper]:
     )
     table.end()
     return order, paper
+
+
+def _name(file: Path) -> str:
+    """Return the name of the paper that a file belongs to."""
+    return file.parent.name.replace("_", "-")
 
 
 def _left_out(table: _Table) -> LeftOut:
@@ -257,7 +267,7 @@ def _item(file: Path) -> Item:
     hypotheses = table.take("hypotheses", dict, default={})
     texts = _Table(file, "hypotheses.", hypotheses)
     item = Item(
-        paper=file.parent.name,
+        paper=_name(file),
         name=file.stem,
         title=table.take("title", str),
         place=place,

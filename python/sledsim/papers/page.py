@@ -164,6 +164,7 @@ def _paper(paper: Paper, results: Sequence[Result]) -> str:
 def _item(result: Result) -> str:
     item, document = result.item, result.document
     name, values = escape(item.id), document["values"]
+    file = escape(f"{item.folder}/{item.name}")
     notes = Notes(item.id, values)
     many, reach = "", ""
     if len(document["hypotheses"]) > 2:  # a table that may have to be scrolled, also by keyboard
@@ -177,9 +178,9 @@ def _item(result: Result) -> str:
         f'<div class="both{many}">\n{_figure(result)}\n'
         f'<div class="scroll"{reach}>\n{table(document, notes)}\n</div>\n</div>\n'
         f"{notes.html(document['hypotheses'])}"
-        f"<details><summary>Code: <code>{name}.py</code></summary>\n"
+        f"<details><summary>Code: <code>{file}.py</code></summary>\n"
         f"<pre><code>{highlighted_python(item.code)}</code></pre></details>\n"
-        f"<details><summary>Data: <code>{name}.toml</code></summary>\n"
+        f"<details><summary>Data: <code>{file}.toml</code></summary>\n"
         f"<pre><code>{highlighted_toml(item.data)}</code></pre></details>\n</article>"
     )
 

@@ -1,0 +1,1 @@
+"""Schlosser, Schindler, Ailamaki, Ganger: Exposing and exploiting internal parallelism."""

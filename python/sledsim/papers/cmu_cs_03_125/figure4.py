@@ -1,0 +1,42 @@
+"""Figure 4: how much of the device has been read for free, against time."""
+
+from itertools import pairwise
+
+from matplotlib.figure import Figure
+
+from sledsim.papers import Found
+from sledsim.papers.cmu_cs_03_125.scans import CONFIGURATIONS, LABELS, scans
+
+MOST = 95
+STEP = 5
+
+
+def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (one scan of each is quick)
+    """Scan the device once with each configuration."""
+    found = {name: scan for name, (scan,) in scans(list(CONFIGURATIONS), [1]).items()}
+    rates = {
+        f"{name}_steps": [after - before for before, after in pairwise(scan.minutes[::STEP])]
+        for name, scan in found.items()
+    }
+    slowest = found["p10_m0"].minutes
+    return Found(
+        {
+            **rates,
+            "most_order": {LABELS[name]: scan.minutes[MOST] for name, scan in found.items()},
+            "all_order": {LABELS[name]: scan.minutes[-1] for name, scan in found.items()},
+            "tail_percent": 100 * (1 - slowest[MOST] / slowest[-1]),
+        },
+        series={name: [round(time, 3) for time in scan.minutes] for name, scan in found.items()},
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw the percentage read against time, and mark where most and all has been read."""
+    axes = figure.add_subplot()
+    for number, (name, label) in enumerate(LABELS.items()):
+        minutes = found.series[name]
+        axes.plot(minutes, range(len(minutes)), label=label, color=f"C{number}")
+        axes.plot(minutes[MOST], MOST, "o", color=f"C{number}")
+        axes.plot(minutes[-1], len(minutes) - 1, "s", color=f"C{number}")
+    axes.set(xlabel="time (minutes)", ylabel="blocks read (%)", xlim=(0, None), ylim=(0, 103))
+    axes.legend(loc="lower right")

@@ -1,0 +1,72 @@
+"""Scans of the whole device for free: what Figure 4 and Table 4 show."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CONFIGURATIONS = {"p20_m5": (20, 5), "p20_m0": (20, 0), "p10_m5": (10, 5), "p10_m0": (10, 0)}
+"""p and M by name, in the order of Table 4."""
+LABELS = {name: f"p = {at_once}, M = {reach}" for name, (at_once, reach) in CONFIGURATIONS.items()}
+PAUSE_MS = 100
+"""From a request of the foreground to the next: see ``table4.toml``."""
+ENDLESS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What came of a scan."""
+
+    minutes: list[float]
+    """When every whole percent of the blocks had been read, from 0 to as far as it went."""
+    requests: list[int]
+    """How many requests of the foreground that took."""
+    free_blocks: list[int]
+    """How many blocks had been read for free by then."""
+
+    def free_per_request(self, percent: int) -> float:
+        """Return the mean number of free blocks of a request, up to a percent."""
+        return self.free_blocks[percent] / self.requests[percent]
+
+
+def scan(name: str, seed: int, order: str = "nearest", requests: int = ENDLESS) -> Scan:
+    """Read random 4 KB until everything has been read, by a request or for free.
+
+    In what ``order`` the background takes blocks, ``"nearest"`` cylinder first or by ``"lbn"``,
+    matters with micropositioning only. After so many ``requests`` it is given up.
+    """
+    at_once, reach = CONFIGURATIONS[name]
+    tips = ss.device("cmu2003").parameters["tips_per_lbn"]
+    device = ss.device("cmu2003", active_tips=at_once * tips, micropositioning_cylinders=reach)
+    load = ss.workload(
+        "random",
+        queue_depth=1,
+        think_ms=PAUSE_MS,
+        requests=requests,
+        size="fixed",
+        mean_size_kib=4,
+        blocking=8,
+        read_fraction=1,
+        seed=seed,
+    )
+    background = {"task": "scan", "order": order, "ends_run": True}
+    run = ss.simulate(load, device, background=background, requests=False)
+    percent: dict[str, list[Any]] = run.summary["background"][0]["percent"]
+    minutes = [time_s / 60 for time_s in percent["time_s"] if time_s is not None]
+    return Scan(minutes, percent["requests"], percent["free_blocks"])
+
+
+def scans(
+    names: Sequence[str], seeds: Sequence[int], order: str = "nearest"
+) -> Mapping[str, list[Scan]]:
+    """Run some configurations with some seeds, on all processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        started = {name: [pool.submit(scan, name, seed, order) for seed in seeds] for name in names}
+        return {name: [one.result() for one in each] for name, each in started.items()}

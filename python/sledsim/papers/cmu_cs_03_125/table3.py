@@ -1,0 +1,11 @@
+"""Table 3: parameters of the G2 MEMStore."""
+
+from dataclasses import asdict
+
+import sledsim as ss
+from sledsim.papers import Found
+
+
+def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+    """Take the parameters from the preset."""
+    return Found(asdict(ss.device("cmu2003").parallelism))

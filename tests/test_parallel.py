@@ -1,0 +1,376 @@
+"""Equivalence classes, conflicts and tracks, against where every block of small devices lies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sledsim.cli import main
+from sledsim.cli.parallel import ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIPS, BIT_UM, ROW_BITS, SERVO_BITS = 64, 0.04, 90, 10
+"""Of G2: tips of a block, width of a bit, bits of a row, of a servo field."""
+SLACK_M = 1e-12
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A small device: squares in a row, sets of tips, columns and rows of a square."""
+
+    cells: int
+    sets: int
+    columns: int
+    rows: int
+
+    @property
+    def squares(self) -> int:
+        return self.cells * self.sets
+
+    def device(self, **keys: object) -> ss.Device:
+        return ss.device(
+            "cmu2003",
+            tips=self.squares * TIPS,
+            active_tips=self.cells * TIPS,
+            travel_x_um=self.columns * BIT_UM,
+            travel_y_um=(self.rows * ROW_BITS + SERVO_BITS) * BIT_UM,
+            **keys,
+        )
+
+
+SHAPES = st.builds(
+    Shape, st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3)
+)
+REACHES = st.integers(0, 3)
+
+
+def places(device: ss.Device) -> list[ss.Location]:
+    return [device.locate(lbn) for lbn in range(device.blocks)]
+
+
+def under_tips(at: ss.Location, x_m: float, row: int, reach: int) -> bool:
+    """Whether a tip reaches a block while the sled is at a column and a row."""
+    return at.row == row and abs(at.x_m - x_m) <= reach * BIT_UM * 1e-6 + SLACK_M
+
+
+def together(
+    one: ss.Location,
+    other: ss.Location,
+    columns_m: set[float],
+    reach: int,
+    shared: Callable[[int, int], bool],
+) -> bool:
+    """Whether tips read two blocks at once at some column of the sled."""
+    if set(one.tips) & set(other.tips) or shared(one.tips[0] // TIPS, other.tips[0] // TIPS):
+        return False
+    return any(
+        under_tips(one, x_m, one.row, reach) and under_tips(other, x_m, one.row, reach)
+        for x_m in columns_m
+    )
+
+
+def never(_one: int, _other: int) -> bool:
+    return False
+
+
+# Classes, tracks, parameters
+
+
+@settings(max_examples=60, deadline=None)
+@given(shape=SHAPES, reach=REACHES, data=st.data())
+def test_a_class_is_what_lies_under_the_tips(shape: Shape, reach: int, data: Any) -> None:
+    own_map = data.draw(st.sampled_from(["serpentine", "ascending"]))
+    device = shape.device(micropositioning_cylinders=reach, lbn_map=own_map)
+    at = places(device)
+    assert len(at) == shape.squares * shape.columns * shape.rows
+    for lbn, place in enumerate(at):
+        expected = [
+            other
+            for other, where in enumerate(at)
+            if under_tips(where, place.x_m, place.row, reach)
+        ]
+        assert device.equivalent(lbn) == expected
+        columns = len({at[other].x_m for other in expected})
+        assert columns == len(
+            [column for column in range(shape.columns) if abs(column - place.cylinder) <= reach]
+        ), "clipped at the edges"
+        assert len(expected) == columns * shape.squares
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, data=st.data())
+def test_boundaries_are_those_of_blocks_read_by_one_set_of_tips(shape: Shape, data: Any) -> None:
+    device = shape.device(lbn_map=data.draw(st.sampled_from(["serpentine", "ascending"])))
+    at = places(device)
+    tracks: dict[tuple[float, int], list[int]] = {}
+    for lbn, place in enumerate(at):
+        tracks.setdefault((place.x_m, place.tips[0] // (shape.cells * TIPS)), []).append(lbn)
+    for track in tracks.values():
+        assert track == list(range(track[0], track[-1] + 1))
+        assert {device.boundaries(lbn) for lbn in track} == {(track[0], track[-1])}
+        assert len(track) == device.parallelism.S_T
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, reach=REACHES)
+def test_parameters_count_what_is_there(shape: Shape, reach: int) -> None:
+    device = shape.device(micropositioning_cylinders=reach)
+    at, shown = places(device), device.parallelism
+    first = at[0]
+    same_place = [place for place in at if (place.x_m, place.row) == (first.x_m, first.row)]
+    square = [place for place in at if place.tips == first.tips]
+    assert int(shown) == shown.p == shown.N_x
+    assert shown.p == len({place.tips for place in same_place if place.track == 0})
+    assert shown.N == len({place.tips for place in at}) == len(same_place)
+    assert shown.S_x == len({place.x_m for place in square})
+    assert shown.S_y == len({place.y_m for place in square})
+    assert shown.N_y == len({place.track for place in at})
+    assert len([place for place in at if place.x_m == first.x_m]) == shown.S_C
+    assert reach == shown.M
+
+
+def test_one_pass_of_a_class_is_one_pass_of_the_sled() -> None:
+    """Blocks side by side in a class are read without another pass; others are not."""
+    device = Shape(cells=4, sets=3, columns=3, rows=3).device()
+    for lbn in range(device.blocks - 1):
+        at_once = device.access(lbn, 2).passes == 1
+        assert at_once == (lbn + 1 in device.equivalent(lbn))
+
+
+# Conflicts
+
+
+def check_conflicts(
+    device: ss.Device, reach: int, shared: Callable[[int, int], bool], at_s: float = 0.0
+) -> None:
+    at = places(device)
+    columns_m = {place.x_m for place in at}
+    for one, other in combinations(range(device.blocks), 2):
+        expected = not together(at[one], at[other], columns_m, reach, shared)
+        if device.parallelism.p == 1:
+            expected = True
+        assert device.conflicting(one, other, at_s) == expected, (one, other)
+        assert device.conflicting(other, one, at_s) == expected, (other, one)
+    for lbn in range(device.blocks):
+        assert not device.conflicting(lbn, lbn, at_s)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, reach=REACHES)
+def test_conflicts_without_shared_components(shape: Shape, reach: int) -> None:
+    check_conflicts(shape.device(micropositioning_cylinders=reach), reach, never)
+    explicit = shape.device(micropositioning_cylinders=reach, conflicts={"kind": "none"})
+    check_conflicts(explicit, reach, never)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, reach=REACHES, data=st.data())
+def test_conflicts_of_channels(shape: Shape, reach: int, data: Any) -> None:
+    channels = data.draw(st.integers(1, shape.squares))
+    keys = {"kind": "channel", "channels": channels}
+    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
+    check_conflicts(device, reach, lambda one, other: (one - other) % channels == 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, reach=REACHES, data=st.data())
+def test_conflicts_of_power_buses(shape: Shape, reach: int, data: Any) -> None:
+    """Only a bus that bears one square keeps two of them apart; more is for batches."""
+    each = data.draw(st.integers(1, shape.squares))
+    at_once = data.draw(st.integers(1, each))
+    buses = [range(first, first + each) for first in range(0, shape.squares, each)]
+
+    def shared(one: int, other: int) -> bool:
+        return at_once == 1 and any(one in bus and other in bus for bus in buses)
+
+    keys = {"kind": "power_bus", "squares_per_bus": each, "at_once": at_once}
+    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
+    check_conflicts(device, reach, shared)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=SHAPES, reach=REACHES, data=st.data())
+def test_conflicts_that_are_listed(shape: Shape, reach: int, data: Any) -> None:
+    number = st.integers(0, shape.squares - 1)
+    resources = data.draw(st.lists(number, min_size=shape.squares, max_size=shape.squares))
+    at_once = data.draw(st.integers(1, shape.squares))
+    keys = {"kind": "listed", "resources": resources, "at_once": at_once}
+    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
+    check_conflicts(
+        device, reach, lambda one, other: at_once == 1 and resources[one] == resources[other]
+    )
+
+
+def test_tips_follow_the_media_in_the_course_of_a_run() -> None:
+    """From 5 s on they reach over one column less, from 10 s on over none, from 20 s over 3."""
+    shape = Shape(cells=2, sets=2, columns=5, rows=2)
+    later = [[5.0, 1], [10.0, 0], [20.0, 3]]
+    device = shape.device(micropositioning_cylinders=2, micropositioning_later=later)
+    at = places(device)
+    reaches = [(0, 2), (4.999999999, 2), (5, 1), (9.9, 1), (10, 0), (19, 0), (20, 3), (1e6, 3)]
+    for at_s, reach in reaches:
+        for lbn, place in enumerate(at):
+            expected = [
+                other
+                for other, where in enumerate(at)
+                if under_tips(where, place.x_m, place.row, reach)
+            ]
+            assert device.equivalent(lbn, at_s) == expected, at_s
+        check_conflicts(device, reach, never, at_s)
+    assert device.parallelism.M == 2, "as at the start"
+
+
+def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
+    device = Shape(cells=1, sets=4, columns=2, rows=2).device(micropositioning_cylinders=1)
+    pairs = combinations(range(device.blocks), 2)
+    assert all(device.conflicting(*pair) for pair in pairs)
+    assert len(device.equivalent(0)) == 8
+
+
+# What is refused
+
+G2 = ss.device("cmu2003")
+
+
+def of(**keys: object) -> Callable[[], object]:
+    return lambda: ss.device("cmu2003", **keys)
+
+
+def conflicts(**keys: object) -> Callable[[], object]:
+    return of(conflicts=keys)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (of(active_tips=7 * 64), ["tips = 6400", "448"]),
+        (of(micropositioning_cylinders=-1), ["micropositioning_cylinders = -1"]),
+        (of(micropositioning_cylinders=1.5), ["micropositioning_cylinders = 1.5", "integer"]),
+        (of(micropositioning_later=[[5, 1], [5, 0]]), ["micropositioning_later", "later than"]),
+        (of(micropositioning_later=[[5, 0.5]]), ["micropositioning_later", "integer"]),
+        (of(micropositioning_later=[[-1, 0]]), ["micropositioning_later", "-1"]),
+        (of(micropositioning_later=[[1, 0, 0]]), ["micropositioning_later"]),
+        (of(micropositioning=1), ["micropositioning", "micropositioning_cylinders"]),
+        (conflicts(kind="chanel", channels=10), ["conflicts.kind", "chanel", '"channel"']),
+        (conflicts(channels=10), ["conflicts", "kind"]),
+        (conflicts(kind="channel"), ["channels"]),
+        (conflicts(kind="channel", channels=0), ["channels = 0"]),
+        (conflicts(kind="channel", channels=101), ["channels = 101", "100"]),
+        (conflicts(kind="channel", channels=10, at_once=2), ["at_once"]),
+        (conflicts(kind="power_bus", squares_per_bus=10, at_once=11), ["at_once = 11", "10"]),
+        (conflicts(kind="power_bus", squares_per_bus=101, at_once=1), ["squares_per_bus", "100"]),
+        (conflicts(kind="listed", resources=[0] * 99, at_once=1), ["resources", "100", "99"]),
+        (conflicts(kind="listed", resources=[0] * 101, at_once=1), ["resources", "100", "101"]),
+        (conflicts(kind="listed", resources=[100] * 100, at_once=1), ["resources", "100", "99"]),
+        (conflicts(kind="listed", at_once=1), ["resources", "100"]),
+        (conflicts(kind="none", channels=1), ["channels"]),
+        (lambda: G2.equivalent(6_750_000), ["6750000", "6749999"]),
+        (lambda: G2.equivalent(-1), ["lbn = -1"]),
+        (lambda: G2.equivalent(0, -1), ["at_s = -1"]),
+        (lambda: G2.equivalent(0, float("nan")), ["at_s = nan"]),
+        (lambda: G2.conflicting(0, 6_750_000), ["6750000", "6749999"]),
+        (lambda: G2.conflicting(6_750_000, 0), ["6750000", "6749999"]),
+        (lambda: G2.conflicting(0, -1), ["b = -1"]),
+        (lambda: G2.conflicting(6_750_000, 6_750_000), ["6750000"]),
+        (lambda: G2.boundaries(6_750_000), ["6750000", "6749999"]),
+        (lambda: ss.device("atlas10k").parallelism, ["atlas10k", "mems"]),
+        (lambda: ss.device("memory").equivalent(0), ["memory", "mems"]),
+        (lambda: ss.device("atlas10k").conflicting(0, 1), ["atlas10k", "mems"]),
+        (lambda: ss.device("atlas10k").boundaries(0), ["atlas10k", "mems"]),
+    ],
+)
+def test_what_is_wrong_is_one_clear_error(wrong: Callable[[], object], says: list[str]) -> None:
+    with pytest.raises(ss.SledsimError) as error:
+        wrong()
+    for text in says:
+        assert text in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# The command
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["parallel", "--device", "cmu2003", *map(str, words)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+SIMPLE = [
+    word
+    for key in ("tips=576", "active_tips=192", "travel_x_um=0.12", "travel_y_um=11.2")
+    for word in ("--set", key)
+]
+"""The device of Figure 2 of CMU-CS-03-125."""
+
+
+@given(st.sets(st.integers(0, 60)))
+def test_ranges_hold_the_same_numbers(numbers: set[int]) -> None:
+    found = ranges(sorted(numbers))
+    assert [n for first, last in found for n in range(first, last + 1)] == sorted(numbers)
+    assert all(last + 1 < first for (_, last), (first, _) in pairwise(found))
+
+
+def test_the_command_tells_the_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [line.split(maxsplit=2) for line in printed(capsys, *SIMPLE).splitlines()]
+    assert {row[0]: int(row[1]) for row in rows} == {
+        "p": 3,
+        "N": 9,
+        "S_x": 3,
+        "S_y": 3,
+        "M": 0,
+        "N_x": 3,
+        "N_y": 3,
+        "S_T": 9,
+        "S_C": 27,
+    }
+    document = json.loads(printed(capsys, *SIMPLE, "--json"))
+    assert document["device"] == "cmu2003"
+    assert document["parallelism"] == {row[0]: int(row[1]) for row in rows}
+
+
+def test_the_command_tells_the_class_of_figure_2(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, 33, *SIMPLE)
+    assert "\n33-38, 51-53\n" in text
+    assert "9 blocks from 33 to 53, at most 3" in text
+    assert "9 blocks from 27 to 35" in text
+    document = json.loads(printed(capsys, 33, *SIMPLE, "--json"))
+    assert document["equivalent"] == [*range(33, 39), 51, 52, 53]
+    assert document["boundaries"] == [27, 35]
+
+
+def test_the_command_tells_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
+    """33, 38 and 52 can be accessed together, as the paper says; 30 is in another row."""
+    document = json.loads(printed(capsys, 52, 33, 38, 30, *SIMPLE, "--json"))
+    assert document["lbns"] == [30, 33, 38, 52]
+    assert document["conflicts"] == [[30, 33], [30, 38], [30, 52]]
+    lines = printed(capsys, "33-34", 38, 52, 30, *SIMPLE).splitlines()
+    assert [line.split(maxsplit=1) for line in lines[1:6]] == [
+        ["30", "33-34, 38, 52"],
+        ["33", "30"],
+        ["34", "30"],
+        ["38", "30"],
+        ["52", "30"],
+    ]
+    assert lines[-1] == "4 of 10 pairs conflict; at most 3 blocks at once"
+
+
+def test_the_command_tells_a_later_time(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = [*SIMPLE, "--set", "micropositioning_cylinders=1"]
+    keys += ["--set", "micropositioning_later=[[5, 0]]"]
+    for at_s, blocks in ((0, 27), (4.9, 27), (5, 9)):
+        document = json.loads(printed(capsys, 33, *keys, "--at-s", at_s, "--json"))
+        assert (document["at_s"], len(document["equivalent"])) == (at_s, blocks)
+        pair = json.loads(printed(capsys, 33, 7, *keys, "--at-s", at_s, "--json"))
+        assert pair["conflicts"] == [[7, 33]], "another row"
+        pair = json.loads(printed(capsys, 33, 1, *keys, "--at-s", at_s, "--json"))
+        assert pair["conflicts"] == ([] if at_s < 5 else [[1, 33]])
