@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 CONFIGURATIONS = {"p20_m5": (20, 5), "p20_m0": (20, 0), "p10_m5": (10, 5), "p10_m0": (10, 0)}
 """p and M by name, in the order of Table 4."""
 LABELS = {name: f"p = {at_once}, M = {reach}" for name, (at_once, reach) in CONFIGURATIONS.items()}
-PAUSE_MS = 100
-"""From a request of the foreground to the next: see ``table4.toml``."""
+INTERVAL_S = 0.103
+"""From one request of the foreground to the next: see ``table4.toml``."""
 ENDLESS = 100_000_000
 
 
@@ -47,8 +47,8 @@ def scan(name: str, seed: int, order: str = "nearest", requests: int = ENDLESS) 
     device = ss.device("cmu2003", active_tips=at_once * tips, micropositioning_cylinders=reach)
     load = ss.workload(
         "random",
-        queue_depth=1,
-        think_ms=PAUSE_MS,
+        rate=1 / INTERVAL_S,
+        arrivals="constant",
         requests=requests,
         size="fixed",
         mean_size_kib=4,
