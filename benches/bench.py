@@ -176,6 +176,39 @@ def scan_rates() -> dict[str, Any]:
     return {"all_four_s": round(together_s, 2), "goal_s": SCANS_GOAL_S, **rates}
 
 
+BATCH_GROUPS = 20_000
+
+
+def batch_rates() -> dict[str, dict[str, float]]:
+    """Requests/s of ten reads of a class at a time: linked, within a window, and neither."""
+    device = ss.device("cmu2003")
+    classes = [device.equivalent(place(index))[index % 9 :: 10] for index in range(BATCH_GROUPS)]
+    lines = ["ms,lbn,more"]
+    for index, blocks in enumerate(classes):
+        lines += [f"{3 * index},{lbn},{int(lbn != blocks[-1])}" for lbn in blocks]
+    ways: dict[str, dict[str, object]] = {
+        "none": {"kind": "none"},
+        "explicit": {"kind": "explicit"},
+        "window": {"kind": "window", "window_ms": 2.0},
+    }
+    rates: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "batches.csv"
+        trace.write_text("\n".join(lines) + "\n", encoding="ascii")
+        columns = "time=ms:ms, offset=lbn:512B, bytes=:512B, op=:read, linked=more"
+        for way, keys in ways.items():
+            times = []
+            for _ in range(REPEATS):
+                load = ss.read_trace(trace, columns=columns)
+                start = time.perf_counter()
+                ss.simulate(load, ss.device("cmu2003", batching=keys), requests=False)
+                times.append(time.perf_counter() - start)
+            rates[f"cmu2003_{way}"] = {
+                "requests_per_s": round((len(lines) - 1) / min(times)),
+            }
+    return rates
+
+
 def write_traces(folder: Path) -> dict[str, Path]:
     """Write one trace of some 100 MB per text format."""
     lines: dict[str, Callable[[int], str]] = {
@@ -250,6 +283,7 @@ def main() -> None:
             "parquet": peaks(parquet=True),
         },
         "free_bandwidth": scan_rates(),
+        "batches": batch_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }

@@ -13,12 +13,14 @@ from sledsim._core import SledsimError
 from sledsim.comparison import Comparison, compare
 from sledsim.devices import (
     Access,
+    Batch,
     Device,
     Disk,
     DiskSeek,
     Instant,
     Location,
     Parallelism,
+    Pass,
     Sector,
     Seek,
     Step,
@@ -44,6 +46,7 @@ __version__ = _core.VERSION
 
 __all__ = [
     "Access",
+    "Batch",
     "Comparison",
     "Device",
     "Disk",
@@ -55,6 +58,7 @@ __all__ = [
     "Load",
     "Location",
     "Parallelism",
+    "Pass",
     "Run",
     "Sector",
     "Seek",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -131,6 +131,67 @@ class Access:
     def turns(self) -> int:
         """How many reversals of the Y velocity."""
         return sum(step.turns for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass of a batch: blocks of one row, taken at once."""
+
+    cylinder: int
+    """Where the sled is; the blocks are there or as near as tips reach."""
+    row: int
+    """Physical row."""
+    lbns: tuple[int, ...]
+    """Its blocks, in order."""
+    step: Step
+    """What it takes."""
+
+    @property
+    def direction(self) -> int:
+        """+1 up, -1 down."""
+        return self.step.direction
+
+    @property
+    def seek_s(self) -> float:
+        """The seek before it."""
+        return self.step.seek_s
+
+    @property
+    def transfer_s(self) -> float:
+        """Media transfer."""
+        return self.step.transfer_s
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch from the start of motion to the last bit off the media.
+
+    No command overhead, startup or bus is in it. Times are the sums over ``passes``.
+    """
+
+    passes: tuple[Pass, ...]
+    end: tuple[float, float, int]
+    """Where the sled ends up: X and Y in metres from the centre, direction."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks in all passes."""
+        return sum(len(one.lbns) for one in self.passes)
+
+    @property
+    def seek_s(self) -> float:
+        """Time seeking."""
+        return sum(one.seek_s for one in self.passes)
+
+    @property
+    def transfer_s(self) -> float:
+        """Media transfer."""
+        return sum(one.transfer_s for one in self.passes)
+
+    @property
+    def total_s(self) -> float:
+        """Seeks and transfers."""
+        return sum(one.step.total_s for one in self.passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +402,51 @@ class Device:
         _block_number("blocks", blocks, 2**32)
         steps, end = self._core.access(lbn, blocks, None if start is None else _point(start))
         return Access(tuple(Step(*step) for step in steps), end)
+
+    def batch(
+        self,
+        commands: Iterable[tuple[Op, int, int]],
+        start: Point | None = None,
+        at_s: float = 0.0,
+    ) -> Batch:
+        """Return what it takes to serve several commands as one batch.
+
+        Their blocks are taken in as few passes as there can be: each takes blocks of one row that
+        the tips reach with the sled at one cylinder, at most ``parallelism.p``, one per square,
+        and of the squares that share a resource no more than it bears (CMU-CS-03-125, sections
+        2.2 and 3.4).
+
+        Parameters
+        ----------
+        commands
+            ``(op, lbn, blocks)`` each, ``op`` being ``"read"`` or ``"write"``; both may be in one
+            batch. No block may be in two of them.
+        start
+            Where the sled is, as for :meth:`seek`; by default where it parks.
+        at_s
+            When, in simulated seconds: micropositioning may change (``micropositioning_later``).
+
+        Raises
+        ------
+        SledsimError
+            For no commands, blocks outside the device or in two commands, a point outside the
+            travel of the sled, or a device without a sled of its own.
+        """
+        extents = []
+        for op, lbn, blocks in commands:
+            _is_write(op)
+            _block_number("lbn", lbn, 2**64)
+            _block_number("blocks", blocks, 2**32)
+            extents.append((lbn, blocks))
+        point = None if start is None else _point(start)
+        passes, end = self._core.batch(extents, _seconds(at_s), point)
+        return Batch(
+            tuple(
+                Pass(cylinder, row, tuple(lbns), Step(*step))
+                for cylinder, row, lbns, step in passes
+            ),
+            end,
+        )
 
     def locate(self, lbn: int) -> Location:
         """Where block ``lbn`` lies.

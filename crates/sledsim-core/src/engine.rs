@@ -7,6 +7,7 @@
 //! the order in which they were announced.
 
 use crate::error::{Error, Result};
+use crate::links::{Chains, Links};
 use crate::model::{Answers, Model};
 use crate::parallel::free::Background;
 use crate::row::Row;
@@ -154,7 +155,8 @@ const CHECK_EVERY: u64 = 1024;
 /// that error.
 ///
 /// # Errors
-/// A request outside the device, an input or output error, or `check`'s.
+/// A request outside the device, a batch that the model does not serve, that
+/// overlaps itself or has no end, an input or output error, or `check`'s.
 pub fn simulate(
     source: &mut dyn Source,
     model: &mut dyn Model,
@@ -182,6 +184,8 @@ pub fn simulate(
     let mut tick = desk.observer.tick(Nanos::ZERO, model)?;
     let mut tell_at = 0;
     let mut enough = false;
+    let links = model.links();
+    let mut chains = Chains::default();
     loop {
         let completion = never(desk.due.peek().map(|Reverse((at, _, _))| *at));
         let now = completion.min(arrival).min(wake);
@@ -205,6 +209,9 @@ pub fn simulate(
                 }
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
+                if links != Links::Ignored && (request.flags.linked || chains.are_open()) {
+                    chains.take(&request, links)?;
+                }
                 model.submit(request, &mut desk);
                 submitted += 1;
                 let outstanding = submitted - desk.announced + desk.due.len() as u64;
@@ -238,6 +245,9 @@ pub fn simulate(
                 arrival = Nanos::MAX;
             }
         }
+    }
+    if saturated.is_none() && !enough {
+        chains.end()?;
     }
     Ok(Outcome {
         submitted,

@@ -15,6 +15,7 @@ pub mod error;
 pub mod keys;
 pub mod labels;
 pub mod layouts;
+pub mod links;
 pub mod load;
 pub mod mechanism;
 pub mod model;

@@ -1,6 +1,7 @@
 //! The contract of one positioned resource: a sled, an arm, a memory.
 
 use crate::model::Energy;
+use crate::parallel::Parallel;
 use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Parts;
@@ -44,6 +45,19 @@ pub trait Mechanism: Send {
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let _ = (lbn, span);
         self.blocks()
+    }
+
+    /// What it can access at once, if it serves batches: a request that is
+    /// marked as linked, its blocks in as few passes as there can be.
+    fn parallel(&self) -> Option<&Parallel> {
+        None
+    }
+
+    /// The blocks of a pass of the service just done, in the order of LBNs,
+    /// if the request was planned; none where they lie side by side anyway.
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        let _ = pass;
+        &[]
     }
 
     /// The background tasks that live off its unused tips, if there are any.
@@ -98,12 +112,37 @@ pub struct Step {
     /// Direction of Y motion of the pass: +1 up, -1 down.
     pub direction: i8,
     /// First block of the pass; of a sled, the others are under the tips after
-    /// its.
+    /// its, unless the request was planned.
     pub lbn: u64,
-    /// Blocks transferred in the pass.
+    /// Of a sled, the cylinder it is at.
+    pub cylinder: u32,
+    /// Blocks transferred in the pass: those from the first one on, unless
+    /// [`Mechanism::blocks_of`] says otherwise.
     pub blocks: u32,
     /// End of the pass since the start of service, rounded to nanoseconds.
     pub end: Nanos,
+    /// Energy of seek and transfer, where it is known.
+    pub energy_j: f64,
+}
+
+impl Step {
+    /// Where the time of a pass of a sled went, the one before having ended at
+    /// `since`. Rounded at the end of the pass, so that parts add up exactly; a
+    /// pass of zero seek stays one.
+    #[must_use]
+    #[inline]
+    pub fn parts(&self, since: Nanos) -> Parts {
+        let seek = Nanos::from_s(self.seek_s).min(self.end - since);
+        Parts {
+            seek,
+            transfer: self.end - since - seek,
+            x_seek: Nanos::from_s(self.x_seek_s),
+            y_seek: Nanos::from_s(self.y_seek_s),
+            settle: Nanos::from_s(self.settle_s),
+            turnaround: Nanos::from_s(self.turnaround_s),
+            ..Parts::default()
+        }
+    }
 }
 
 /// What serving one request took.

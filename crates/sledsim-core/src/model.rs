@@ -1,5 +1,6 @@
 //! The contract of anything that takes requests.
 
+use crate::links::Links;
 use crate::mechanism::Mechanism;
 use crate::parallel::free::Background;
 use crate::request::Request;
@@ -41,6 +42,11 @@ pub trait Model: Send {
     /// When the model next has something to do, or `None` if it only waits
     /// for requests. Asked anew after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;
+
+    /// What it makes of linked requests; a host hands it none that it refuses.
+    fn links(&self) -> Links {
+        Links::Refused
+    }
 
     /// The mechanism that serves its requests, if it is one: what a host that
     /// knows the device asks for positioning times.

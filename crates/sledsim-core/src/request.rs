@@ -46,6 +46,9 @@ pub struct Flags {
     pub fua: bool,
     /// Background work, to be served at no cost to the foreground.
     pub background: bool,
+    /// More of the same batch follow on the same stream; the one without the
+    /// mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
+    pub linked: bool,
     /// Asked for by a background task on unused tips.
     pub for_task: bool,
 }

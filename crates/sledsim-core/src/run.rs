@@ -310,8 +310,6 @@ pub(crate) struct Single {
     pub(crate) stats: Stats,
     pub(crate) facts: RunFacts,
     pub(crate) workload: Value,
-    /// What background tasks came to.
-    background: Vec<Value>,
     batches: Vec<RecordBatch>,
     list: Vec<Row>,
     measured: Vec<Measured>,
@@ -338,7 +336,7 @@ pub fn run(
     } else {
         run_one(device, load, &scheduler, &plan, check)?
     };
-    let mut document = json!({
+    let document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
         "scheduler": scheduler.label(),
@@ -346,7 +344,6 @@ pub fn run(
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });
-    document["summary"]["background"] = json!(single.background);
     Ok(Run {
         document,
         batches: single.batches,
@@ -441,6 +438,7 @@ pub(crate) fn run_one(
         }),
         intervals,
         precision,
+        background: (model.background()).map_or_else(Vec::new, Background::facts),
         runs: Vec::new(),
     };
     let windows = match recorder.series.take() {
@@ -464,7 +462,6 @@ pub(crate) fn run_one(
         stats: recorder.stats,
         facts,
         workload,
-        background: model.background().map_or_else(Vec::new, Background::facts),
         batches: recorder.batches,
         list: recorder.list.unwrap_or_default(),
         measured: source.take_measured(),
@@ -487,7 +484,6 @@ pub(crate) fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
         stats,
         facts,
         workload,
-        background: Vec::new(),
         batches: Vec::new(),
         list: Vec::new(),
         measured: Vec::new(),

@@ -29,7 +29,7 @@ fn every_value_of_every_preset_has_its_source() {
         let spec = device(name, &[]).show();
         let parameters = spec["parameters"].as_object().expect("a table");
         let keys = match parameters["kind"]["value"].as_str() {
-            Some("mems") => 36,
+            Some("mems") => 37,
             Some("flash") => 10,
             _ => 5,
         };

@@ -14,7 +14,7 @@ use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::mechanism::{Mechanism, Step};
 use sledsim_core::model::Energy;
 use sledsim_core::parallel::free::{Background, FreeTips, TaskSpec};
-use sledsim_core::parallel::{Groups, Parallel};
+use sledsim_core::parallel::{Groups, Parallel, Spot};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Op, Request};
 use sledsim_core::schedulers::{Fcfs, Scheduler};
@@ -26,13 +26,14 @@ fn fcfs() -> Box<dyn Scheduler> {
 }
 
 /// Puts tasks, with a microjoule for each block, onto a sled.
-struct Busy(Behaviour, Background);
+struct Busy(Behaviour, Parallel, Background);
 
 impl WithMotion for Busy {
     type Output = Box<dyn Mechanism>;
 
     fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        Box::new(FreeTips::new(Sled::new(motion, self.0), self.1, 1e-6))
+        let sled = Sled::new(motion, self.0).with_parallel(self.1);
+        Box::new(FreeTips::new(sled, self.2, 1e-6))
     }
 }
 
@@ -109,10 +110,14 @@ fn naive_pass(
     tasks: &mut [Naive],
     at: Nanos,
     step: &Step,
+    planned: &[u64],
     op: Op,
     requests: u64,
 ) {
-    let mut used: Vec<u64> = (step.lbn..step.lbn + u64::from(step.blocks)).collect();
+    let mut used = planned.to_vec();
+    if used.is_empty() {
+        used.extend(step.lbn..step.lbn + u64::from(step.blocks));
+    }
     let touch = if op == Op::Read {
         Touch::Read
     } else {
@@ -123,10 +128,16 @@ fn naive_pass(
             task.touched(*lbn, touch, true);
         }
     }
-    let here = parallel.spot(step.lbn);
+    // Where the sled is.
+    let here = Spot {
+        cylinder: step.cylinder,
+        ..parallel.spot(step.lbn)
+    };
     for index in 0..tasks.len() {
         for touch in [Touch::Rewrite, Touch::Read] {
-            let mut class = parallel.equivalent(step.lbn, at).expect("a block");
+            let mut class = parallel
+                .equivalent(parallel.lbn(&here), at)
+                .expect("a block");
             if !tasks[index].by_lbn {
                 class.sort_by_key(|lbn| {
                     let cylinder = parallel.spot(*lbn).cylinder;
@@ -252,7 +263,7 @@ proptest! {
         }
         let background = Background::new(parallel.clone(), &specs).expect("tasks");
         let mems = spec.mems().expect("a sled");
-        let mut free = mems.with_motion(Busy(mems.behaviour, background));
+        let mut free = mems.with_motion(Busy(mems.behaviour, parallel.clone(), background));
         let mut bare = sled("cmu2003", &keys);
         let mut random = Stream::new(seed, "free");
         let mut at = Nanos::ZERO;
@@ -265,8 +276,9 @@ proptest! {
             let served = free.serve(at, &request, &mut steps);
             prop_assert_eq!(served, bare.serve(at, &request, &mut alone));
             prop_assert_eq!(&steps, &alone);
-            for step in &steps {
-                naive_pass(&parallel, &mut tasks, at + step.end, step, op, id + 1);
+            for (pass, step) in steps.iter().enumerate() {
+                let planned = free.blocks_of(pass);
+                naive_pass(&parallel, &mut tasks, at + step.end, step, planned, op, id + 1);
             }
             at = at + served.parts.total() + Nanos(random.below(300_000));
         }

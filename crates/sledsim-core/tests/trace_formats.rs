@@ -1159,6 +1159,35 @@ fn our_own_csv_needs_no_key() {
     );
 }
 
+#[test]
+fn a_column_says_which_requests_are_linked() {
+    let linked = |name: &str, text: String, map: Option<&str>| -> Vec<bool> {
+        let (records, _) = read_with(name, text, map).unwrap();
+        records.iter().map(|record| record.linked).collect()
+    };
+    let map = Some("time=t:us,offset=o:B,bytes=:512B,op=:read,linked=more");
+    let with = |values: [&str; 6]| {
+        let rows = values.map(|value| format!("1,0,{value}\n"));
+        format!("t,o,more\n{}", rows.concat())
+    };
+    let found = linked("csv", with(["1", "0", "TRUE", "false", "", "true"]), map);
+    assert_eq!(found, [true, false, true, false, false, true]);
+    let message = read_with("csv", with(["1", "yes", "0", "0", "0", "0"]), map).unwrap_err();
+    let message = message.to_string();
+    assert!(
+        message.contains("t:3: field 3 (linked, column 'more') is 'yes': must be 1 or true, 0"),
+        "{message}"
+    );
+    // Our own, with and without the column.
+    let old = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n\
+               5,7,,read,512,1,9,,2\n";
+    assert_eq!(linked("csv", old.to_owned(), None), [false]);
+    let new = old
+        .replace("queue_ns", "queue_ns,linked")
+        .replace(",2\n", ",2,1\n");
+    assert_eq!(linked("csv", new, None), [true]);
+}
+
 // Everything.
 
 /// A small good file of each format with times, columns and records.
@@ -1177,6 +1206,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>, Option<&'static str>)> {
         ("csv", CSV.as_bytes().to_vec(), Some(MAP)),
         ("csv", b"\"1\" \"r\" 512\n2 w 0\n".to_vec(), Some("time=1:ms,op=2,offset=3:B,bytes=:1B")),
         ("csv", b"time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n5,7,\"a,b\",read,512,1,9,,\n".to_vec(), None),
+        ("csv", b"time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns,linked\n5,7,\"a,b\",read,512,1,9,,,1\n6,7,\"a,b\",read,0,1,,,,\n".to_vec(), None),
     ]
 }
 

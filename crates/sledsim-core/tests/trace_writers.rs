@@ -45,7 +45,10 @@ fn all_kinds() -> Vec<Record> {
             response: Some(Nanos(1)),
             ..record(1_500, 0, Op::Read, 511, 2)
         },
-        record(2_000_000, 3, Op::Read, 1_024, 513),
+        Record {
+            linked: true,
+            ..record(2_000_000, 3, Op::Read, 1_024, 513)
+        },
         record(3_000_000, 3, Flush, 0, 0),
         record(1_234_567_890_123, 3, Trim, 0, 4_096),
     ]
@@ -113,6 +116,7 @@ fn disksim_ascii_holds_exact_times_and_widened_blocks() {
         think_times: 1,
         queue_times: 1,
         device_names: 2,
+        links: 1,
         ..Lost::default()
     };
     assert_eq!(lost, expected);
@@ -122,6 +126,7 @@ fn disksim_ascii_holds_exact_times_and_widened_blocks() {
         json!({
             "written": 4, "flushes": 1, "trims": 1, "widened": 3, "rounded_times": 0,
             "responses": 2, "think_times": 1, "queue_times": 1, "device_names": 2,
+            "links": 1,
         })
     );
     let folder = TempDir::new().unwrap();
@@ -163,6 +168,7 @@ fn fio_iolog_opens_files_and_rounds_to_microseconds() {
         think_times: 1,
         queue_times: 1,
         device_names: 2,
+        links: 1,
         ..Lost::default()
     };
     assert_eq!(lost, expected);
@@ -184,13 +190,14 @@ fn fio_iolog_opens_files_and_rounds_to_microseconds() {
 #[test]
 fn csv_holds_everything() {
     let (text, lost) = written("csv", &all_kinds());
-    let expected = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns\n\
-                    0,3,disk a,read,512,1024,,,\n\
-                    1499,4,\"8:16, \"\"b\"\"\",write,513,1,47000,,9\n\
-                    1500,0,,read,511,2,1,0,\n\
-                    2000000,3,disk a,read,1024,513,,,\n\
-                    3000000,3,disk a,flush,0,0,,,\n\
-                    1234567890123,3,disk a,trim,0,4096,,,\n";
+    let expected = "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns,\
+                    linked\n\
+                    0,3,disk a,read,512,1024,,,,\n\
+                    1499,4,\"8:16, \"\"b\"\"\",write,513,1,47000,,9,\n\
+                    1500,0,,read,511,2,1,0,,\n\
+                    2000000,3,disk a,read,1024,513,,,,1\n\
+                    3000000,3,disk a,flush,0,0,,,,\n\
+                    1234567890123,3,disk a,trim,0,4096,,,,\n";
     assert_eq!(text, expected);
     assert_eq!((lost.written, lost.nothing()), (6, true));
 }

@@ -152,6 +152,9 @@ type PyLocation = (u32, u32, u32, u32, u32, u32, f64, f64);
 /// The fields of a step, in the order the Python class takes them.
 type PyStep = (f64, f64, f64, f64, f64, f64, u32, i8, u64, u32);
 
+/// The sled's cylinder, row, blocks and step of a pass.
+type PyPass = (u32, u32, Vec<u64>, PyStep);
+
 fn step(step: &Step) -> PyStep {
     (
         step.seek_s,
@@ -245,6 +248,26 @@ impl Device {
             .map_err(to_python)?;
         let end = (end.x_m, end.y_m, end.direction.sign());
         Ok((steps.iter().map(step).collect(), end))
+    }
+
+    /// (passes, end) of a batch of (first block, blocks): sled's cylinder, row,
+    /// blocks and step of each pass.
+    #[pyo3(signature = (extents, at_s, start))]
+    fn batch(
+        &self,
+        extents: Vec<(u64, u32)>,
+        at_s: f64,
+        start: Option<PyPoint>,
+    ) -> PyResult<(Vec<PyPass>, PyPoint)> {
+        let (_, calculator) = self.mems()?;
+        let start = start.map(point).transpose()?;
+        let extents = extents.iter().map(|&(lbn, blocks)| Extent { lbn, blocks });
+        let extents: Vec<Extent> = extents.collect();
+        let found = calculator.batch(&extents, Nanos::from_s(at_s), start);
+        let (passes, end) = found.map_err(to_python)?;
+        let passes = passes.into_iter();
+        let passes = passes.map(|pass| (pass.cylinder, pass.row, pass.lbns, step(&pass.step)));
+        Ok((passes.collect(), (end.x_m, end.y_m, end.direction.sign())))
     }
 
     /// (cylinder, track, row, cell, first tip, tips, x_m, y_m) of a block.

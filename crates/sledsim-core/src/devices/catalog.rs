@@ -11,7 +11,7 @@ use crate::layouts::Laid;
 use crate::model::Model;
 use crate::parallel::free::{Background, TaskSpec};
 use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
-use crate::station::{Interface, Station};
+use crate::station::{Batching, Interface, Station};
 use crate::units::BLOCK_BYTES;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -239,6 +239,13 @@ impl Device {
             return Err(Error::Key(format!(
                 "background tail: asks the media for blocks, and '{}' has a buffer that might \
                  answer; a tail needs a device without [buffer]",
+                self.name
+            )));
+        }
+        if matches!(mems.batching, Batching::Window(_)) {
+            return Err(Error::Key(format!(
+                "background: '{}' groups commands ([batching] kind = \"window\"), and tasks live \
+                 off single requests only; they need kind = \"explicit\" or \"none\"",
                 self.name
             )));
         }

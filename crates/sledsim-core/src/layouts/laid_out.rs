@@ -1,6 +1,7 @@
 //! A model behind a static layout.
 
 use super::Layout;
+use crate::links::Links;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
 use crate::request::{Extent, Extents, Request};
@@ -94,6 +95,10 @@ impl Model for LaidOut {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.model.wake_at()
+    }
+
+    fn links(&self) -> Links {
+        self.model.links()
     }
 
     fn background(&self) -> Option<&Background> {

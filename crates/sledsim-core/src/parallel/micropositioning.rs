@@ -51,6 +51,13 @@ impl Micropositioning {
         Ok(Self { cylinders, later })
     }
 
+    /// The most cylinders there ever are.
+    #[must_use]
+    pub fn most(&self) -> u32 {
+        let later = self.later.iter().map(|(_, cylinders)| *cylinders);
+        later.fold(self.cylinders, u32::max)
+    }
+
     /// Cylinders in either direction at `at`.
     #[must_use]
     pub fn at(&self, at: Nanos) -> u32 {

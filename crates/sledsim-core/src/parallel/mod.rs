@@ -12,9 +12,12 @@
 pub mod conflicts;
 pub mod free;
 mod micropositioning;
+mod plan;
+mod positions;
 
 pub use conflicts::Groups;
 pub use micropositioning::Micropositioning;
+pub use plan::{PlannedPass, Planner};
 
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::error::{Error, Result};

@@ -6,11 +6,13 @@
 //! one with read-ahead, write-back and speed matching, for any mechanism.
 //! With nothing in the buffer that helps, both give the same times.
 
+mod batches;
 mod buffer;
 mod buffered;
 mod plain;
 mod segments;
 
+pub use batches::Batching;
 pub use buffer::{Buffer, ReadAhead, SpeedMatching};
 pub use buffered::Buffered;
 pub use plain::Station;

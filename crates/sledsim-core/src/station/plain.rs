@@ -9,8 +9,12 @@
 //!
 //! Flush and trim need no media: a completed write is on the media already.
 //! They complete when their command has been processed.
+//!
+//! Batches have a page of their own: `batches`.
 
 use super::Interface;
+use super::batches::{Batches, Batching};
+use crate::links::Links;
 use crate::mechanism::{Mechanism, Step};
 use crate::model::{Answers, Model, Report};
 use crate::request::{Op, Request};
@@ -22,24 +26,32 @@ use std::collections::VecDeque;
 /// One mechanism with queue, scheduler, command overhead and bus.
 pub struct Station<M: Mechanism> {
     name: String,
-    device: u16,
-    mechanism: M,
-    scheduler: Box<dyn Scheduler>,
-    interface: Interface,
+    pub(super) device: u16,
+    pub(super) mechanism: M,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
-    incoming: VecDeque<Waiting>,
-    bus_free: Nanos,
-    mechanism_free: Nanos,
-    busy: Nanos,
+    pub(super) incoming: VecDeque<Waiting>,
+    pub(super) bus_free: Nanos,
+    pub(super) mechanism_free: Nanos,
+    pub(super) busy: Nanos,
     /// The request in service, and its passes.
-    row: Row,
-    steps: Vec<Step>,
+    pub(super) row: Row,
+    pub(super) steps: Vec<Step>,
     /// The pass that ends next, while a read's are handed to the bus.
-    reading: Option<usize>,
+    pub(super) reading: Option<usize>,
     /// Requests the scheduler holds.
-    waiting: usize,
+    pub(super) waiting: usize,
     /// When something is next due: [`Station::due`], kept up to date.
     next: Option<Nanos>,
+    batching: Batching,
+    /// How long the first command waits for others.
+    pub(super) window: Nanos,
+    /// Commands held beside those counted above, as parts of a batch.
+    pub(super) in_batches: usize,
+    /// Commands of the batch in service; 0 if that is a single one.
+    pub(super) serving: u32,
+    pub(super) batches: Batches,
 }
 
 impl<M: Mechanism> Station<M> {
@@ -53,6 +65,10 @@ impl<M: Mechanism> Station<M> {
         scheduler: Box<dyn Scheduler>,
         interface: Interface,
     ) -> Self {
+        let batching = match mechanism.parallel() {
+            Some(_) => Batching::Explicit,
+            None => Batching::None,
+        };
         Self {
             name: name.to_owned(),
             device,
@@ -68,7 +84,23 @@ impl<M: Mechanism> Station<M> {
             reading: None,
             waiting: 0,
             next: None,
+            batching,
+            window: Nanos::ZERO,
+            in_batches: 0,
+            serving: 0,
+            batches: Batches::default(),
         }
+    }
+
+    /// The same station with batches as told, for a mechanism that serves them;
+    /// without it they are explicit then.
+    #[must_use]
+    pub fn with_batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
+        if let Batching::Window(window) = batching {
+            self.window = window;
+        }
+        self
     }
 
     /// What a request pays: nothing if a task of the device's own asked for it.
@@ -88,7 +120,7 @@ impl<M: Mechanism> Station<M> {
         if self.waiting > 0 {
             return Some(self.mechanism_free);
         }
-        let ready = self.incoming.front()?.ready;
+        let ready = self.incoming.front()?.ready + self.window;
         Some(ready.max(self.mechanism_free))
     }
 
@@ -108,7 +140,14 @@ impl<M: Mechanism> Station<M> {
 
     /// Lets the scheduler pick among all that is ready at `at`, and serves it.
     fn serve_next(&mut self, at: Nanos, answers: &mut dyn Answers) {
-        while self.incoming.front().is_some_and(|w| w.ready <= at) {
+        if matches!(self.batching, Batching::Window(_)) {
+            self.gather(at);
+        }
+        while self
+            .incoming
+            .front()
+            .is_some_and(|w| w.ready + self.window <= at)
+        {
             if let Some(waiting) = self.incoming.pop_front() {
                 self.scheduler.push(waiting, &self.mechanism);
                 self.waiting += 1;
@@ -118,7 +157,11 @@ impl<M: Mechanism> Station<M> {
             return;
         };
         self.waiting -= 1;
+        if waiting.request.flags.linked {
+            return self.serve_batch(at, waiting, answers);
+        }
         let request = &waiting.request;
+        self.serving = 0;
         self.steps.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         let media = service.parts.total();
@@ -146,6 +189,9 @@ impl<M: Mechanism> Station<M> {
 
     /// A pass of a read ended: its blocks take the bus.
     fn end_pass(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
+        if self.serving > 0 {
+            return self.end_batch_pass(pass, at, answers);
+        }
         let blocks = self.steps[pass].blocks;
         self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
         if pass + 1 < self.steps.len() {
@@ -170,11 +216,15 @@ impl<M: Mechanism> Model for Station<M> {
         self.mechanism.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
         let arrival = request.arrival;
         self.advance(arrival, false, answers);
-        let in_service = u32::from(self.mechanism_free > arrival);
-        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
+        let in_service = match self.mechanism_free > arrival {
+            true => self.serving.max(1),
+            false => 0,
+        };
+        let held = self.incoming.len() + self.waiting + self.in_batches;
+        let queue_depth = held as u32 + in_service;
         let interface = self.interface_of(&request);
         let ready = if request.flags.for_task {
             arrival
@@ -197,12 +247,22 @@ impl<M: Mechanism> Model for Station<M> {
             self.bus_free += interface.bus(request.blocks());
             data_in = self.bus_free;
         }
-        self.incoming.push_back(Waiting {
+        if self.batching != Batching::Explicit {
+            request.flags.linked = false;
+        }
+        let mut waiting = Waiting {
             request,
             queue_depth,
             ready,
             data_in,
-        });
+        };
+        if waiting.request.flags.linked || self.batches.are_open() {
+            match self.join(waiting) {
+                Some(whole) => waiting = whole,
+                None => return,
+            }
+        }
+        self.incoming.push_back(waiting);
         if self.next.is_none() {
             self.next = self.due();
         }
@@ -214,6 +274,14 @@ impl<M: Mechanism> Model for Station<M> {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.next
+    }
+
+    fn links(&self) -> Links {
+        match (self.mechanism.parallel(), self.batching) {
+            (None, _) => Links::Refused,
+            (Some(_), Batching::Explicit) => Links::Served,
+            (Some(_), _) => Links::Ignored,
+        }
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

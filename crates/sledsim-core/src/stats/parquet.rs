@@ -150,6 +150,7 @@ pub fn file_properties(schema: &Schema) -> WriterProperties {
         let column = ColumnPath::from(field.name().as_str());
         properties = match field.data_type() {
             DataType::Dictionary(..) => properties.set_column_dictionary_enabled(column, true),
+            DataType::Boolean => properties.set_column_encoding(column, Encoding::RLE),
             _ => properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
         };
     }

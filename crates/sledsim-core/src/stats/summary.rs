@@ -27,6 +27,8 @@ pub struct RunFacts {
     pub intervals: [Option<Interval>; KINDS.len()],
     /// Set if the run was to go on until a precision was reached.
     pub precision: Option<Precision>,
+    /// What background tasks came to, one after the other.
+    pub background: Vec<Value>,
     /// Of several runs, what each gave.
     pub runs: Vec<SeedRun>,
 }
@@ -238,6 +240,7 @@ pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
     summary.insert("devices".into(), devices.collect());
     let seeds = several.then(|| run.runs.iter().map(SeedRun::json).collect::<Vec<_>>());
     summary.insert("seeds".into(), json!(seeds));
+    summary.insert("background".into(), json!(run.background));
     Value::Object(summary)
 }
 

@@ -24,11 +24,12 @@ pub enum Role {
     Response,
     Think,
     Queue,
+    Linked,
 }
 
 impl Role {
     /// All, as the enum orders them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Time,
         Self::Offset,
         Self::Bytes,
@@ -38,6 +39,7 @@ impl Role {
         Self::Response,
         Self::Think,
         Self::Queue,
+        Self::Linked,
     ];
 
     /// Its name in the key.
@@ -52,6 +54,7 @@ impl Role {
             Self::Response => "response",
             Self::Think => "think",
             Self::Queue => "queue",
+            Self::Linked => "linked",
         }
     }
 
@@ -60,7 +63,7 @@ impl Role {
         match self {
             Self::Time | Self::Response | Self::Think | Self::Queue => Some(Quantity::Time),
             Self::Offset | Self::Bytes => Some(Quantity::Size),
-            Self::Op | Self::Device | Self::DeviceName => None,
+            Self::Op | Self::Device | Self::DeviceName | Self::Linked => None,
         }
     }
 }
@@ -320,6 +323,21 @@ impl Columns {
         }
         Ok(())
     }
+
+    /// Whether `text` says that a request is linked; blank is no.
+    #[inline]
+    pub fn linked(text: &[u8]) -> Option<bool> {
+        match text {
+            b"" | b"0" => Some(false),
+            b"1" => Some(true),
+            _ if text.eq_ignore_ascii_case(b"true") => Some(true),
+            _ if text.eq_ignore_ascii_case(b"false") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What [`Columns::linked`] takes, for messages.
+    pub const LINKED: &str = "1 or true, 0, false or nothing";
 
     /// An error if a quantity has no unit.
     ///

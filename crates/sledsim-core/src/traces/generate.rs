@@ -152,6 +152,7 @@ impl<S: Source> Recorder<S> {
 
     fn write(&mut self, request: &Request) -> Result<()> {
         let mut record = Record {
+            linked: request.flags.linked,
             time: request.arrival,
             op: request.op,
             ..Record::default()

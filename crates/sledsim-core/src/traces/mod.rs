@@ -60,6 +60,8 @@ pub struct Record {
     /// From arrival to the start of its service, the first part of `response`,
     /// as measured.
     pub queue: Option<Nanos>,
+    /// Whether the next one of its device is of the same batch.
+    pub linked: bool,
 }
 
 /// The latest time read, 285 years: what follows needs room.

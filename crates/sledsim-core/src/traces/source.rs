@@ -7,10 +7,11 @@ use super::{BlkAction, Clock, Format, Options, Record};
 use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Range};
-use crate::request::{Extent, Extents, Request};
+use crate::request::{Extent, Extents, Flags, Request};
 use crate::units::Nanos;
 use crate::workloads::{Closed, ClosedSpec, Source};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The keys of a replayed trace.
@@ -157,6 +158,7 @@ impl TraceSpec {
             counts: Counts::default(),
             first: None,
             measured: Vec::new(),
+            batches: Batches::default(),
         };
         source.find_first(check)?;
         source.pull()?;
@@ -241,6 +243,63 @@ pub struct TraceSource {
     first: Option<Nanos>,
     /// Of the requests taken, in their order, if they are kept.
     measured: Vec<Measured>,
+    batches: Batches,
+}
+
+/// Batches in a closed replay, which count as one request: the host sends their
+/// commands at once, and what comes between them, and goes on when all are
+/// complete.
+#[derive(Debug, Default)]
+struct Batches {
+    /// Devices with a batch that is not complete.
+    open: BTreeSet<u32>,
+    /// When the commands since then were sent.
+    arrival: Nanos,
+    /// The group that each outstanding command is of, by id, and how many of
+    /// each group are outstanding.
+    group_of: BTreeMap<u64, u64>,
+    left: BTreeMap<u64, u64>,
+    group: u64,
+}
+
+impl Batches {
+    /// Takes a command that was sent at `arrival`, if it is part of a group.
+    fn take(&mut self, id: u64, record: &Record, arrival: Nanos) {
+        if self.open.is_empty() {
+            if !record.linked {
+                return;
+            }
+            self.group = id;
+            self.arrival = arrival;
+        }
+        if record.linked {
+            self.open.insert(record.device);
+        } else {
+            self.open.remove(&record.device);
+        }
+        self.group_of.insert(id, self.group);
+        *self.left.entry(self.group).or_default() += 1;
+    }
+
+    /// When the next command is sent if it belongs to those before.
+    fn due(&self) -> Option<Nanos> {
+        (!self.open.is_empty()).then_some(self.arrival)
+    }
+
+    /// Whether the completion of `id` is one that the host goes on after.
+    fn goes_on(&mut self, id: u64) -> bool {
+        let Some(group) = self.group_of.remove(&id) else {
+            return true;
+        };
+        let left = self.left.entry(group).or_default();
+        *left -= 1;
+        let more_follow = self.group == group && !self.open.is_empty();
+        let last = *left == 0 && !more_follow;
+        if last {
+            self.left.remove(&group);
+        }
+        last
+    }
 }
 
 /// What a trace says of how long a request took.
@@ -495,8 +554,8 @@ impl Source for TraceSource {
         Ok(match (&self.next, &self.arrivals) {
             (None, _) => None,
             (Some(placed), Arrivals::Open) => Some(placed.arrival),
-            (Some(_), Arrivals::Closed(closed)) => closed.next(),
-            (Some(_), Arrivals::Recorded { due, .. }) => *due,
+            (Some(_), Arrivals::Closed(closed)) => self.batches.due().or_else(|| closed.next()),
+            (Some(_), Arrivals::Recorded { due, .. }) => self.batches.due().or(*due),
         })
     }
 
@@ -506,8 +565,13 @@ impl Source for TraceSource {
             return Err(Error::Request("the trace has no request due".to_owned()));
         };
         let Placed { record, place, .. } = placed;
+        let within = self.batches.due().is_some();
+        if !matches!(self.arrivals, Arrivals::Open) {
+            self.batches.take(self.taken, &record, arrival);
+        }
         match &mut self.arrivals {
             Arrivals::Open => {}
+            _ if within => {}
             Arrivals::Closed(closed) => {
                 closed.take();
             }
@@ -527,6 +591,10 @@ impl Source for TraceSource {
             arrival,
             op: record.op,
             stream: record.device,
+            flags: Flags {
+                linked: record.linked,
+                ..Flags::default()
+            },
             extents,
             ..Request::default()
         };
@@ -544,7 +612,10 @@ impl Source for TraceSource {
     }
 
     #[inline]
-    fn completed(&mut self, _id: u64, at: Nanos) {
+    fn completed(&mut self, id: u64, at: Nanos) {
+        if !self.batches.goes_on(id) {
+            return;
+        }
         match &mut self.arrivals {
             Arrivals::Open => {}
             Arrivals::Closed(closed) => closed.completed(at),

@@ -7,19 +7,20 @@ use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::mechanism::{Mechanism, Place, Service, Span, Step};
 use sledsim_core::model::{Answers, Energy};
+use sledsim_core::parallel::Parallel;
 use sledsim_core::request::Request;
 use sledsim_core::row::Row;
 use sledsim_core::units::Nanos;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-struct Make(Behaviour);
+struct Make(Behaviour, Parallel);
 
 impl WithMotion for Make {
     type Output = Box<dyn Mechanism>;
 
     fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        Box::new(Sled::new(motion, self.0))
+        Box::new(Sled::new(motion, self.0).with_parallel(self.1))
     }
 }
 
@@ -27,7 +28,7 @@ impl WithMotion for Make {
 pub fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
     let device = device(name, overrides);
     let spec = device.mems().expect("a MEMS device");
-    spec.with_motion(Make(spec.behaviour))
+    spec.with_motion(Make(spec.behaviour, spec.parallel.clone()))
 }
 
 /// What a station did, in the order in which it did it.
@@ -138,6 +139,14 @@ impl Mechanism for Spy {
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         self.inner.end_of(lbn, span)
+    }
+
+    fn parallel(&self) -> Option<&Parallel> {
+        self.inner.parallel()
+    }
+
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        self.inner.blocks_of(pass)
     }
 
     fn energy(&self, until: Nanos) -> Energy {

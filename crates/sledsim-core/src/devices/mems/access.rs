@@ -4,6 +4,7 @@ use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, Seek, State};
 use super::passes::{Pass, Passes};
 use crate::mechanism::Step;
+use crate::parallel::Planner;
 use crate::request::Extent;
 use crate::units::Nanos;
 use smallvec::SmallVec;
@@ -89,6 +90,76 @@ pub fn first_seek<K: Kinematics>(
     }
 }
 
+/// Serves what was planned from `state`, as [`access`]; beside each step, its
+/// pass among those of the plan. A sweep is made the way for which the sled is
+/// positioned sooner.
+pub fn access_planned<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    state: &mut State,
+    plan: &Planner,
+    mut elapsed_s: f64,
+    mut emit: impl FnMut(Step, usize),
+) {
+    let row_s = motion.row_s();
+    let passes = plan.passes();
+    let pass = |index: usize| {
+        let lbns = plan.lbns(&passes[index]);
+        Pass {
+            cylinder: passes[index].cylinder,
+            row: passes[index].row,
+            lbn: lbns[0],
+            blocks: lbns.len() as u32,
+        }
+    };
+    let mut first = 0;
+    for sweep in passes.chunk_by(|a, b| (a.cylinder, a.sweep) == (b.cylinder, b.sweep)) {
+        let last = first + sweep.len() - 1;
+        let up = match rule {
+            DirectionRule::AlwaysUp => true,
+            _ => seek_to_run(motion, state, &[pass(first), pass(last)]).1,
+        };
+        let forced = Some(if up { Direction::Up } else { Direction::Down });
+        for step_of in 0..sweep.len() {
+            let index = if up { first + step_of } else { last - step_of };
+            let mut emit = |step| emit(step, index);
+            let pass = pass(index);
+            step(
+                motion,
+                state,
+                &pass,
+                forced,
+                row_s,
+                &mut elapsed_s,
+                &mut emit,
+            );
+        }
+        first = last + 1;
+    }
+}
+
+/// The seek before the first pass of [`access_planned`]. `None` without any.
+#[must_use]
+pub fn first_planned_seek<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    state: &State,
+    plan: &Planner,
+) -> Option<Seek> {
+    let sweep = (plan.passes()).chunk_by(|a, b| (a.cylinder, a.sweep) == (b.cylinder, b.sweep));
+    let sweep = sweep.into_iter().next()?;
+    let end = |pass: &crate::parallel::PlannedPass| Pass {
+        cylinder: pass.cylinder,
+        row: pass.row,
+        ..Pass::default()
+    };
+    let (first, last) = (end(&sweep[0]), end(&sweep[sweep.len() - 1]));
+    Some(match rule {
+        DirectionRule::AlwaysUp => seek_to_pass(motion, state, &first, Some(Direction::Up)).0,
+        _ => seek_to_run(motion, state, &[first, last]).0,
+    })
+}
+
 /// One pass: seek and transfer. Leaves in `state` where it ends.
 #[inline]
 fn step<K: Kinematics>(
@@ -111,9 +182,11 @@ fn step<K: Kinematics>(
         transfer_s: row_s,
         turns: seek.turns,
         direction: direction.sign(),
+        cylinder: pass.cylinder,
         lbn: pass.lbn,
         blocks: pass.blocks,
         end: Nanos::from_s(*elapsed_s),
+        energy_j: 0.0,
     });
     let end = match direction {
         Direction::Up => pass.row + 1,
@@ -155,7 +228,7 @@ fn seek_to_pass<K: Kinematics>(
 
 /// The faster of the seeks to either end of a run, and whether the run is
 /// then swept upwards.
-fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &Run) -> (Seek, bool) {
+fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &[Pass]) -> (Seek, bool) {
     let (first, last) = (run[0], run[run.len() - 1]);
     let (low, high) = (first.row.min(last.row), first.row.max(last.row));
     let x_m = motion.geometry.x_m(first.cylinder);

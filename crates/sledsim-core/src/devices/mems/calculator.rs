@@ -1,13 +1,16 @@
 //! The calculator: what a seek or an access would take, outside a simulation.
 
-use super::access::{DirectionRule, access};
+use super::access::{DirectionRule, access, access_planned};
 use super::kinematics::{Instant, Kinematics};
 use super::motion::{Direction, Motion, Seek, State};
 use super::sled::park_state;
 use super::spec::{Mems, WithMotion};
 use crate::error::{Error, Result};
+use crate::links;
 use crate::mechanism::Step;
+use crate::parallel::{Parallel, Planner};
 use crate::request::Extent;
+use crate::units::Nanos;
 use std::fmt::Debug;
 
 /// A place of the sled and where it heads.
@@ -45,6 +48,32 @@ pub trait Calculator: Debug + Send + Sync {
     /// [`Error::Request`] for a point outside the travel of the sled, or an
     /// extent outside the device.
     fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)>;
+
+    /// The passes over the blocks of `extents` as one batch at `at` from `start`
+    /// (where the sled parks if `None`), and where they end.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a point outside the travel of the sled, an extent
+    /// outside the device, extents that overlap, or none.
+    fn batch(
+        &self,
+        extents: &[Extent],
+        at: Nanos,
+        start: Option<Point>,
+    ) -> Result<(Vec<BatchPass>, Point)>;
+}
+
+/// A pass of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchPass {
+    /// Where the sled is.
+    pub cylinder: u32,
+    /// Physical row.
+    pub row: u32,
+    /// Its blocks, in the order of LBNs.
+    pub lbns: Vec<u64>,
+    /// What it takes.
+    pub step: Step,
 }
 
 /// A calculator for the device `spec` describes.
@@ -64,6 +93,7 @@ impl WithMotion for Make<'_> {
             parked: park_state(&motion, spec.behaviour.park),
             motion,
             rule: spec.behaviour.direction,
+            parallel: spec.parallel.clone(),
             whole_bits: spec.whole_bits(),
             reach_m: spec.reach_m(),
         })
@@ -74,6 +104,7 @@ impl WithMotion for Make<'_> {
 struct Table<K> {
     motion: Motion<K>,
     rule: DirectionRule,
+    parallel: Parallel,
     parked: State,
     /// Whether the kinematics know whole bits only.
     whole_bits: bool,
@@ -97,6 +128,21 @@ fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
 }
 
 impl<K: Kinematics> Table<K> {
+    /// Refuses blocks that the device does not have.
+    fn check(&self, extent: Extent) -> Result<()> {
+        let blocks = self.motion.geometry.blocks();
+        let end = extent.lbn.checked_add(u64::from(extent.blocks));
+        if extent.blocks > 0 && end.is_some_and(|end| end <= blocks) {
+            return Ok(());
+        }
+        Err(Error::Request(format!(
+            "{} blocks at LBN {}: must be at least 1 block within LBNs 0 to {}",
+            extent.blocks,
+            extent.lbn,
+            blocks - 1
+        )))
+    }
+
     fn state(&self, point: &Point) -> Result<State> {
         let bit_m = self.motion.geometry.bit_m;
         let place = |name: &str, place_m: f64, reach_m: f64| {
@@ -146,16 +192,7 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
     }
 
     fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)> {
-        let blocks = self.motion.geometry.blocks();
-        let end = extent.lbn.checked_add(u64::from(extent.blocks));
-        if extent.blocks == 0 || end.is_none_or(|end| end > blocks) {
-            return Err(Error::Request(format!(
-                "{} blocks at LBN {}: must be at least 1 block within LBNs 0 to {}",
-                extent.blocks,
-                extent.lbn,
-                blocks - 1
-            )));
-        }
+        self.check(extent)?;
         let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
         access(
@@ -168,11 +205,54 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
                 steps.push(step);
             },
         );
-        let end = Point {
+        Ok((steps, state.into()))
+    }
+
+    fn batch(
+        &self,
+        extents: &[Extent],
+        at: Nanos,
+        start: Option<Point>,
+    ) -> Result<(Vec<BatchPass>, Point)> {
+        if extents.is_empty() {
+            return Err(Error::Request("a batch must have a command".into()));
+        }
+        extents.iter().try_for_each(|extent| self.check(*extent))?;
+        if let Some((one, other)) = links::overlapping(extents) {
+            return Err(Error::Request(format!(
+                "LBNs {} to {} and {} to {} of a batch overlap: must be apart",
+                one.lbn,
+                one.end() - 1,
+                other.lbn,
+                other.end() - 1
+            )));
+        }
+        let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
+        let mut plan = Planner::default();
+        let reach = self.parallel.micropositioning.at(at);
+        let from = self.motion.geometry.nearest_cylinder(state.x_m);
+        plan.plan(&self.parallel, extents, reach, from);
+        let mut passes = Vec::new();
+        let emit = |step, index: usize| {
+            let pass = &plan.passes()[index];
+            passes.push(BatchPass {
+                cylinder: pass.cylinder,
+                row: pass.row,
+                lbns: plan.lbns(pass).to_vec(),
+                step,
+            });
+        };
+        access_planned(&self.motion, self.rule, &mut state, &plan, 0.0, emit);
+        Ok((passes, state.into()))
+    }
+}
+
+impl From<State> for Point {
+    fn from(state: State) -> Self {
+        Self {
             x_m: state.x_m,
             y_m: state.y.y_m,
             direction: state.y.direction,
-        };
-        Ok((steps, end))
+        }
     }
 }

@@ -1,13 +1,16 @@
 //! The sled: a positioned resource that stays, coasts or parks when idle.
 
-use super::access::{DirectionRule, access, first_seek};
+use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use crate::mechanism::{Mechanism, Place, Service, Span, Step};
 use crate::model::Energy;
+use crate::parallel::{Parallel, Planner};
 use crate::request::Request;
 use crate::row::Parts;
 use crate::units::Nanos;
+use std::cell::RefCell;
+use std::ops::Range;
 
 /// What the sled does after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,22 @@ pub struct Sled<K> {
     /// When the last request left it.
     free: Nanos,
     energy: Energy,
+    plans: Option<Box<Plans>>,
+}
+
+/// What a sled needs to plan.
+#[derive(Clone, Debug)]
+struct Plans {
+    parallel: Parallel,
+    /// The farthest that tips ever reach, in cylinders.
+    most_reach: u32,
+    /// Whether squares share resources: then requests without a mark are planned,
+    /// too.
+    always: bool,
+    planner: RefCell<Planner>,
+    /// The blocks of the service just done, and which are those of each pass.
+    lbns: Vec<u64>,
+    of_pass: Vec<Range<usize>>,
 }
 
 impl<K: Kinematics> Sled<K> {
@@ -96,7 +115,73 @@ impl<K: Kinematics> Sled<K> {
             state: parked,
             free: Nanos::ZERO,
             energy: Energy::default(),
+            plans: None,
         }
+    }
+
+    /// The same sled, serving batches and minding conflicts by `parallel`.
+    #[must_use]
+    pub fn with_parallel(mut self, parallel: Parallel) -> Self {
+        self.plans = Some(Box::new(Plans {
+            most_reach: parallel.micropositioning.most(),
+            always: parallel.groups.is_some(),
+            parallel,
+            planner: RefCell::default(),
+            lbns: Vec::new(),
+            of_pass: Vec::new(),
+        }));
+        self
+    }
+
+    /// What to plan `request` with, if it is planned.
+    #[inline]
+    fn plans(&self, request: &Request) -> Option<&Plans> {
+        let planned = |plans: &&Plans| request.flags.linked || plans.always;
+        self.plans.as_deref().filter(planned)
+    }
+
+    /// Plans `request` at `at` for a sled in `state`.
+    fn plan(&self, plans: &Plans, at: Nanos, state: &State, request: &Request) {
+        let reach = plans.parallel.micropositioning.at(at);
+        let from = self.motion.geometry.nearest_cylinder(state.x_m);
+        let mut planner = plans.planner.borrow_mut();
+        planner.plan(&plans.parallel, &request.extents, reach, from);
+    }
+
+    /// Serves `request` by plan.
+    fn serve_planned(
+        &mut self,
+        at: Nanos,
+        request: &Request,
+        startup_s: f64,
+        steps: &mut Vec<Step>,
+    ) {
+        let mut state = self.state;
+        if let Some(plans) = self.plans(request) {
+            self.plan(plans, at, &state, request);
+        }
+        let Some(plans) = self.plans.as_deref_mut() else {
+            return;
+        };
+        let (lbns, of_pass) = (&mut plans.lbns, &mut plans.of_pass);
+        lbns.clear();
+        of_pass.clear();
+        let plan = &*plans.planner.get_mut();
+        let rule = self.behaviour.direction;
+        access_planned(
+            &self.motion,
+            rule,
+            &mut state,
+            plan,
+            startup_s,
+            |step, pass| {
+                let from = lbns.len();
+                lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
+                of_pass.push(from..lbns.len());
+                steps.push(step);
+            },
+        );
+        self.state = state;
     }
 
     /// The state at `at`, and the time it takes to wake first.
@@ -196,12 +281,14 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
         let (state, startup_s) = self.state_at(at);
-        let seek = first_seek(
-            &self.motion,
-            self.behaviour.direction,
-            &state,
-            &request.extents,
-        );
+        let rule = self.behaviour.direction;
+        let seek = match self.plans(request) {
+            Some(plans) => {
+                self.plan(plans, at, &state, request);
+                first_planned_seek(&self.motion, rule, &state, &plans.planner.borrow())
+            }
+            None => first_seek(&self.motion, rule, &state, &request.extents),
+        };
         Nanos::from_s(startup_s + seek.map_or(0.0, |seek| seek.seek_s))
     }
 
@@ -211,17 +298,24 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let rule = self.behaviour.direction;
         let from = steps.len();
         self.state = state;
-        let extents = &request.extents;
-        access(
-            &self.motion,
-            rule,
-            &mut self.state,
-            extents,
-            startup_s,
-            |step| {
-                steps.push(step);
-            },
-        );
+        if self.plans(request).is_some() {
+            self.serve_planned(at, request, startup_s, steps);
+        } else {
+            if let Some(plans) = self.plans.as_deref_mut() {
+                plans.of_pass.clear();
+            }
+            let extents = &request.extents;
+            access(
+                &self.motion,
+                rule,
+                &mut self.state,
+                extents,
+                startup_s,
+                |step| {
+                    steps.push(step);
+                },
+            );
+        }
 
         let power = &self.behaviour.power;
         let all_tips = self.motion.geometry.blocks_per_row;
@@ -229,24 +323,19 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let (mut seek_j, mut transfer_j) = (0.0, 0.0);
         let mut end = Nanos::from_s(startup_s);
         parts.other = end;
-        for step in &steps[from..] {
-            // Rounded at the end of the pass, so that parts add up exactly;
-            // a pass of zero seek stays one.
-            let seek = Nanos::from_s(step.seek_s).min(step.end - end);
-            parts.seek += seek;
-            parts.transfer += step.end - end - seek;
+        for step in &mut steps[from..] {
+            parts = parts + step.parts(end);
             end = step.end;
-            parts.x_seek += Nanos::from_s(step.x_seek_s);
-            parts.y_seek += Nanos::from_s(step.y_seek_s);
-            parts.settle += Nanos::from_s(step.settle_s);
-            parts.turnaround += Nanos::from_s(step.turnaround_s);
             let tips = self.motion.geometry.tips_per_lbn
                 * match power.tips_powered {
                     TipsPowered::Used => step.blocks,
                     TipsPowered::All => all_tips,
                 };
-            seek_j += power.active_mw * step.seek_s;
-            transfer_j += (power.active_mw + power.tip_mw * f64::from(tips)) * step.transfer_s;
+            let seek_mj = power.active_mw * step.seek_s;
+            let transfer_mj = (power.active_mw + power.tip_mw * f64::from(tips)) * step.transfer_s;
+            step.energy_j = 1e-3 * (seek_mj + transfer_mj);
+            seek_j += seek_mj;
+            transfer_j += transfer_mj;
         }
         let startup_j = 1e-3 * power.startup_mw * startup_s;
         let (seek_j, transfer_j) = (1e-3 * seek_j, 1e-3 * transfer_j);
@@ -265,7 +354,13 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     }
 
     fn place(&self, request: &Request) -> Place {
-        let place = self.motion.geometry.locate(request.lbn());
+        // Of a plan the lowest cylinder: the sled begins within reach of it.
+        let lbn = match self.plans(request) {
+            Some(_) => request.extents.iter().map(|extent| extent.lbn).min(),
+            None => None,
+        };
+        let lbn = lbn.unwrap_or_else(|| request.lbn());
+        let place = self.motion.geometry.locate(lbn);
         Place {
             major: i64::from(place.cylinder),
             minor: i64::from(place.row),
@@ -280,7 +375,14 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     fn at_least(&self, at: Nanos, major: i64) -> Nanos {
         let (state, startup_s) = self.state_at(at);
         let last = i64::from(self.motion.geometry.cylinders) - 1;
-        let x_m = self.motion.geometry.x_m(major.clamp(0, last) as u32);
+        let mut to = major.clamp(0, last) as u32;
+        if let Some(plans) = (self.plans.as_deref()).filter(|plans| plans.most_reach > 0) {
+            // Tips may save that much of the way.
+            let here = self.motion.geometry.nearest_cylinder(state.x_m);
+            let reach = plans.most_reach;
+            to = here.clamp(to.saturating_sub(reach), to.saturating_add(reach));
+        }
+        let x_m = self.motion.geometry.x_m(to);
         Nanos::from_s(startup_s + self.motion.x_at_least_s(state.x_m, x_m))
     }
 
@@ -293,6 +395,20 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             Span::Cylinder => geometry.blocks_per_cylinder(),
         };
         (lbn / blocks + 1) * blocks
+    }
+
+    fn parallel(&self) -> Option<&Parallel> {
+        self.plans.as_deref().map(|plans| &plans.parallel)
+    }
+
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        let Some(plans) = self.plans.as_deref() else {
+            return &[];
+        };
+        match plans.of_pass.get(pass) {
+            Some(blocks) => &plans.lbns[blocks.clone()],
+            None => &[],
+        }
     }
 
     fn energy(&self, until: Nanos) -> Energy {

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::parallel::Parallel;
 use crate::parallel::free::{Background, FreeTips};
 use crate::schedulers::Scheduler;
-use crate::station::{Buffer, Buffered, Interface, Station};
+use crate::station::{Batching, Buffer, Buffered, Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
@@ -35,6 +35,8 @@ pub struct Mems {
     pub buffer: Option<Buffer>,
     /// What can be accessed at once.
     pub parallel: Parallel,
+    /// Which commands are served together.
+    pub batching: Batching,
     reach_x_m: f64,
     kinematics: Choice,
 }
@@ -169,13 +171,27 @@ impl Mems {
             overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),
             bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", milliseconds)?,
         };
+        let buffer = Buffer::read(keys)?;
+        let has_batching = keys.has("batching");
+        let parallel = Parallel::read(keys, geometry)?;
+        let batching = Batching::read(keys)?;
+        if buffer.is_some() && parallel.groups.is_some() {
+            let must = "must not come with squares that share a resource ([conflicts]): a row is \
+                        not read in one pass then";
+            return Err(keys.refuse("buffer", must));
+        }
+        if buffer.is_some() && has_batching {
+            let must = "must not come with a buffer: batches are served without one";
+            return Err(keys.refuse("batching", must));
+        }
         Ok(Self {
             geometry,
             drive,
             behaviour,
             interface,
-            buffer: Buffer::read(keys)?,
-            parallel: Parallel::read(keys, geometry)?,
+            buffer,
+            parallel,
+            batching,
             reach_x_m: reach_m.0,
             kinematics,
         })
@@ -270,6 +286,7 @@ impl WithMotion for Build<'_> {
     fn with<K: Kinematics + Debug + 'static>(mut self, motion: Motion<K>) -> Self::Output {
         let row_s = motion.row_s();
         let sled = Sled::new(motion, self.spec.behaviour);
+        let sled = sled.with_parallel(self.spec.parallel.clone());
         let Some(background) = self.background.take() else {
             return self.around(sled);
         };
@@ -295,7 +312,10 @@ impl Build<'_> {
         let (name, device, interface) = (self.name, self.device, self.spec.interface);
         let scheduler = self.scheduler;
         match self.spec.buffer {
-            None => Box::new(Station::new(name, device, mechanism, scheduler, interface)),
+            None => Box::new(
+                Station::new(name, device, mechanism, scheduler, interface)
+                    .with_batching(self.spec.batching),
+            ),
             Some(buffer) => Box::new(Buffered::new(
                 name, device, mechanism, scheduler, interface, buffer,
             )),

@@ -7,7 +7,8 @@ use crate::request::Request;
 use crate::units::Nanos;
 
 /// A mechanism that serves every request as the one inside, and lets background
-/// tasks have what its passes leave.
+/// tasks have what its passes leave. It serves no batches: in one pass of these
+/// some blocks may be read and others written.
 #[derive(Clone, Debug)]
 pub struct FreeTips<M> {
     inner: M,
@@ -43,9 +44,11 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         if !request.flags.background {
             self.background.begins();
         }
-        for step in &steps[from..] {
+        for (pass, step) in steps[from..].iter().enumerate() {
             let used = Used {
+                cylinder: step.cylinder,
                 lbn: step.lbn,
+                lbns: self.inner.blocks_of(pass),
                 blocks: step.blocks,
                 op: request.op,
                 for_task: request.flags.for_task,
@@ -69,6 +72,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         self.inner.end_of(lbn, span)
+    }
+
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        self.inner.blocks_of(pass)
     }
 
     fn background(&self) -> Option<&Background> {

@@ -49,11 +49,15 @@ pub struct Wanted {
     pub op: Op,
 }
 
-/// Squares that a request uses in a pass, one after the other.
+/// Squares that a request uses in a pass.
 #[derive(Clone, Copy, Debug)]
-pub struct Used {
-    /// First block.
+pub struct Used<'a> {
+    /// Where the sled is.
+    pub cylinder: u32,
+    /// First block; the others are under the tips after its.
     pub lbn: u64,
+    /// All blocks, where they are not.
+    pub lbns: &'a [u64],
     /// How many, at most as many as can be accessed at once.
     pub blocks: u32,
     /// What the request does with them.
@@ -139,7 +143,7 @@ impl Background {
 
     /// The sled has passed over `used` and was done at `at`: the tasks have
     /// taken what they could.
-    pub(crate) fn pass(&mut self, at: Nanos, used: &Used) {
+    pub(crate) fn pass(&mut self, at: Nanos, used: &Used<'_>) {
         let first = self.parallel.spot(used.lbn);
         self.used.fill(0);
         self.in_use.fill(0);
@@ -153,13 +157,23 @@ impl Background {
         } else {
             By::Foreground
         };
-        for square in first.square..first.square + used.blocks {
-            self.occupy(square);
-            let spot = Spot { square, ..first };
+        for index in 0..used.blocks {
+            let spot = match used.lbns.get(index as usize) {
+                Some(lbn) => self.parallel.spot(*lbn),
+                None => Spot {
+                    square: first.square + index,
+                    ..first
+                },
+            };
+            self.occupy(spot.square);
             for task in &mut self.tasks {
                 task.touched(&spot, touch, by, &self.parallel);
             }
         }
+        let first = Spot {
+            cylinder: used.cylinder,
+            ..first
+        };
         if used.for_task {
             // One block, asked for by the first that is impatient.
             self.took(0, By::Active);

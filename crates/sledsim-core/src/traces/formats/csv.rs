@@ -5,7 +5,7 @@ use crate::request::Op;
 use crate::traces::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled};
 use crate::traces::devices::Devices;
 use crate::traces::lines::{Lines, excerpt};
-use crate::traces::writers::{COLUMNS, HEADER};
+use crate::traces::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use crate::traces::{END_BYTES, LATEST_NS, Options, Reader, Record};
 use crate::units::Nanos;
 use std::ops::Range;
@@ -50,8 +50,13 @@ impl Csv {
             None => None,
         };
         let there = lines.advance()?;
-        if there && columns.is_none() && without_mark(lines.line()) == HEADER.as_bytes() {
-            columns = Some(Columns::parse(COLUMNS)?);
+        if there && columns.is_none() {
+            let header = without_mark(lines.line());
+            if header == HEADER.as_bytes() {
+                columns = Some(Columns::parse(COLUMNS)?);
+            } else if header == UNLINKED_HEADER.as_bytes() {
+                columns = Some(Columns::parse(UNLINKED_COLUMNS)?);
+            }
         }
         let Some(columns) = columns else {
             return Err(lines.refuse(format!(
@@ -223,8 +228,18 @@ impl Csv {
             response: self.maybe(Role::Response)?,
             think: self.maybe(Role::Think)?,
             queue: self.maybe(Role::Queue)?,
+            linked: self.linked()?,
         };
         Ok(record)
+    }
+
+    #[inline]
+    fn linked(&self) -> Result<bool> {
+        if self.columns.get(Role::Linked).is_none() {
+            return Ok(false);
+        }
+        let linked = Columns::linked(self.field(Role::Linked));
+        linked.ok_or_else(|| self.bad(Role::Linked, Columns::LINKED))
     }
 
     #[inline]

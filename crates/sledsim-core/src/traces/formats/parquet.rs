@@ -6,7 +6,7 @@ use crate::request::Op;
 use crate::traces::columns::{Column, Columns, EXAMPLE, Place, Quantity, Role, scaled_float};
 use crate::traces::devices::Devices;
 use crate::traces::lines::excerpt;
-use crate::traces::writers::{COLUMNS, HEADER};
+use crate::traces::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use crate::traces::{Compression, END_BYTES, Input, LATEST_NS, Options, Reader, Record};
 use crate::units::Nanos;
 use arrow_array::cast::AsArray;
@@ -108,6 +108,7 @@ impl Parquet {
         let schema = builder.schema().clone();
         let has = |name: &str| schema.column_with_name(name).is_some();
         let ours = HEADER.split(',').all(has);
+        let unlinked = UNLINKED_HEADER.split(',').all(has);
         let of_run = [
             "arrival_ns",
             "completion_ns",
@@ -120,6 +121,7 @@ impl Parquet {
         let columns = match wanted {
             Some(columns) => columns,
             None if ours => Columns::parse(COLUMNS)?,
+            None if unlinked => Columns::parse(UNLINKED_COLUMNS)?,
             None if of_run => Columns::parse(ROWS_COLUMNS)?,
             None => {
                 let names = names(&schema);
@@ -283,6 +285,25 @@ impl Parquet {
         }
     }
 
+    /// Null is no.
+    #[inline]
+    fn linked(&self) -> Result<bool> {
+        let Some(cells) = &self.cells[Role::Linked as usize] else {
+            return Ok(false);
+        };
+        let linked = match &cells.decoded {
+            _ if cells.array.is_null(self.row) => return Ok(false),
+            Decoded::Numbers { values, .. } => {
+                [false, true].get(values[self.row] as usize).copied()
+            }
+            _ if *cells.array.data_type() == DataType::Boolean => {
+                Some(cells.array.as_boolean().value(self.row))
+            }
+            _ => Columns::linked(cells.text(self.row)),
+        };
+        linked.ok_or_else(|| self.bad(Role::Linked, cells, 0))
+    }
+
     #[inline]
     fn device(&mut self) -> Result<u32> {
         let row = self.row;
@@ -358,6 +379,7 @@ impl Parquet {
             response: response.map(Nanos),
             think: self.span(Role::Think)?.map(Nanos),
             queue: self.span(Role::Queue)?.map(Nanos),
+            linked: self.linked()?,
         })
     }
 
@@ -399,6 +421,7 @@ impl Parquet {
             Some(Quantity::Time) => "a time from 0 to 9e9 s".to_owned(),
             Some(Quantity::Size) => format!("a whole number of bytes from {least} to 2^63"),
             None if role == Role::Op => self.columns.operations(),
+            None if role == Role::Linked => Columns::LINKED.to_owned(),
             None if role == Role::DeviceName => "the same for all requests of a device".to_owned(),
             None => self.devices.allowed().to_owned(),
         };
@@ -547,13 +570,15 @@ fn decoder(
                 Ok(Decoded::Ops(Vec::new()))
             }
             Role::Op => refuse("text, whole numbers or true and false"),
-            Role::Device if data_type.is_integer() => Ok(numbers(1, None)),
+            Role::Device | Role::Linked if data_type.is_integer() => Ok(numbers(1, None)),
+            Role::Linked if *data_type == DataType::Boolean => Ok(Decoded::Plain),
             _ if is_dictionary(data_type) => Ok(Decoded::Names {
                 keys: Vec::new(),
                 devices: Vec::new(),
             }),
             _ if is_text(data_type) => Ok(Decoded::Plain),
             Role::Device => refuse("whole numbers or text"),
+            Role::Linked => refuse("true and false, whole numbers or text"),
             _ => refuse("text"),
         };
     };

@@ -8,14 +8,27 @@ use crate::units::Nanos;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 
-/// The first line, by which the file is recognised.
-pub const HEADER: &str =
-    "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns";
+macro_rules! unlinked_header {
+    () => {
+        "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns"
+    };
+}
+
+macro_rules! unlinked_columns {
+    () => {
+        "time=time_ns:ns, device=device, device_name=device_name, op=op, offset=offset_bytes:B, \
+         bytes=bytes:B, response=response_ns:ns, think=think_ns:ns, queue=queue_ns:ns, origin=zero"
+    };
+}
+
+/// The first line, by which the file is recognised; without its last column in
+/// files of sledsim before it had batches.
+pub const HEADER: &str = concat!(unlinked_header!(), ",linked");
+pub const UNLINKED_HEADER: &str = unlinked_header!();
 
 /// The same for whoever reads it, in the words of the key `columns`.
-pub const COLUMNS: &str = "time=time_ns:ns, device=device, device_name=device_name, op=op, \
-                           offset=offset_bytes:B, bytes=bytes:B, response=response_ns:ns, \
-                           think=think_ns:ns, queue=queue_ns:ns, origin=zero";
+pub const COLUMNS: &str = concat!(unlinked_columns!(), ", linked=linked");
+pub const UNLINKED_COLUMNS: &str = unlinked_columns!();
 
 /// All of it in whole numbers; a name or a measured time that is not known is
 /// blank.
@@ -69,8 +82,9 @@ impl Writer for Csv {
         let (offset, bytes) = (record.offset, record.bytes);
         let (response, think) = (Maybe(record.response), Maybe(record.think));
         let queue = Maybe(record.queue);
+        let linked = if record.linked { "1" } else { "" };
         self.text.put(format_args!(
-            "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue}\n"
+            "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue},{linked}\n"
         ))?;
         self.text.lost.written += 1;
         Ok(())

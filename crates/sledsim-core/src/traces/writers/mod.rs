@@ -10,7 +10,7 @@ mod fio_iolog;
 mod parquet;
 mod text;
 
-pub(super) use csv::{COLUMNS, HEADER};
+pub(super) use csv::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 
 use super::Record;
 use crate::error::{Error, Result};
@@ -67,6 +67,8 @@ pub struct Lost {
     pub queue_times: u64,
     /// Names of devices left out or changed.
     pub device_names: u64,
+    /// Links of batches left out.
+    pub links: u64,
 }
 
 impl Lost {
@@ -83,6 +85,7 @@ impl Lost {
             think_times,
             queue_times,
             device_names,
+            links,
         } = self;
         json!({
             "written": written,
@@ -94,6 +97,7 @@ impl Lost {
             "think_times": think_times,
             "queue_times": queue_times,
             "device_names": device_names,
+            "links": links,
         })
     }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::stats::{PendingFile, described, file_properties, told};
 use crate::traces::Record;
 use crate::units::Nanos;
-use arrow_array::builder::{Int64Builder, StringDictionaryBuilder, UInt32Builder};
+use arrow_array::builder::{BooleanBuilder, Int64Builder, StringDictionaryBuilder, UInt32Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -41,6 +41,7 @@ struct Batch {
     response: Int64Builder,
     think: Int64Builder,
     queue: Int64Builder,
+    linked: BooleanBuilder,
 }
 
 impl Batch {
@@ -56,6 +57,7 @@ impl Batch {
             Arc::new(self.response.finish()),
             Arc::new(self.think.finish()),
             Arc::new(self.queue.finish()),
+            Arc::new(self.linked.finish()),
         ]
     }
 }
@@ -118,6 +120,13 @@ fn schema() -> SchemaRef {
             true,
             "ns",
             "From arrival to the start of the service, as recorded",
+        ),
+        field(
+            "linked",
+            DataType::Boolean,
+            false,
+            "",
+            "Whether the next request of its device is of the same batch",
         ),
     ];
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
@@ -196,6 +205,7 @@ impl Writer for Parquet {
         batch.response.append_option(response);
         batch.think.append_option(think);
         batch.queue.append_option(queue);
+        batch.linked.append_value(record.linked);
         batch.rows += 1;
         self.lost.written += 1;
         if self.batch.rows == BATCH_ROWS {

@@ -1,0 +1,355 @@
+"""Batches through the Python interface, the command line, and traces."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import runpy
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+from tests.example_runs import EXAMPLES, run_twice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COLUMNS = "time=us:us, device=host, offset=lbn:512B, bytes=n:512B, op=op, linked=more"
+BARE = {"command_overhead_ms": 0.0, "bus_ms_per_block": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Work in an empty folder."""
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
+
+
+def trace(*rows: tuple[int, int, int, int, str, int]) -> Path:
+    """Write commands (us, host, lbn, blocks, op, linked) as a trace."""
+    lines = ["us,host,lbn,n,op,more", *(",".join(map(str, row)) for row in rows)]
+    path = Path("commands.csv")
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    return path
+
+
+def load(path: Path, **keys: Any) -> ss.Load:
+    return ss.read_trace(path, columns=COLUMNS, trace_device="all", **keys)
+
+
+# The calculator ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"micropositioning_cylinders": 2},
+        {"conflicts": {"kind": "channel", "channels": 7}, "micropositioning_cylinders": 1},
+    ],
+)
+def test_blocks_of_a_pass_do_not_conflict(keys: dict[str, Any]) -> None:
+    device = ss.device("cmu2003", **keys)
+    commands: list[tuple[Any, int, int]] = [
+        ("read" if number % 3 else "write", 1_000_000 + 1350 * number, 1 + number % 13)
+        for number in range(12)
+    ]
+    batch = device.batch(commands)
+    wanted = [lbn for _, first, blocks in commands for lbn in range(first, first + blocks)]
+    assert sorted(lbn for one in batch.passes for lbn in one.lbns) == wanted
+    assert batch.blocks == len(wanted)
+    for one in batch.passes:
+        assert len(one.lbns) <= device.parallelism.p
+        assert one.step.blocks == len(one.lbns)
+        assert not any(device.conflicting(*pair) for pair in combinations(one.lbns, 2))
+        assert all(device.locate(lbn).row == one.row for lbn in one.lbns)
+    cylinders = [one.cylinder for one in batch.passes]
+    assert cylinders == sorted(cylinders), "upwards"
+    assert batch.total_s == pytest.approx(batch.seek_s + batch.transfer_s, rel=1e-12)
+    # No pass can take in all of the next one of its row: then there would be one less.
+    for one, two in combinations(batch.passes, 2):
+        both = (*one.lbns, *two.lbns)
+        fits = len(both) <= device.parallelism.p and one.row == two.row
+        if fits and not keys:
+            assert any(device.conflicting(*pair) for pair in combinations(both, 2))
+
+
+def test_a_class_costs_what_one_block_does() -> None:
+    device = ss.device("cmu2003")
+    class_ = device.equivalent(4_000_000)
+    start = (10e-6, -20e-6, "up")
+    alone = device.access(class_[0], 1, start=start)
+    batch = device.batch([("read", lbn, 1) for lbn in class_[3:13]], start)
+    assert (len(batch.passes), batch.total_s, batch.end) == (1, alone.total_s, alone.end)
+    assert batch.passes[0].direction == alone.steps[0].direction
+    all_ = device.batch([("write", lbn, 1) for lbn in class_])
+    assert [len(one.lbns) for one in all_.passes] == [10] * 10
+    directions = [one.direction for one in all_.passes]
+    assert all(one == -two for one, two in pairwise(directions))
+
+
+def test_micropositioning_may_change() -> None:
+    """A block of the next cylinder goes with the first as long as tips reach it."""
+    keys = {"micropositioning_cylinders": 1, "micropositioning_later": [[2.0, 0]]}
+    device = ss.device("cmu2003", micropositioning_cylinders=1)
+    first = 2700 * 9
+    other = next(
+        lbn
+        for lbn in range(2700 * 11, 2700 * 12)
+        if device.locate(lbn).row == device.locate(first).row and not device.conflicting(lbn, first)
+    )
+    pair: list[tuple[Any, int, int]] = [("read", first, 1), ("read", other, 1)]
+    assert len(device.batch(pair).passes) == 1
+    assert device.batch(pair).passes[0].cylinder == 10, "between them"
+    text = 'base = "cmu2003"\ntitle = "t"\n'
+    text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+    Path("later.toml").write_text(text, encoding="utf-8")
+    later = ss.device("later.toml")
+    assert [len(later.batch(pair, at_s=at).passes) for at in (0.0, 1.9, 2.0)] == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("commands", "says"),
+    [
+        ([], "a batch must have a command"),
+        ([("read", 5, 10), ("write", 14, 1)], "LBNs 5 to 14 and 14 to 14 of a batch overlap"),
+        ([("read", 5, 0)], "0 blocks at LBN 5: must be at least 1 block"),
+        ([("read", 6_750_000, 1)], "within LBNs 0 to 6749999"),
+        ([("trim", 5, 1)], "op = 'trim': must be 'read' or 'write'"),
+        ([("read", -5, 1)], "lbn = -5"),
+    ],
+)
+def test_batches_that_cannot_be(commands: list[tuple[Any, int, int]], says: str) -> None:
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.device("cmu2003").batch(commands)
+
+
+def test_other_devices_have_no_batches() -> None:
+    for name in ("atlas10k", "flash"):
+        with pytest.raises(ss.SledsimError, match="has no sled of its own"):
+            ss.device(name).batch([("read", 0, 1)])
+
+
+# Runs -------------------------------------------------------------------------------------------
+
+
+def test_a_linked_trace_is_served_in_one_pass() -> None:
+    device = ss.device("cmu2003", **BARE)
+    class_ = device.equivalent(2_000_000)[::10]
+    rows = [(0, 3, lbn, 1, "rw"[i % 2], int(i < 9)) for i, lbn in enumerate(class_)]
+    run = ss.simulate(load(trace(*rows)), device)
+    each = pl.DataFrame(run.requests)
+    assert each["completion_ns"].n_unique() == 1
+    assert each["passes"].to_list() == [1] * 10
+    alone = device.access(class_[0], 1).total_s
+    assert each["completion_ns"][0] == pytest.approx(1e9 * alone, abs=1)
+
+
+def test_a_closed_replay_takes_a_batch_as_one_request() -> None:
+    device = ss.device("cmu2003", **BARE)
+    rows = []
+    for number, first in enumerate((100_000, 5_000_000, 3_000_000)):
+        class_ = device.equivalent(first)[::10]
+        rows += [(number, 0, lbn, 1, "r", int(i < 9)) for i, lbn in enumerate(class_)]
+        rows.append((number, 1, first // 2, 8, "r", 0))
+    path = trace(*rows)
+    each = pl.DataFrame(ss.simulate(load(path, queue_depth=1, think_ms=2), device).requests)
+    each = each.sort("id")
+    for number in range(3):
+        batch = each[11 * number : 11 * number + 10]
+        single = each[11 * number + 10]
+        assert batch["arrival_ns"].n_unique() == batch["completion_ns"].n_unique() == 1
+        assert single["arrival_ns"][0] == batch["completion_ns"][0] + 2_000_000
+        if number:
+            before = each[11 * number - 1]["completion_ns"][0]
+            assert batch["arrival_ns"][0] == before + 2_000_000
+    # Two at a time: the batch and the single one overlap.
+    two = pl.DataFrame(ss.simulate(load(path, queue_depth=2), device).requests).sort("id")
+    assert two["arrival_ns"][10] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "says"),
+    [
+        (
+            [(0, 0, 0, 1, "r", 1), (1, 1, 50, 1, "r", 0), (2, 0, 99, 1, "r", 1)],
+            "--device cmu2003",
+            "request 2 is linked to the next one of stream 0, and there is none",
+        ),
+        (
+            [(0, 0, 40, 20, "r", 1), (1, 1, 50, 1, "r", 0), (2, 0, 59, 5, "w", 0)],
+            "--device cmu2003",
+            "request 2 (LBNs 59 to 63) overlaps request 0 (LBNs 40 to 59) of the same batch",
+        ),
+        (
+            [(0, 0, 0, 1, "r", 1), (1, 0, 0, 1, "f", 0)],
+            "--device cmu2003",
+            "request 1 is a flush within a batch of stream 0: must be a read or write",
+        ),
+        *(
+            (
+                [(0, 0, 0, 1, "r", 1), (1, 0, 5, 1, "r", 0)],
+                words,
+                "request 0 is linked to the next one of stream 0: a batch must go to a single sled",
+            )
+            for words in (
+                "--device atlas10k",
+                "--device flash",
+                "--device buffered.toml",
+                "--device cmu2003 --set scheduler.host=c_look",
+                "--device stripe.toml",
+            )
+        ),
+    ],
+)
+def test_bad_batches_leave_nothing(
+    rows: list[tuple[int, int, int, int, str, int]],
+    words: str,
+    says: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = trace(*rows)
+    text = 'title = "two"\nkind = "stripe"\nchildren = 2\nunit_blocks = 8\n'
+    Path("stripe.toml").write_text(text + '[child]\nbase = "cmu2003"\n', encoding="utf-8")
+    text = 'base = "cmu2003"\ntitle = "b"\n[buffer]\nsize_kib = 64\nsegments = 2\n'
+    Path("buffered.toml").write_text(text, encoding="utf-8")
+    before = sorted(Path().iterdir())
+    command = ["run", "--trace", str(path), "--columns", COLUMNS, "--set", "trace_device=all"]
+    code = main([*command, *words.split(), "--requests", "rows.parquet"])
+    said = capfd.readouterr()
+    assert (code, said.out) == (2, "")
+    assert says in said.err
+    assert said.err.count("\n") == 1
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("batching", "says"),
+    [
+        ({"kind": "often"}, "batching.kind"),
+        ({"kind": "window"}, "batching.window_ms"),
+        ({"kind": "window", "window_ms": -1.0}, "batching.window_ms"),
+        ({"kind": "explicit", "window_ms": 1.0}, 'must come with kind = "window" only'),
+        ({"kind": "none", "widow": 1}, "batching.widow"),
+    ],
+)
+def test_bad_keys(batching: dict[str, Any], says: str) -> None:
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.device("cmu2003", batching=batching)
+
+
+def test_a_buffer_goes_with_neither_conflicts_nor_batches() -> None:
+    buffer = {"size_kib": 64, "segments": 2}
+    assert ss.device("cmu2003", buffer=buffer).name == "cmu2003"
+    with pytest.raises(ss.SledsimError, match=r"buffer.*must not come with squares that share"):
+        ss.device("cmu2003", buffer=buffer, conflicts={"kind": "channel", "channels": 3})
+    with pytest.raises(ss.SledsimError, match=r"batching.*must not come with a buffer"):
+        ss.device("cmu2003", buffer=buffer, batching={"kind": "none"})
+
+
+def test_background_tasks_live_off_single_requests() -> None:
+    rows = [(i, 0, 27 * i, 1, "r", int(i < 9)) for i in range(10)]
+    with pytest.raises(ss.SledsimError, match=r"single sled, without a buffer, background tasks"):
+        ss.simulate(load(trace(*rows)), ss.device("cmu2003"), background="scan")
+    window = ss.device("cmu2003", batching={"kind": "window", "window_ms": 1.0})
+    unlinked = load(trace(*((*row[:5], 0) for row in rows)))
+    with pytest.raises(ss.SledsimError, match=r"background: 'cmu2003' groups commands"):
+        ss.simulate(unlinked, window, background="scan")
+
+
+def test_a_task_minds_the_conflicts_of_a_request_in_several_passes() -> None:
+    """A row of ten blocks over five channels takes two passes, with five tips to spare in none."""
+    shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 5})
+    path = trace((0, 0, 0, 10, "r", 0))
+    run = ss.simulate(load(path), shared, background="scan")
+    assert pl.DataFrame(run.requests)["passes"].to_list() == [2]
+    scan = run.summary["background"][0]
+    assert (scan["foreground_blocks"], scan["free_blocks"]) == (10, 0)
+    # Eight blocks over six channels: 0, 1, 2 and 4, then 3, 5, 6 and 7. Channels 3 and 5 are free
+    # in the first pass: the task has those two blocks before the request; then it has 2 and 4 for
+    # two others.
+    shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 6})
+    run = ss.simulate(load(trace((0, 0, 0, 8, "r", 0))), shared, background="scan")
+    scan = run.summary["background"][0]
+    assert (scan["foreground_blocks"], scan["free_blocks"]) == (6, 4)
+
+
+# Traces -----------------------------------------------------------------------------------------
+
+
+def test_links_go_where_there_is_room_for_them() -> None:
+    path = trace((0, 0, 0, 1, "r", 1), (1, 4, 50, 1, "w", 0), (2, 0, 99, 1, "r", 0))
+    last = path
+    for name in ("one.csv", "two.parquet", "three.csv.gz"):
+        columns = COLUMNS if last is path else None
+        report = ss.convert_trace([last], name, columns=columns)
+        assert report["lost_fields"] == {}
+        last = Path(name)
+    text = Path("one.csv").read_text(encoding="ascii").splitlines()
+    assert [line.rsplit(",", 1)[1] for line in text] == ["linked", "1", "", ""]
+    schema = pl.read_parquet("two.parquet")
+    assert schema["linked"].to_list() == [True, False, False]
+    device = ss.device("cmu2003")
+    loads = [load(path), ss.read_trace(last, trace_device="all")]
+    one, two = (pl.DataFrame(ss.simulate(each, device).requests) for each in loads)
+    assert one.equals(two)
+    report = ss.convert_trace([path], "plain.trace", columns=COLUMNS)
+    assert report["lost_fields"] == {"links": 1}
+
+
+# The example ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Run the example twice, in different circumstances."""
+    folders = [tmp_path_factory.mktemp(f"batching{number}") for number in (1, 2)]
+
+    def arguments(number: int) -> list[str]:
+        made = [
+            f"--json={folders[number] / 'ways.json'}",
+            f"--output={folders[number] / 'ways.svg'}",
+        ]
+        return ["--groups=300", *made]
+
+    one, two = run_twice(EXAMPLES / "batching.py", arguments)
+    assert one[:-2] == two[:-2], "the same table"
+    return folders
+
+
+@pytest.mark.parametrize("arguments", [["--groups=0"], ["--rate=-1"], ["--output=x.gif"]])
+def test_the_example_refuses(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = runpy.run_path(str(EXAMPLES / "batching.py"))
+    with pytest.raises(SystemExit) as exit_:
+        example["main"](arguments)
+    assert exit_.value.code == 2
+    assert arguments[0].partition("=")[0] in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_example_says_what_the_paper_argues(example: list[Path]) -> None:
+    one, two = example
+    for name in ("ways.json", "ways.svg"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+    ways = json.loads((one / "ways.json").read_text(encoding="utf-8"))["ways"]
+    alone, both = ways["alone"], ways["second_host"]
+    for case in (alone, both):
+        assert case["explicit"]["whole"] == 1
+        windows = [case[way] for way in case if way.startswith("window")]
+        assert all(case["explicit"]["group_ms"] < way["group_ms"] for way in windows)
+        assert case["explicit"]["group_ms"] < case["plain"]["group_ms"]
+        # Longer windows miss fewer ends.
+        assert windows[-1]["whole"] > windows[0]["whole"]
+        # And cost their length.
+        assert windows[-1]["group_ms"] > windows[-2]["group_ms"] + 0.8
+    # Ten commands take 0.2 ms to deliver, the first of them 0.02: with the second host, longer.
+    assert alone["window 0.2 ms"]["whole"] == pytest.approx(1, abs=0.05)
+    assert both["window 0.2 ms"]["whole"] < alone["window 0.2 ms"]["whole"]
+    assert both["explicit"]["other_ms"] < both["plain"]["other_ms"]
