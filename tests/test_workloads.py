@@ -34,7 +34,7 @@ def test_parts_of_a_mix_are_dicts_or_dotted_keys() -> None:
     with pytest.raises(ss.SledsimError, match=r"argument part: unknown key 'part\.a\.rates'"):
         ss.workload("mix", part={"a": {"rates": 5}})
     with pytest.raises(TypeError, match=r"argument part\.a\.rate: must be a number"):
-        ss.workload("mix", part={"a": {"rate": [5]}})
+        ss.workload("mix", part={"a": {"rate": {5}}})
     with pytest.raises(TypeError, match="argument part: key 3: must be a string"):
         ss.workload("mix", part={3: {}})
     inside: dict[str, object] = {}
