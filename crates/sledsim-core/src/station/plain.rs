@@ -250,19 +250,20 @@ impl<M: Mechanism> Model for Station<M> {
         if self.batching != Batching::Explicit {
             request.flags.linked = false;
         }
-        let mut waiting = Waiting {
+        let joins = request.flags.linked || self.batches.are_open();
+        let waiting = Waiting {
             request,
             queue_depth,
             ready,
             data_in,
         };
-        if waiting.request.flags.linked || self.batches.are_open() {
-            match self.join(waiting) {
-                Some(whole) => waiting = whole,
-                None => return,
-            }
+        if !joins {
+            self.incoming.push_back(waiting);
+        } else if let Some(whole) = self.join(waiting) {
+            self.incoming.push_back(whole);
+        } else {
+            return;
         }
-        self.incoming.push_back(waiting);
         if self.next.is_none() {
             self.next = self.due();
         }

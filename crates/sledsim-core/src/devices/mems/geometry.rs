@@ -150,6 +150,7 @@ impl Geometry {
 
     /// Where block `lbn` is; `lbn` must lie below [`Geometry::blocks`].
     #[must_use]
+    #[inline]
     pub fn locate(&self, lbn: u64) -> Location {
         let (row, cell) = divide(lbn, self.blocks_per_row);
         let (track, row) = divide(row, self.rows);
