@@ -40,6 +40,7 @@ from sledsim.loads import (
     workload,
 )
 from sledsim.simulation import Run, schedulers, simulate
+from sledsim.tables import Result, Spent, Table, table
 from sledsim.validation import Validation, validate
 
 __version__ = _core.VERSION
@@ -59,11 +60,14 @@ __all__ = [
     "Location",
     "Parallelism",
     "Pass",
+    "Result",
     "Run",
     "Sector",
     "Seek",
     "SledsimError",
+    "Spent",
     "Step",
+    "Table",
     "Validation",
     "Zone",
     "__version__",
@@ -78,6 +82,7 @@ __all__ = [
     "sample_traces",
     "schedulers",
     "simulate",
+    "table",
     "trace_info",
     "validate",
     "workload",

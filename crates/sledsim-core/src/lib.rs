@@ -32,6 +32,8 @@ pub mod schedulers;
 mod seeds;
 pub mod station;
 pub mod stats;
+#[cfg(feature = "parquet")]
+pub mod tables;
 pub mod traces;
 pub mod units;
 #[cfg(feature = "parquet")]

@@ -49,6 +49,9 @@ pub struct Flags {
     /// More of the same batch follow on the same stream; the one without the
     /// mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
     pub linked: bool,
+    /// Its extents are one batch: a single command with a scatter-gather list,
+    /// served in the fewest passes by a sled that serves batches.
+    pub gathered: bool,
     /// Asked for by a background task on unused tips.
     pub for_task: bool,
 }

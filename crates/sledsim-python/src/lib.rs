@@ -9,6 +9,7 @@ mod error;
 mod layouts;
 mod rows;
 mod simulation;
+mod tables;
 mod traces;
 mod validation;
 
@@ -31,6 +32,8 @@ mod _core {
     use crate::simulation::{
         Load, Statistics, run, scenario, schedulers, workloads, write_atomically,
     };
+    #[pymodule_export]
+    use crate::tables::Table;
     #[pymodule_export]
     use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
     #[pymodule_export]

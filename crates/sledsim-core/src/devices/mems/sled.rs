@@ -136,7 +136,8 @@ impl<K: Kinematics> Sled<K> {
     /// What to plan `request` with, if it is planned.
     #[inline]
     fn plans(&self, request: &Request) -> Option<&Plans> {
-        let planned = |plans: &&Plans| request.flags.linked || plans.always;
+        let flags = &request.flags;
+        let planned = |plans: &&Plans| flags.linked || flags.gathered || plans.always;
         self.plans.as_deref().filter(planned)
     }
 

@@ -1,0 +1,524 @@
+//! A table on a device: load, scan, read, append, update.
+
+use super::drive::{Cost, Drive};
+use super::layouts::{Layout, Settings, layout};
+use super::schema::{Column, columns, names};
+use super::store::Store;
+use super::strings::Dictionary;
+use super::values::{decode, encode};
+use crate::devices::Device;
+use crate::error::{Error, Result};
+use crate::request::{Extent, Op};
+use crate::units::{BLOCK_BYTES, Nanos};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_buffer::Buffer;
+use arrow_schema::{Schema, SchemaRef};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Records of one batch that a query returns.
+const BATCH_RECORDS: u64 = 1 << 20;
+/// Records of a Parquet file decoded at a time.
+const PARQUET_RECORDS: usize = 1 << 16;
+
+/// A table on a device of its own.
+pub struct Table {
+    columns: Vec<Column>,
+    strings: Vec<Dictionary>,
+    settings: Settings,
+    layout: Box<dyn Layout>,
+    store: Store,
+    drive: Drive,
+    device: String,
+    records: u64,
+}
+
+/// Batches that were found to be in order, as they go into pages.
+struct Staged {
+    /// Which columns they have.
+    columns: Vec<usize>,
+    /// Of each batch the values of these columns, and how many.
+    batches: Vec<(Vec<Buffer>, u64)>,
+    /// Strings that came with them, by column of the table.
+    fresh: Vec<Dictionary>,
+    records: u64,
+}
+
+impl Table {
+    /// An empty table with the columns of `schema` on `device`, at time zero.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a device that is no single sled, a column that no page
+    /// holds, or settings that do not fit them.
+    pub fn new(schema: &Schema, device: &Device, settings: Settings) -> Result<Self> {
+        let drive = Drive::new(device)?;
+        let Some(mems) = device.mems() else {
+            return Err(Error::Key(format!(
+                "device '{}': a table must be on a sled (kind \"mems\")",
+                device.name()
+            )));
+        };
+        let columns = columns(schema)?;
+        let layout = layout(&columns, &mems.parallel, &settings)?;
+        Ok(Self {
+            strings: columns.iter().map(|_| Dictionary::default()).collect(),
+            columns,
+            settings,
+            layout,
+            store: Store::default(),
+            drive,
+            device: device.name().to_owned(),
+            records: 0,
+        })
+    }
+
+    /// A table of all that `reader` hands out; that it is on the device already
+    /// takes no simulated time.
+    ///
+    /// # Errors
+    /// As [`Table::new`], and for data that cannot be read, nulls, and more
+    /// records than the device has room for.
+    pub fn load(
+        reader: &mut dyn RecordBatchReader,
+        device: &Device,
+        settings: Settings,
+    ) -> Result<Self> {
+        let mut table = Self::new(&reader.schema(), device, settings)?;
+        for batch in reader {
+            let batch = batch.map_err(|error| Error::Key(format!("the data: {error}")))?;
+            table.put(&[batch])?;
+        }
+        Ok(table)
+    }
+
+    /// A table of the records of a Parquet file.
+    ///
+    /// # Errors
+    /// As [`Table::load`], naming the file.
+    pub fn load_parquet(path: &Path, device: &Device, settings: Settings) -> Result<Self> {
+        // What is wrong with the device has nothing to do with the file.
+        Drive::new(device)?;
+        let file = File::open(path).map_err(|error| Error::file(path, error))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .and_then(|builder| builder.with_batch_size(PARQUET_RECORDS).build());
+        let mut reader = reader.map_err(|error| Error::file(path, error))?;
+        Self::load(&mut reader, device, settings).map_err(|error| Error::file(path, error))
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// How many records it has.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How it is laid out.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Simulated time since the table was made.
+    #[must_use]
+    pub fn clock(&self) -> Nanos {
+        self.drive.clock
+    }
+
+    /// Lets simulated time pass.
+    pub fn idle(&mut self, time: Nanos) {
+        self.drive.clock = Nanos(self.drive.clock.0.saturating_add(time.0));
+    }
+
+    /// The columns of these names.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for no name, an unknown one, or one that comes twice.
+    pub fn named(&self, names_wanted: &[String]) -> Result<Vec<usize>> {
+        if names_wanted.is_empty() {
+            return Err(Error::Key("columns: must name at least one".to_owned()));
+        }
+        let mut found = Vec::with_capacity(names_wanted.len());
+        for name in names_wanted {
+            let column = self.columns.iter().position(|c| c.name() == name);
+            let Some(column) = column else {
+                let known = names(&self.columns);
+                return Err(Error::Key(format!(
+                    "column '{name}' is not in the table: must be one of {known}"
+                )));
+            };
+            if found.contains(&column) {
+                return Err(Error::Key(format!("columns: '{name}' is named twice")));
+            }
+            found.push(column);
+        }
+        Ok(found)
+    }
+
+    /// Block and byte in it at which a value begins.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a record that the table does not have.
+    pub fn place(&self, record: u64, column: usize) -> Result<(u64, u64)> {
+        self.check(record..record.saturating_add(1))?;
+        let at = self.layout.run(column, record).at;
+        Ok((at / BLOCK_BYTES, at % BLOCK_BYTES))
+    }
+
+    /// The blocks that a scan of `columns` reads, as ranges in their order that
+    /// include both ends.
+    ///
+    /// # Errors
+    /// None.
+    pub fn lbns(&self, columns: &[usize]) -> Result<Vec<(u64, u64)>> {
+        let mut extents: Vec<Extent> = Vec::new();
+        if self.records > 0 {
+            let all = 0..self.records;
+            (self.layout).requests(&sorted(columns), all, &mut |some| {
+                extents.extend_from_slice(some);
+                Ok(())
+            })?;
+        }
+        extents.sort_unstable_by_key(|extent| extent.lbn);
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for extent in extents {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == extent.lbn => *last = extent.end() - 1,
+                _ => ranges.push((extent.lbn, extent.end() - 1)),
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Parameters of the layout by name, and the blocks that the table takes.
+    ///
+    /// # Errors
+    /// None.
+    pub fn facts(&self) -> Result<Value> {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let ranges = self.lbns(&all)?;
+        let blocks: u64 = ranges.iter().map(|(first, last)| last - first + 1).sum();
+        let mut facts = json!({
+            "layout": self.settings.kind.name(),
+            "records": self.records,
+            "capacity_records": self.layout.capacity(),
+            "blocks": blocks,
+            "first_lbn": ranges.first().map(|range| range.0),
+            "last_lbn": ranges.last().map(|range| range.1),
+        });
+        let more = self.layout.facts(&self.columns, self.records);
+        if let (Value::Object(facts), Value::Object(more)) = (&mut facts, more) {
+            facts.extend(more);
+        }
+        Ok(facts)
+    }
+
+    /// Reads `columns` of `count` records from `first` on, in lock-step.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for records that the table does not have.
+    pub fn scan(
+        &mut self,
+        columns: &[usize],
+        first: u64,
+        count: u64,
+    ) -> Result<(Vec<RecordBatch>, Cost)> {
+        let records = first..first.saturating_add(count);
+        self.check(records.clone())?;
+        let cost = self.drive_requests(Op::Read, &sorted(columns), records.clone())?;
+        let mut batches = Vec::new();
+        let mut from = records.start;
+        while from < records.end || batches.is_empty() {
+            let end = records.end.min(from + BATCH_RECORDS);
+            batches.push(self.batch(
+                columns,
+                &mut |column, bytes| {
+                    self.read_column(column, from, bytes);
+                },
+                (end - from) as usize,
+            )?);
+            from = end;
+        }
+        Ok((batches, cost))
+    }
+
+    /// Reads `columns` of single records, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a record that the table does not have.
+    pub fn read(&mut self, columns: &[usize], records: &[u64]) -> Result<(RecordBatch, Cost)> {
+        for &record in records {
+            self.check(record..record.saturating_add(1))?;
+        }
+        let mut cost = Cost::default();
+        let wanted = sorted(columns);
+        for &record in records {
+            let drive = &mut self.drive;
+            self.layout.point(&wanted, record, &mut |extents| {
+                cost += drive.serve(Op::Read, extents)?;
+                Ok(())
+            })?;
+        }
+        let batch = self.batch(
+            columns,
+            &mut |column, bytes| {
+                let width = self.columns[column].width as usize;
+                for (value, &record) in bytes.chunks_exact_mut(width).zip(records) {
+                    self.store.read(self.layout.run(column, record).at, value);
+                }
+            },
+            records.len(),
+        )?;
+        Ok((batch, cost))
+    }
+
+    /// Adds records at the end. Pages that hold records already and get more are
+    /// read first.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for data that do not fit the table or the device; the table
+    /// is unchanged then.
+    pub fn append(&mut self, batches: &[RecordBatch]) -> Result<Cost> {
+        let staged = self.stage(batches, true, 0)?;
+        let records = self.records..self.records + staged.records;
+        if records.is_empty() {
+            return Ok(Cost::default());
+        }
+        let cost = self.write(&staged.columns, records)?;
+        self.keep(staged, self.records);
+        Ok(cost)
+    }
+
+    /// Writes records over those from `first` on, or only some of their columns.
+    /// Pages that are not written as a whole are read first.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for data that do not fit the table, or records that it does
+    /// not have; the table is unchanged then.
+    pub fn update(&mut self, first: u64, batches: &[RecordBatch]) -> Result<Cost> {
+        let staged = self.stage(batches, false, 0)?;
+        let records = first..first.saturating_add(staged.records);
+        self.check(records.clone())?;
+        if records.is_empty() {
+            return Ok(Cost::default());
+        }
+        let cost = self.write(&staged.columns, records)?;
+        self.keep(staged, first);
+        Ok(cost)
+    }
+
+    /// Puts records at the end without a request.
+    fn put(&mut self, batches: &[RecordBatch]) -> Result<()> {
+        let staged = self.stage(batches, true, self.records)?;
+        self.keep(staged, self.records);
+        Ok(())
+    }
+
+    /// The table must have these records.
+    fn check(&self, records: Range<u64>) -> Result<()> {
+        if records.end <= self.records {
+            return Ok(());
+        }
+        let last = records.end - 1;
+        let asked = match records.end - records.start {
+            0 | 1 => format!("record {}", records.start),
+            _ => format!("records {} to {last}", records.start),
+        };
+        Err(Error::Key(match self.records {
+            0 => format!("{asked}: the table is empty"),
+            all => format!("{asked}: the table has records 0 to {}", all - 1),
+        }))
+    }
+
+    /// Hands the requests of a query to the device.
+    fn drive_requests(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<Cost> {
+        let mut cost = Cost::default();
+        if records.is_empty() {
+            return Ok(cost);
+        }
+        let drive = &mut self.drive;
+        self.layout.requests(columns, records, &mut |extents| {
+            cost += drive.serve(op, extents)?;
+            Ok(())
+        })?;
+        Ok(cost)
+    }
+
+    /// The requests that write `records`: first reads of what lies in the same
+    /// pages and stays.
+    fn write(&mut self, columns: &[usize], records: Range<u64>) -> Result<Cost> {
+        let columns = sorted(columns);
+        let mut cost = Cost::default();
+        let kept = |records: &Range<u64>, unit: &Range<u64>, all: u64| {
+            let there = unit.start..unit.end.min(all);
+            let covered = records.start <= there.start && there.end <= records.end;
+            (!there.is_empty() && !covered).then_some(there)
+        };
+        if !self.layout.fills_pages(&columns) {
+            cost += self.drive_requests(Op::Read, &columns, records.clone())?;
+        } else {
+            for (edge, record) in [records.start, records.end - 1].into_iter().enumerate() {
+                let unit = |column: &usize| self.layout.unit(*column, record);
+                let together: Vec<(Range<u64>, Vec<usize>)> = (columns
+                    .chunk_by(|a, b| unit(a) == unit(b)))
+                .map(|some| (unit(&some[0]), some.to_vec()))
+                .collect();
+                for (unit, some) in together {
+                    // The other edge was read with the first.
+                    if edge == 1 && unit.contains(&records.start) {
+                        continue;
+                    }
+                    if let Some(there) = kept(&records, &unit, self.records) {
+                        cost += self.drive_requests(Op::Read, &some, there)?;
+                    }
+                }
+            }
+        }
+        cost += self.drive_requests(Op::Write, &columns, records)?;
+        Ok(cost)
+    }
+
+    /// Looks through data for the table, which must have `all` its columns or
+    /// some, and for room if they are all to be added; `before` records of the
+    /// data were looked through already.
+    fn stage(&self, batches: &[RecordBatch], all: bool, before: u64) -> Result<Staged> {
+        let mut staged = Staged {
+            columns: Vec::new(),
+            batches: Vec::with_capacity(batches.len()),
+            fresh: self.columns.iter().map(|_| Dictionary::default()).collect(),
+            records: 0,
+        };
+        for batch in batches {
+            let schema = batch.schema();
+            let given: Vec<String> = (schema.fields().iter())
+                .map(|field| field.name().clone())
+                .collect();
+            staged.columns = self.named(&given)?;
+            if all
+                && let Some(lacking) = (0..self.columns.len()).find(|c| !staged.columns.contains(c))
+            {
+                return Err(Error::Key(format!(
+                    "the data lack column '{}': records must have all columns",
+                    self.columns[lacking].name()
+                )));
+            }
+            let mut values = Vec::with_capacity(given.len());
+            for (&column, array) in staged.columns.iter().zip(batch.columns()) {
+                values.push(encode(
+                    &self.columns[column],
+                    array,
+                    before + staged.records,
+                    &self.strings[column],
+                    &mut staged.fresh[column],
+                )?);
+            }
+            staged.records += batch.num_rows() as u64;
+            staged.batches.push((values, batch.num_rows() as u64));
+        }
+        let capacity = self.layout.capacity();
+        if all && self.records + staged.records > capacity {
+            let records = self.records + staged.records;
+            return Err(Error::Key(format!(
+                "{records} records: device '{}' has room for {capacity} of them from LBN {} on",
+                self.device, self.settings.first_lbn
+            )));
+        }
+        Ok(staged)
+    }
+
+    /// Writes what was staged into pages, from record `first` on.
+    fn keep(&mut self, staged: Staged, first: u64) {
+        for (dictionary, fresh) in self.strings.iter_mut().zip(staged.fresh) {
+            dictionary.extend(fresh);
+        }
+        let mut from = first;
+        for (values, records) in staged.batches {
+            for (&column, bytes) in staged.columns.iter().zip(&values) {
+                self.write_column(column, from, bytes);
+            }
+            from += records;
+        }
+        self.records = self.records.max(from);
+    }
+
+    /// Writes values of a column into pages.
+    fn write_column(&mut self, column: usize, first: u64, bytes: &[u8]) {
+        let width = self.columns[column].width as usize;
+        let (mut record, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            let run = self.layout.run(column, record);
+            let values = run.values.min((rest.len() / width) as u64);
+            let (now, later) = rest.split_at(values as usize * width);
+            if run.stride == width as u64 {
+                self.store.write(run.at, now);
+            } else {
+                let mut at = run.at;
+                for value in now.chunks_exact(width) {
+                    self.store.write(at, value);
+                    at += run.stride;
+                }
+            }
+            record += values;
+            rest = later;
+        }
+    }
+
+    /// Reads values of a column out of pages, until `bytes` are full.
+    fn read_column(&self, column: usize, first: u64, bytes: &mut [u8]) {
+        let width = self.columns[column].width as usize;
+        let (mut record, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            let run = self.layout.run(column, record);
+            let values = run.values.min((rest.len() / width) as u64);
+            let (now, later) = rest.split_at_mut(values as usize * width);
+            if run.stride == width as u64 {
+                self.store.read(run.at, now);
+            } else {
+                let mut at = run.at;
+                for value in now.chunks_exact_mut(width) {
+                    self.store.read(at, value);
+                    at += run.stride;
+                }
+            }
+            record += values;
+            rest = later;
+        }
+    }
+
+    /// So many records of some columns, `fill` reading the bytes of each.
+    fn batch(
+        &self,
+        columns: &[usize],
+        fill: &mut dyn FnMut(usize, &mut [u8]),
+        records: usize,
+    ) -> Result<RecordBatch> {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for &column in columns {
+            let of = &self.columns[column];
+            arrays.push(decode(of, records, &self.strings[column], |bytes| {
+                fill(column, bytes);
+            })?);
+        }
+        let batch = RecordBatch::try_new(self.schema(columns), arrays);
+        batch.map_err(|error| Error::Key(error.to_string()))
+    }
+
+    fn schema(&self, columns: &[usize]) -> SchemaRef {
+        let fields = columns.iter().map(|&c| Arc::clone(&self.columns[c].field));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+}
+
+fn sorted(columns: &[usize]) -> Vec<usize> {
+    let mut columns = columns.to_vec();
+    columns.sort_unstable();
+    columns
+}

@@ -1,0 +1,181 @@
+//! Tables on a sled: Arrow in, Arrow out.
+
+use crate::device::Device;
+use crate::error::{SledsimError, to_python};
+use crate::rows::Rows;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use pyo3::prelude::*;
+use pyo3_arrow::input::AnyRecordBatch;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::tables::{Cost, Kind, Settings, Table as CoreTable};
+use sledsim_core::units::Nanos;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Seconds, blocks and requests.
+type PyCost = (f64, u64, u64);
+
+fn cost(cost: Cost) -> PyCost {
+    (cost.time.s(), cost.blocks, cost.requests)
+}
+
+/// All batches of something that hands out Arrow data, at least one.
+fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
+    let mut batches = vec![RecordBatch::new_empty(reader.schema())];
+    for batch in reader {
+        batches.push(batch.map_err(|error| Error::Key(format!("the data: {error}")))?);
+    }
+    Ok(batches)
+}
+
+/// A table on a device of its own.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Table {
+    table: Mutex<CoreTable>,
+}
+
+impl Table {
+    fn lock(&self) -> MutexGuard<'_, CoreTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does `work` without the interpreter's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut CoreTable) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| work(&mut self.lock())).map_err(to_python)
+    }
+}
+
+/// The named columns, or all.
+fn wanted(table: &CoreTable, columns: Option<&[String]>) -> Result<Vec<usize>> {
+    match columns {
+        Some(names) => table.named(names),
+        None => Ok((0..table.columns().len()).collect()),
+    }
+}
+
+fn rows(batches: Vec<RecordBatch>) -> PyResult<Rows> {
+    Rows::new(batches).ok_or_else(|| SledsimError::new_err("nothing was read"))
+}
+
+#[pymethods]
+impl Table {
+    /// A table of `data`, or of the Parquet file at `path`.
+    #[new]
+    #[pyo3(signature = (data, path, device, layout, page_header_bytes, split, first_lbn))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of ss.table")]
+    fn new(
+        py: Python<'_>,
+        data: Option<AnyRecordBatch>,
+        path: Option<PathBuf>,
+        device: &Device,
+        layout: &str,
+        page_header_bytes: Option<u32>,
+        split: bool,
+        first_lbn: u64,
+    ) -> PyResult<Self> {
+        let settings = Settings {
+            kind: Kind::named(layout).map_err(to_python)?,
+            page_header_bytes,
+            split,
+            first_lbn,
+        };
+        let device = &device.device;
+        let mut reader = data.map(AnyRecordBatch::into_reader).transpose()?;
+        let table = py.detach(|| match (&mut reader, path) {
+            (Some(reader), _) => CoreTable::load(reader, device, settings),
+            (None, Some(path)) => CoreTable::load_parquet(&path, device, settings),
+            (None, None) => Err(Error::Key("there are no data".to_owned())),
+        });
+        Ok(Self {
+            table: Mutex::new(table.map_err(to_python)?),
+        })
+    }
+
+    /// Names of the columns.
+    fn names(&self) -> Vec<String> {
+        let table = self.lock();
+        let names = table
+            .columns()
+            .iter()
+            .map(|column| column.name().to_owned());
+        names.collect()
+    }
+
+    fn records(&self) -> u64 {
+        self.lock().records()
+    }
+
+    fn clock_s(&self) -> f64 {
+        self.lock().clock().s()
+    }
+
+    fn idle(&self, seconds: f64) {
+        self.lock().idle(Nanos::from_s(seconds));
+    }
+
+    /// Facts as JSON.
+    fn facts(&self) -> PyResult<String> {
+        let facts = self.lock().facts().map_err(to_python)?;
+        Ok(facts.to_string())
+    }
+
+    fn place(&self, record: u64, column: String) -> PyResult<(u64, u64)> {
+        let table = self.lock();
+        let place = table
+            .named(&[column])
+            .and_then(|c| table.place(record, c[0]));
+        place.map_err(to_python)
+    }
+
+    fn lbns(&self, column: String) -> PyResult<Vec<(u64, u64)>> {
+        let table = self.lock();
+        let lbns = table
+            .named(&[column])
+            .and_then(|columns| table.lbns(&columns));
+        lbns.map_err(to_python)
+    }
+
+    fn scan(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        first: u64,
+        count: Option<u64>,
+    ) -> PyResult<(Rows, PyCost)> {
+        let (batches, took) = self.with(py, |table| {
+            let columns = wanted(table, columns.as_deref())?;
+            let count = count.unwrap_or_else(|| table.records().saturating_sub(first));
+            table.scan(&columns, first, count)
+        })?;
+        Ok((rows(batches)?, cost(took)))
+    }
+
+    fn read(
+        &self,
+        py: Python<'_>,
+        records: Vec<u64>,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<(Rows, PyCost)> {
+        let (batch, took) = self.with(py, |table| {
+            let columns = wanted(table, columns.as_deref())?;
+            table.read(&columns, &records)
+        })?;
+        Ok((rows(vec![batch])?, cost(took)))
+    }
+
+    fn append(&self, py: Python<'_>, data: AnyRecordBatch) -> PyResult<PyCost> {
+        let mut reader = data.into_reader()?;
+        let took = self.with(py, |table| table.append(&batches(&mut reader)?))?;
+        Ok(cost(took))
+    }
+
+    fn update(&self, py: Python<'_>, first: u64, data: AnyRecordBatch) -> PyResult<PyCost> {
+        let mut reader = data.into_reader()?;
+        let took = self.with(py, |table| table.update(first, &batches(&mut reader)?))?;
+        Ok(cost(took))
+    }
+}

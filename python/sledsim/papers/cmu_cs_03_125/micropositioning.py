@@ -1,0 +1,27 @@
+"""Section 5.2.7: what micropositioning adds to capsules."""
+
+from sledsim.papers import Found
+from sledsim.papers.cmu_cs_03_125 import sample
+
+WIDTHS = {"a1": 8, "a2": 68}
+"""Sixty records have one page of a1 and nine of a2."""
+REACH = 5
+"""Cylinders, as in section 2.2."""
+SCANS = {"all": ("a1", "a2"), "a1": ("a1",)}
+
+
+def simulate(*, quick: bool) -> Found:
+    """Scan a table of capsules of ten blocks, and count what the tips can choose from."""
+    count = 400_000 if quick else 4_000_000
+    plain = sample.scan_s("capsule", count, SCANS, WIDTHS)
+    reaching = sample.scan_s("capsule", count, SCANS, WIDTHS, micropositioning_cylinders=REACH)
+    device, wider = sample.memstore(), sample.memstore(micropositioning_cylinders=REACH)
+    middle = device.blocks // 2
+    choices = len(wider.equivalent(middle)) / len(device.equivalent(middle))
+    return Found(
+        {
+            "tenth": plain["a1"] / plain["all"],
+            "unchanged": reaching["a1"] / plain["a1"],
+            "more_choices": choices - 1,
+        }
+    )

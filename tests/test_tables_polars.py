@@ -1,0 +1,305 @@
+"""Tables as lazy frames: queries answer as on the source, and pay for what they need only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+import pytest
+import sledsim as ss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sledsim.tables_polars import conjuncts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNT = 20_000
+ROW = pl.col("row")
+SOURCE = pl.DataFrame(
+    {
+        "key": range(COUNT),
+        "share": [n * 37 % 1000 / 8 for n in range(COUNT)],
+        "word": [f"w{n * n % 11}" for n in range(COUNT)],
+    },
+    schema_overrides={"word": pl.Categorical},
+)
+NUMBERED = SOURCE.select(pl.int_range(COUNT, dtype=pl.UInt64).alias("row"), pl.all()).lazy()
+LAYOUTS = ("normal", "vertical", "capsule")
+
+
+@pytest.fixture(scope="module", params=LAYOUTS)
+def any_table(request: pytest.FixtureRequest) -> ss.Table:
+    return make(request.param)
+
+
+@pytest.fixture
+def capsule() -> ss.Table:
+    return make("capsule")
+
+
+def make(layout: Any) -> ss.Table:
+    return ss.table(SOURCE, ss.device("cmu2003", travel_x_um=0.2), layout)
+
+
+def blocks(table: ss.Table, *names: str) -> int:
+    """Return how many blocks the columns fill."""
+    return sum(last - first + 1 for name in names for first, last in table.lbns(name))
+
+
+# The answers are those of the source -------------------------------------------------------------
+
+NUMBERS = st.integers(-5, COUNT + 5)
+OF_ROW = st.one_of(
+    st.builds(lambda n: n <= ROW, NUMBERS),
+    st.builds(lambda n: n > ROW, NUMBERS),
+    st.builds(lambda n: n == ROW, NUMBERS),
+    st.builds(ROW.is_between, NUMBERS, NUMBERS, st.sampled_from(["both", "left", "none"])),
+    st.builds(lambda some: ROW.is_in([n for n in some if n >= 0]), st.lists(NUMBERS, max_size=4)),
+    st.builds(lambda n: n == ROW % 4000, st.integers(0, 4000)),
+)
+OF_DATA = st.one_of(
+    st.builds(lambda n: pl.col("key") > n, NUMBERS),
+    st.builds(lambda n: pl.col("share") < n / 8, st.integers(0, 1000)),
+    st.builds(lambda n: pl.col("word") == f"w{n}", st.integers(0, 12)),
+    st.just(pl.col("key") % 5 == ROW % 3),
+)
+PREDICATES = st.recursive(
+    OF_ROW | OF_DATA,
+    lambda inner: st.one_of(
+        st.builds(lambda a, b: a & b, inner, inner),
+        st.builds(lambda a, b: a | b, inner, inner),
+        st.builds(lambda a: ~a, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    PREDICATES,
+    st.lists(st.sampled_from(["row", "key", "share", "word"]), min_size=1, unique=True),
+    st.none() | st.integers(0, 300),
+    st.booleans(),
+    st.sampled_from(["in-memory", "streaming"]),
+)
+def test_any_filter_is_that_of_the_source(
+    predicate: pl.Expr, names: list[str], head: int | None, before: bool, engine: Any
+) -> None:
+    def ask(frame: pl.LazyFrame) -> pl.DataFrame:
+        if before and head is not None:
+            frame = frame.head(head)
+        frame = frame.filter(predicate).select(names)
+        return (frame if before or head is None else frame.head(head)).collect(engine=engine)
+
+    assert_frame_equal(ask(ANY_CAPSULE.lazy()), ask(NUMBERED))
+
+
+ANY_CAPSULE = make("capsule")
+QUERIES = (
+    "select * from t where row between 777 and 790",
+    "select key from t where row in (5, 6, 19999)",
+    "select word, count(*), sum(share) from t group by word",
+    "select sum(key) from t where word = 'w3' and share < 50",
+    "select count(*) from t",
+    "select a.key, b.share from t a join t b on a.key = b.key where a.row < 50",
+    "select key from t order by share desc, key limit 7",
+    "select key from t limit 7 offset 100",
+    "select min(row), max(row) from t where word = 'w5' or row = 3",
+    "select count(distinct word) from t where not (row >= 5000)",
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_sql_answers_as_on_the_source(query: str, any_table: ss.Table) -> None:
+    t = any_table.lazy()  # duckdb finds it by its name
+    answer = duckdb.execute(query).fetchall()
+    t = NUMBERED
+    expected = duckdb.execute(query).fetchall()
+    assert expected
+    assert sorted(map(repr, answer)) == sorted(map(repr, expected))
+    del t
+
+
+def test_polars_sql_answers_too(any_table: ss.Table) -> None:
+    t = any_table.lazy()
+    found = pl.SQLContext(t=t).execute("select sum(key) from t where row < 100", eager=True)
+    assert found.item() == sum(range(100))
+
+
+def test_a_frame_sees_what_has_changed(capsule: ss.Table) -> None:
+    frame = capsule.lazy()
+    capsule.append(SOURCE.head(3))
+    capsule.update(0, pl.DataFrame({"key": [-7]}))
+    assert frame.select("key").collect()["key"].to_list() == [-7, *range(1, COUNT), 0, 1, 2]
+    assert frame.select(pl.len()).collect().item() == COUNT + 3
+
+
+# The price is that of what is needed -------------------------------------------------------------
+
+
+def polars(ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
+    return lambda t: ask(t).collect()
+
+
+def sql(query: str) -> Callable[[pl.LazyFrame], object]:
+    def ask(t: pl.LazyFrame) -> object:
+        with duckdb.connect() as connection:
+            return connection.register("t", t).execute(query).fetchall()
+
+    return ask
+
+
+WHOLE: dict[str, tuple[Callable[[pl.LazyFrame], object], tuple[str, ...]]] = {
+    "one column": (polars(lambda t: t.select("key")), ("key",)),
+    "one column, by sql": (sql("select key from t"), ("key",)),
+    "an aggregate, by sql": (sql("select sum(share) from t"), ("share",)),
+    "one and the one of its predicate": (
+        polars(lambda t: t.filter(pl.col("share") > 3).select("key")),
+        ("key", "share"),
+    ),
+    "the same by sql": (sql("select key from t where share > 3"), ("key", "share")),
+    "one that is the predicate's": (sql("select count(*) from t where share > 3"), ("share",)),
+    "all": (polars(lambda t: t), ("key", "share", "word")),
+    "all, by sql": (sql("select * from t"), ("key", "share", "word")),
+    "a count": (polars(lambda t: t.select(pl.len())), ()),
+    "a count, by sql": (sql("select count(*) from t where row >= 10"), ()),
+    "numbers": (polars(lambda t: t.select("row").tail(3)), ()),
+    "a join with itself": (
+        polars(lambda t: t.select("key").join(t.select("key"), on="key")),
+        ("key",),
+    ),
+}
+
+
+@pytest.mark.parametrize("query", WHOLE)
+def test_a_query_pays_for_its_columns(query: str, capsule: ss.Table) -> None:
+    ask, columns = WHOLE[query]
+    frame = capsule.lazy()
+    capsule.spent()
+    ask(frame)
+    spent = capsule.spent()
+    assert spent.blocks == blocks(capsule, *columns)
+    assert spent.bytes_moved == 512 * spent.blocks
+    assert (spent.simulated_s > 0) == bool(columns)
+    assert capsule.spent().blocks == 0
+
+
+def test_a_query_takes_as_long_as_its_scan() -> None:
+    one, other = make("capsule"), make("capsule")
+    frame = one.lazy()
+    one.spent()
+    frame.filter(ROW.is_between(500, 12_499)).select("share").collect()
+    done = other.scan(["share"], first=500, count=12_000)
+    spent = one.spent()
+    assert (spent.simulated_s, spent.blocks, spent.requests) == (
+        done.simulated_s,
+        done.blocks,
+        done.requests,
+    )
+    assert one.clock_s == other.clock_s
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_record_is_asked_for_as_by_a_point_read(layout: str) -> None:
+    one, other = make(layout), make(layout)
+    frame = one.lazy()
+    one.spent()
+    frame.filter(ROW == 12_345).collect()
+    done = other.record(12_345)
+    assert (one.clock_s, one.spent().requests) == (other.clock_s, done.requests)
+
+
+def test_what_is_spent_adds_up(capsule: ss.Table) -> None:
+    more = SOURCE.head(7)
+    capsule.spent()
+    calls = [
+        capsule.scan(["key"]),
+        capsule.record(3),
+        capsule.append(more),
+        capsule.update(5, more),
+        capsule.read([1, 9]),
+    ]
+    capsule.idle(1.0)
+    spent = capsule.spent()
+    assert spent.simulated_s == pytest.approx(sum(call.simulated_s for call in calls), rel=1e-12)
+    assert spent.bytes_moved == sum(call.bytes_moved for call in calls)
+    assert spent.requests == sum(call.requests for call in calls)
+
+
+RANGES: dict[str, tuple[Callable[[pl.LazyFrame], object], int]] = {  # and how many records
+    "a range": (polars(lambda t: t.filter(ROW >= 600, ROW < 1200).select("key")), 600),
+    "a range, by sql": (sql("select key from t where row >= 600 and row < 1200"), 600),
+    "between, by sql": (sql("select key from t where row between 600 and 1199"), 600),
+    "a head": (polars(lambda t: t.head(600).select("key")), 600),
+    "two ranges": (sql("select key from t where row < 60 or row >= 19980"), 80),
+    "one": (polars(lambda t: t.filter(ROW == 7).select("key")), 1),
+    "one, by sql": (sql("select key from t where row = 7"), 1),
+    "some, by sql": (sql("select key from t where row in (3, 9000, 18000)"), 3),
+    "a remainder": (polars(lambda t: t.filter(ROW % 8000 == 5).select("key")), 3),
+    "with a predicate": (
+        polars(lambda t: t.filter(ROW < 600, pl.col("key") % 2 == 0).select("key")),
+        600,
+    ),
+    "none": (polars(lambda t: t.filter(ROW >= COUNT).select("key")), 0),
+}
+
+
+@pytest.mark.parametrize("query", RANGES)
+def test_a_query_pays_for_its_records(query: str, capsule: ss.Table) -> None:
+    ask, records = RANGES[query]
+    frame = capsule.lazy()
+    capsule.spent()
+    ask(frame)
+    # 480 bytes of a page hold 60 keys; each of up to three pieces may lie in one page more.
+    assert records / 60 <= capsule.spent().blocks <= records / 60 + 3
+
+
+def test_near_records_are_read_in_one_go(capsule: ss.Table) -> None:
+    frame = capsule.lazy()
+    capsule.spent()
+    frame.filter(ROW % 100 == 0).select("key").collect()
+    spent = capsule.spent()
+    assert spent.blocks <= blocks(capsule, "key")
+    assert spent.requests < 10
+    assert spent.simulated_s < 3 * make("capsule").scan(["key"]).simulated_s
+
+
+# Names, and what is refused ----------------------------------------------------------------------
+
+
+def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:
+    assert capsule.lazy().collect_schema().names() == ["row", *SOURCE.columns]
+    assert capsule.lazy(row=None).collect_schema().names() == SOURCE.columns
+    assert_frame_equal(capsule.lazy(row=None).collect(), SOURCE)
+    frame = capsule.lazy(row="number").filter(pl.col("number") == 11)
+    assert frame.collect().row(0)[:2] == (11, 11)
+    with pytest.raises(ss.SledsimError, match="row = 'key'"):
+        capsule.lazy(row="key")
+
+
+def test_polars_is_asked_for_by_name(capsule: ss.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ss.SledsimError, match=r"pip install 'sledsim\[tables\]'"):
+        capsule.lazy()
+
+
+def test_polars_is_not_imported_unasked() -> None:
+    program = "import sys, sledsim; sys.exit('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(OF_ROW | OF_DATA, min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_conjuncts_are_all_found(parts: list[pl.Expr], random: Any) -> None:
+    joined = list(parts)
+    while len(joined) > 1:
+        at = random.randrange(len(joined) - 1)
+        joined[at : at + 2] = [joined[at] & joined[at + 1]]
+    found = conjuncts(joined[0])
+    assert len(found) == len(parts)
+    assert all(one.meta.eq(other) for one, other in zip(found, parts, strict=True))
