@@ -406,9 +406,9 @@ fn appends_and_updates_read_what_stays_in_their_pages() {
     };
     // Capsules: 600 records fill ten; one more capsule takes 9 pages.
     assert_eq!(cost(Kind::Capsule, 600, &append(600, 60)), (1, 9));
-    // 590 do not fill the tenth, whose nine pages are read; the next ten
-    // records lie in the last of the pages of each column.
-    assert_eq!(cost(Kind::Capsule, 590, &append(590, 10)), (2, 9 + 4));
+    // 590 do not fill the tenth; the next ten records lie in the last of the
+    // pages of each column, which are read before.
+    assert_eq!(cost(Kind::Capsule, 590, &append(590, 10)), (2, 4 + 4));
     // A row page: 16 blocks read, 16 written; a fresh one is written only.
     assert_eq!(cost(Kind::Normal, 100, &append(100, 15)), (2, 32));
     assert_eq!(cost(Kind::Normal, 115, &append(115, 115)), (1, 16));

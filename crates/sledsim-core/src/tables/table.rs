@@ -357,28 +357,21 @@ impl Table {
     fn write(&mut self, columns: &[usize], records: Range<u64>) -> Result<Cost> {
         let columns = sorted(columns);
         let mut cost = Cost::default();
-        let kept = |records: &Range<u64>, unit: &Range<u64>, all: u64| {
-            let there = unit.start..unit.end.min(all);
-            let covered = records.start <= there.start && there.end <= records.end;
-            (!there.is_empty() && !covered).then_some(there)
-        };
         if !self.layout.fills_pages(&columns) {
             cost += self.drive_requests(Op::Read, &columns, records.clone())?;
         } else {
             for (edge, record) in [records.start, records.end - 1].into_iter().enumerate() {
-                let unit = |column: &usize| self.layout.unit(*column, record);
-                let together: Vec<(Range<u64>, Vec<usize>)> = (columns
-                    .chunk_by(|a, b| unit(a) == unit(b)))
-                .map(|some| (unit(&some[0]), some.to_vec()))
-                .collect();
-                for (unit, some) in together {
+                let keeps_others = |column: &usize| {
+                    let unit = self.layout.unit(*column, record);
+                    let there = unit.start..unit.end.min(self.records);
+                    let covered = records.start <= there.start && there.end <= records.end;
                     // The other edge was read with the first.
-                    if edge == 1 && unit.contains(&records.start) {
-                        continue;
-                    }
-                    if let Some(there) = kept(&records, &unit, self.records) {
-                        cost += self.drive_requests(Op::Read, &some, there)?;
-                    }
+                    let was_read = edge == 1 && unit.contains(&records.start);
+                    !there.is_empty() && !covered && !was_read
+                };
+                let some: Vec<usize> = columns.iter().copied().filter(keeps_others).collect();
+                if !some.is_empty() {
+                    cost += self.drive_requests(Op::Read, &some, record..record + 1)?;
                 }
             }
         }

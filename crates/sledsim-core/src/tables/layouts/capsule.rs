@@ -230,9 +230,11 @@ impl Layout for Capsule {
         }
     }
 
-    fn unit(&self, _: usize, record: u64) -> Range<u64> {
-        let first = record / self.records * self.records;
-        first..first + self.records
+    fn unit(&self, column: usize, record: u64) -> Range<u64> {
+        let per_page = self.attributes[column].per_page;
+        let begin = record / self.records * self.records;
+        let first = begin + (record - begin) / per_page * per_page;
+        first..(first + per_page).min(begin + self.records)
     }
 
     fn fills_pages(&self, _: &[usize]) -> bool {
