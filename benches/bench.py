@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+import pyarrow as pa
 import sledsim as ss
 from matplotlib.figure import Figure
 
@@ -209,6 +211,40 @@ def batch_rates() -> dict[str, dict[str, float]]:
     return rates
 
 
+TABLE_RECORDS = 10_000_000
+TABLES_GOAL_S = 60
+
+
+def table_rates() -> dict[str, Any]:
+    """Seconds to load the table of CMU-CS-03-125 into each layout, and to scan it."""
+    whole = pl.int_range(TABLE_RECORDS, eager=True)
+    widths = {"a1": 8, "a2": 32, "a3": 15, "a4": 16}
+    columns = {
+        name: whole.cast(pl.String)
+        .str.zfill(width)
+        .to_arrow()
+        .cast(pa.binary())
+        .cast(pa.binary(width))
+        for name, width in widths.items()
+    }
+    data, device = pa.table(columns), ss.device("cmu2003", idle="coast")
+    rates: dict[str, Any] = {}
+    begin = time.perf_counter()
+    for layout in ("normal", "vertical", "capsule"):
+        start = time.perf_counter()
+        table = ss.table(data, device, layout=layout)
+        loaded = time.perf_counter()
+        table.scan()
+        scanned = time.perf_counter()
+        table.scan(["a1"])
+        rates[layout] = {
+            "load_s": round(loaded - start, 2),
+            "scan_s": round(scanned - loaded, 2),
+            "scan_a1_s": round(time.perf_counter() - scanned, 2),
+        }
+    return {"all_s": round(time.perf_counter() - begin, 2), "goal_s": TABLES_GOAL_S, **rates}
+
+
 def write_traces(folder: Path) -> dict[str, Path]:
     """Write one trace of some 100 MB per text format."""
     lines: dict[str, Callable[[int], str]] = {
@@ -284,6 +320,7 @@ def main() -> None:
         },
         "free_bandwidth": scan_rates(),
         "batches": batch_rates(),
+        "tables": table_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }
