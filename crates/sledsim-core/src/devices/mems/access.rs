@@ -80,14 +80,19 @@ pub fn first_seek<K: Kinematics>(
     state: &State,
     extents: &[Extent],
 ) -> Option<Seek> {
-    let mut passes = Passes::new(&motion.geometry, extents);
     if rule == DirectionRule::BestRun {
-        let run = next_run(&mut passes)?;
-        Some(seek_to_run(motion, state, &run).0)
-    } else {
-        let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
-        Some(seek_to_pass(motion, state, &passes.next()?, forced).0)
+        let run = next_run(&mut Passes::new(&motion.geometry, extents))?;
+        return Some(seek_to_run(motion, state, &run).0);
     }
+    let first = extents.iter().find(|extent| extent.blocks > 0)?;
+    let place = motion.geometry.locate(first.lbn);
+    let pass = Pass {
+        cylinder: place.cylinder,
+        row: place.row,
+        ..Pass::default()
+    };
+    let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
+    Some(seek_to_pass(motion, state, &pass, forced).0)
 }
 
 /// Serves what was planned from `state`, as [`access`]; beside each step, its

@@ -150,7 +150,7 @@ impl Geometry {
 
     /// Where block `lbn` is; `lbn` must lie below [`Geometry::blocks`].
     #[must_use]
-    #[inline]
+    #[inline(always)] // a call costs as much as what it does
     pub fn locate(&self, lbn: u64) -> Location {
         let (row, cell) = divide(lbn, self.blocks_per_row);
         let (track, row) = divide(row, self.rows);
