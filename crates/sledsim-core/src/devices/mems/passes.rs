@@ -44,7 +44,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Whether there are blocks left; goes on to the next extent if need be.
-    #[inline]
+    #[inline(always)]
     fn has_more(&mut self) -> bool {
         while self.rest.blocks == 0 {
             let Some((next, more)) = self.more.split_first() else {
@@ -59,7 +59,7 @@ impl<'a> Passes<'a> {
 impl Iterator for Passes<'_> {
     type Item = Pass;
 
-    #[inline]
+    #[inline(always)] // hot: once a pass
     fn next(&mut self) -> Option<Pass> {
         if !self.has_more() {
             return None;
