@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import heapq
-import json
 import math
 import random
 import tempfile
@@ -23,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.figure import Figure
-from shared import picture_path, write
+from shared import picture_path, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,11 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.groups, options.rate, options.seed)
         print(table(result))
-        if options.json:
-            write(options.json, json.dumps(result, indent=1) + "\n")
-        if options.output:
-            with style.context(["default", STYLE]):
-                write(options.output, picture(result))
+        write_results(options, result, picture, STYLE)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

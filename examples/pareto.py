@@ -12,7 +12,6 @@ an interface: sleds are compared, and not buses.
 from __future__ import annotations
 
 import argparse
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -22,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.colors import BoundaryNorm, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
-from shared import PLAIN, picture_path, write
+from shared import PLAIN, picture_path, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -288,11 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.device, requests, options.seed, quick=options.quick)
         print(tables(result))
-        if options.json:
-            write(options.json, json.dumps(result, indent=1) + "\n")
-        if options.output:
-            with style.context(["default", STYLE]):
-                write(options.output, picture(result))
+        write_results(options, result, picture, STYLE)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

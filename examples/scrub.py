@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for alignment, sizes in SIZES.items()
     }
     took = {reach: [hours(rate, reach, options.quick) for rate in RATES] for reach in REACHES}
-    with style.context(STYLE):
+    with style.context(["default", STYLE]):
         figure = Figure(figsize=(10, 7.2))
         parts = figure.subplots(2, 2)
         draw_progress(parts[0, 0], runs)

@@ -11,7 +11,6 @@ from seed to seed is subtracted.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -23,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.figure import Figure
-from shared import INK, picture_path, write
+from shared import INK, picture_path, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -331,11 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.device, options.share, requests, seeds)
         print(tables(result), noise(result), sep="\n\n")
-        if options.json:
-            write(options.json, json.dumps(result, indent=1) + "\n")
-        if options.output:
-            with style.context(["default", STYLE]):
-                write(options.output, picture(result))
+        write_results(options, result, picture, STYLE)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INK, FAINT = "#1b1f24", "#d3d7dc"
 STYLE = {
@@ -36,6 +42,20 @@ def picture_path(text: str) -> Path:
         msg = f"{text}: must end in {', '.join(LEFT_OUT)}"
         raise argparse.ArgumentTypeError(msg)
     return path
+
+
+def write_results(
+    options: argparse.Namespace,
+    result: Any,
+    picture: Callable[[Any], Figure],
+    looks: dict[str, Any],
+) -> None:
+    """Write the numbers to ``--json`` and the picture to ``--output``, where they are asked for."""
+    if options.json:
+        write(options.json, json.dumps(result, indent=1) + "\n")
+    if options.output:
+        with style.context(["default", looks]):
+            write(options.output, picture(result))
 
 
 def write(path: Path, content: str | Figure) -> None:

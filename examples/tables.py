@@ -199,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_parquet(path, options.records)
         found = [cost for layout in LAYOUTS for cost in costs(path, layout)]
     print(text(found))
-    with style.context(STYLE):
+    with style.context(["default", STYLE]):
         write(options.output, draw(found))
 
 

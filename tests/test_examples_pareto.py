@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import sledsim as ss
+from matplotlib import style
+from shared import write
 
 from tests.example_runs import EXAMPLES, is_refused, run_twice
 
@@ -215,7 +217,7 @@ def test_two_runs_write_the_same(folders: list[Path], example: dict[str, Any]) -
     for ending in (".png", ".pdf"):
         paths = [folder.parent / f"{folder.name}{ending}" for folder in folders]
         for path in paths:
-            example["write"](path, example["picture"](result))
+            write(path, example["picture"](result))
         assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
@@ -263,7 +265,7 @@ def test_the_picture_rings_the_front(result: dict[str, Any], example: dict[str, 
 def test_texts_of_the_picture_do_not_overlap(
     result: dict[str, Any], example: dict[str, Any]
 ) -> None:
-    with example["style"].context(["default", example["STYLE"]]):
+    with style.context(["default", example["STYLE"]]):
         figure = example["picture"](result)
         figure.draw_without_rendering()
     texts = [figure._suptitle, *(text for ax in figure.axes for text in (*ax.texts, ax.title))]

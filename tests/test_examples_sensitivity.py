@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 import sledsim as ss
+from matplotlib import style
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from shared import write
 
 from tests.example_runs import EXAMPLES, is_refused, run_twice
 
@@ -360,7 +362,7 @@ def test_two_runs_write_the_same(made: Made, example: dict[str, Any]) -> None:
     for ending in (".png", ".pdf"):
         paths = [folder.parent / f"{folder.name}{ending}" for folder in made.folders]
         for path in paths:
-            example["write"](path, example["picture"](made.result))
+            write(path, example["picture"](made.result))
         assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
@@ -391,7 +393,7 @@ def test_the_table_and_the_picture_show_every_change(made: Made) -> None:
 
 @pytest.fixture(scope="module")
 def figure(made: Made, example: dict[str, Any]) -> Figure:
-    with example["style"].context(["default", example["STYLE"]]):
+    with style.context(["default", example["STYLE"]]):
         figure: Figure = example["picture"](made.result)
         figure.draw_without_rendering()
     return figure

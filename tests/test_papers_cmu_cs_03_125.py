@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import tomllib
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -17,22 +15,19 @@ from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.cmu_cs_03_125.scans import scan
 from sledsim.papers.judge import judge
 
-FOLDER = Path(papers.__file__).parent / "cmu_cs_03_125"
+from tests import paper_items
+
 PAPER = "cmu-cs-03-125"
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S, BIT_M = 803.6, 50e-6, 0.75, 0.028, 40e-9
 ROWS, SQUARES = 27, 100
 
 
 def found(name: str) -> Found:
-    (item,) = papers.find([f"{PAPER}/{name}"])
-    result: Found = item.module.simulate(quick=True)
-    return result
+    return paper_items.simulate(f"{PAPER}/{name}")
 
 
 def stated(name: str, key: str) -> dict[str, Any]:
-    values = tomllib.loads((FOLDER / f"{name}.toml").read_text())["values"]
-    value: dict[str, Any] = values[key]
-    return value
+    return paper_items.stated(f"{PAPER}/{name}")[key]
 
 
 @pytest.mark.parametrize("name", ["figure2", "table2", "table3", "utilization"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-import tomllib
 from collections.abc import Iterable
 from functools import cache
 from math import ceil
@@ -19,7 +18,8 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import figure6, sample
 from sledsim.papers.judge import judge
 
-FOLDER = Path(papers.__file__).parent / "cmu_cs_03_125"
+from tests import paper_items
+
 PAPER = "cmu-cs-03-125"
 TRACK, CYLINDER, ROW_S = 270, 2700, 90 * 40e-9 / 0.028
 PAGES = {"a1": 1, "a2": 4, "a3": 2, "a4": 2}
@@ -43,15 +43,11 @@ Command = tuple[int, int, int]
 
 @cache
 def found(name: str) -> Found:
-    (item,) = papers.find([f"{PAPER}/{name}"])
-    result: Found = item.module.simulate(quick=True)
-    return result
+    return paper_items.simulate(f"{PAPER}/{name}")
 
 
 def stated(name: str, key: str) -> dict[str, Any]:
-    values = tomllib.loads((FOLDER / f"{name}.toml").read_text())["values"]
-    value: dict[str, Any] = values[key]
-    return value
+    return paper_items.stated(f"{PAPER}/{name}")[key]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from math import asin, exp, hypot, log, pi, sqrt
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from sledsim import papers
 from sledsim.papers import Found, judge
 from sledsim.papers.osdi2000 import curves, figure9, figure10, figure11, gaps, table2
 
-FOLDER = Path(papers.__file__).parent / "osdi2000"
+from tests import paper_items
+
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S, BIT_M = 803.6, 50e-6, 0.75, 0.028, 40e-9
 SETTLE_MS = 1e3 / (2 * pi * 739)
 RPM, OUTER, INNER = 10_025, 334, 229
@@ -22,13 +22,11 @@ RPM, OUTER, INNER = 10_025, 334, 229
 
 
 def found(name: str) -> Found:
-    (item,) = papers.find([f"osdi2000/{name}"])
-    result: Found = item.module.simulate(quick=True)
-    return result
+    return paper_items.simulate(f"osdi2000/{name}")
 
 
 def explained(name: str, key: str) -> Any:
-    stated = tomllib.loads((FOLDER / f"{name}.toml").read_text())["values"][key]["explained"]
+    stated = paper_items.stated(f"osdi2000/{name}")[key]["explained"]
     return pytest.approx(stated["expected"], abs=stated["tolerance"])
 
 

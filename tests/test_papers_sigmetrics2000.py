@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tomllib
 from math import asin, hypot, pi, sqrt
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -13,22 +12,19 @@ import pytest
 from sledsim import papers
 from sledsim.papers import Found
 
-FOLDER = Path(papers.__file__).parent / "sigmetrics2000"
+from tests import paper_items
+
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S = 114.8, 50e-6, 0.75, 0.02
 SETTLE_MS = 1e3 / (2 * pi * 220)
 BIT_M, ROW_BITS, ROWS = 50e-9, 90, 22
 
 
 def found(name: str) -> Found:
-    (item,) = papers.find([f"sigmetrics2000/{name}"])
-    result: Found = item.module.simulate(quick=True)
-    return result
+    return paper_items.simulate(f"sigmetrics2000/{name}")
 
 
 def expected(name: str) -> dict[str, dict[str, Any]]:
-    values: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / f"{name}.toml").read_text())[
-        "values"
-    ]
+    values = paper_items.stated(f"sigmetrics2000/{name}")
     return {key: value["explained"] for key, value in values.items() if "explained" in value}
 
 

@@ -1,7 +1,21 @@
 //! Labels: a name with keys in one word, as in `fcfs(host=c_look; device_depth=4)`.
 
 use crate::error::{Error, Result};
+use crate::keys::Keys;
 use toml_edit::Value;
+
+/// The keys that a label stands for, to be read. `what` it is the label of is
+/// for messages.
+///
+/// # Errors
+/// As [`keys_of_label`].
+pub fn read_label(what: &str, name_key: &'static str, label: &str) -> Result<Keys> {
+    let mut keys = Keys::empty(what);
+    for (key, value) in keys_of_label(what, name_key, label)? {
+        keys.set(key, value, &format!("{what} {key}"))?;
+    }
+    Ok(keys)
+}
 
 /// The keys that a label stands for: first `name_key` with the name. `what` it
 /// is the label of is for messages.

@@ -48,7 +48,7 @@ pub trait Mechanism: Send {
     }
 
     /// What it can access at once, if it serves batches: a request that is
-    /// marked as linked, its blocks in as few passes as there can be.
+    /// gathered, its blocks in as few passes as there can be.
     fn parallel(&self) -> Option<&Parallel> {
         None
     }

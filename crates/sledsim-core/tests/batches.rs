@@ -221,7 +221,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
                 commands.push(request);
             }
             let mut whole = commands[0].clone();
-            whole.flags.linked = members > 1;
+            whole.flags.gathered = members > 1;
             whole.extents = commands.iter().map(|request| request.extents[0]).collect();
             // The last command holds the bus last, its own data behind it.
             let data = |request: &Request| match request.op {
@@ -601,7 +601,7 @@ fn an_estimate_of_a_batch_is_what_it_takes_to_its_first_bit() {
                 blocks: 1 + random.below(30) as u32,
             };
             let mut request = Request::new(id, at, Op::Read, 0, 1);
-            request.flags.linked = true;
+            request.flags.gathered = true;
             request.extents = vec![extent(5, &mut random), extent(0, &mut random)].into();
             let estimate = sled.estimate(at, &request);
             let bound = sled.at_least(at, sled.place(&request).major);

@@ -410,6 +410,22 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
 }
 
 #[test]
+fn a_pass_is_of_the_task_that_asked_for_it() {
+    let spec = device("cmu2003", &SMALL);
+    let tasks = ["scan", "scrub(tail=1)"].map(|task| TaskSpec::named(task).expect("a task"));
+    // Both are about the same blocks, and the patient one has what is unused.
+    let spec = spec.with_background(&tasks).expect("a sled");
+    let (mut model, _) = spec.build(&fcfs);
+    run_open(&mut *model, &[]);
+    let facts = model.background().expect("tasks").facts();
+    let passes = facts[1]["active_blocks"].as_u64().expect("a number");
+    let others = facts[0]["active_blocks"].as_u64().expect("a number");
+    // Of ten blocks at once it asked for one.
+    assert_eq!(passes + others, spec.blocks());
+    assert_eq!(10 * passes, spec.blocks());
+}
+
+#[test]
 fn a_tail_wakes_late_without_a_difference() {
     let spec = device("cmu2003", &SMALL);
     let task = TaskSpec::named("refresh(tail=1)").expect("a task");

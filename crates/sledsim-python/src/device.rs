@@ -274,12 +274,7 @@ impl Device {
     fn locate(&self, lbn: u64) -> PyResult<PyLocation> {
         let (mems, _) = self.mems()?;
         let geometry = &mems.geometry;
-        if lbn >= self.blocks {
-            let last = self.blocks - 1;
-            return Err(SledsimError::new_err(format!(
-                "LBN {lbn}: must be from 0 to {last}"
-            )));
-        }
+        mems.parallel.check(lbn).map_err(to_python)?;
         let place = geometry.locate(lbn);
         let tips = geometry.tips_per_lbn;
         let first_tip = (place.track * geometry.blocks_per_row + place.cell) * tips;

@@ -57,7 +57,7 @@ impl Parallel {
         Ok(Self {
             geometry,
             micropositioning: Micropositioning::read(keys)?,
-            groups: conflicts::read(keys, geometry.tracks * geometry.blocks_per_row)?,
+            groups: conflicts::read(keys, geometry.squares())?,
         })
     }
 
@@ -70,7 +70,7 @@ impl Parallel {
     /// N: squares (Table 2).
     #[must_use]
     pub fn squares(&self) -> u32 {
-        self.geometry.tracks * self.geometry.blocks_per_row
+        self.geometry.squares()
     }
 
     /// Where block `lbn`, which the device has, is.
@@ -154,12 +154,16 @@ impl Parallel {
     /// [`Error::Request`] for a block that the device does not have.
     pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         self.check(lbn)?;
-        let track = u64::from(self.geometry.rows) * u64::from(self.geometry.blocks_per_row);
+        let track = self.geometry.blocks_per_track();
         let first = lbn / track * track;
         Ok((first, first + track - 1))
     }
 
-    fn check(&self, lbn: u64) -> Result<()> {
+    /// Refuses a block that the device does not have.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for such a block.
+    pub fn check(&self, lbn: u64) -> Result<()> {
         let blocks = self.geometry.blocks();
         if lbn < blocks {
             return Ok(());
@@ -174,7 +178,6 @@ impl Parallel {
     #[must_use]
     pub fn parameters(&self) -> Value {
         let geometry = &self.geometry;
-        let track = u64::from(geometry.rows) * u64::from(geometry.blocks_per_row);
         json!({
             "p": self.parallelism(),
             "N": self.squares(),
@@ -183,7 +186,7 @@ impl Parallel {
             "M": self.micropositioning.at(Nanos::ZERO),
             "N_x": geometry.blocks_per_row,
             "N_y": geometry.tracks,
-            "S_T": track,
+            "S_T": geometry.blocks_per_track(),
             "S_C": geometry.blocks_per_cylinder(),
         })
     }

@@ -3,7 +3,7 @@
 use super::{AgedSptf, CLook, Fcfs, Scheduler, Sptf, SstfLbn, ZoneSptf};
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Range, did_you_mean};
-use crate::labels::keys_of_label;
+use crate::labels::{keys_of_label, read_label};
 use std::fmt;
 use std::sync::Arc;
 use toml_edit::Value;
@@ -111,11 +111,7 @@ impl Choice {
     /// # Errors
     /// An unknown name, or whatever is wrong with a key.
     pub fn named(label: &str) -> Result<Self> {
-        let mut keys = Keys::empty("scheduler");
-        for (key, value) in Self::keys_of(label)? {
-            keys.set(key, value, &format!("scheduler {key}"))?;
-        }
-        Self::read(keys)
+        Self::read(read_label("scheduler", "name", label)?)
     }
 
     /// The keys that a label stands for, `name` first.

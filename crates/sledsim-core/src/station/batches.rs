@@ -6,8 +6,8 @@
 //! free, all that is ready is grouped, in the order of arrival; with a command
 //! go those that need no pass beside its own.
 //!
-//! A batch enters the scheduler as one request with all extents, marked as
-//! linked; its id is the place of its commands here. The mechanism serves it in
+//! A batch enters the scheduler as one request with all extents, gathered and
+//! marked as linked; its id is the place of its commands here. The mechanism serves it in
 //! passes, and each command has a row: it starts with the positioning for the
 //! first pass that has blocks of it, and passes without any are `other`. A read
 //! is complete when the last of its blocks has crossed the bus, a write with its
@@ -154,6 +154,7 @@ impl Store {
                 id: slot as u64,
                 flags: Flags {
                     linked: true,
+                    gathered: true,
                     ..Flags::default()
                 },
                 extents,

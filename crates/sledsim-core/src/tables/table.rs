@@ -445,45 +445,32 @@ impl Table {
     /// Writes values of a column into pages.
     fn write_column(&mut self, column: usize, first: u64, bytes: &[u8]) {
         let width = self.columns[column].width as usize;
-        let (mut record, mut rest) = (first, bytes);
-        while !rest.is_empty() {
-            let run = self.layout.run(column, record);
-            let values = run.values.min((rest.len() / width) as u64);
-            let (now, later) = rest.split_at(values as usize * width);
-            if run.stride == width as u64 {
-                self.store.write(run.at, now);
-            } else {
-                let mut at = run.at;
-                for value in now.chunks_exact(width) {
-                    self.store.write(at, value);
-                    at += run.stride;
-                }
-            }
-            record += values;
-            rest = later;
-        }
+        let store = &mut self.store;
+        pieces(
+            &*self.layout,
+            column,
+            width,
+            first,
+            bytes.len(),
+            |at, part| {
+                store.write(at, &bytes[part]);
+            },
+        );
     }
 
     /// Reads values of a column out of pages, until `bytes` are full.
     fn read_column(&self, column: usize, first: u64, bytes: &mut [u8]) {
         let width = self.columns[column].width as usize;
-        let (mut record, mut rest) = (first, bytes);
-        while !rest.is_empty() {
-            let run = self.layout.run(column, record);
-            let values = run.values.min((rest.len() / width) as u64);
-            let (now, later) = rest.split_at_mut(values as usize * width);
-            if run.stride == width as u64 {
-                self.store.read(run.at, now);
-            } else {
-                let mut at = run.at;
-                for value in now.chunks_exact_mut(width) {
-                    self.store.read(at, value);
-                    at += run.stride;
-                }
-            }
-            record += values;
-            rest = later;
-        }
+        pieces(
+            &*self.layout,
+            column,
+            width,
+            first,
+            bytes.len(),
+            |at, part| {
+                self.store.read(at, &mut bytes[part]);
+            },
+        );
     }
 
     /// So many records of some columns, `fill` reading the bytes of each.
@@ -507,6 +494,37 @@ impl Table {
     fn schema(&self, columns: &[usize]) -> SchemaRef {
         let fields = columns.iter().map(|&c| Arc::clone(&self.columns[c].field));
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+}
+
+/// Splits the bytes of the values of a column from record `first` on, which are
+/// `width` bytes each, into pieces that lie together on the device, and tells
+/// where each is.
+fn pieces(
+    layout: &dyn Layout,
+    column: usize,
+    width: usize,
+    first: u64,
+    bytes: usize,
+    mut piece: impl FnMut(u64, Range<usize>),
+) {
+    let (mut record, mut from) = (first, 0);
+    while from < bytes {
+        let run = layout.run(column, record);
+        let values = run.values.min(((bytes - from) / width) as u64);
+        let end = from + values as usize * width;
+        let together = if run.stride == width as u64 {
+            end - from
+        } else {
+            width
+        };
+        let mut at = run.at;
+        for start in (from..end).step_by(together) {
+            piece(at, start..start + together);
+            at += run.stride;
+        }
+        record += values;
+        from = end;
     }
 }
 

@@ -13,9 +13,11 @@ def simulate(*, quick: bool) -> Found:
     """Scan the table once for all attributes, and for each."""
     count = sample.QUICK_RECORDS if quick else sample.RECORDS
     times = sample.RECORDS / count
+    data = sample.records(count)
     found = {
         layout: {
-            name: times * seconds for name, seconds in sample.scan_s(layout, count, SCANS).items()
+            name: times * seconds
+            for name, (seconds, _) in sample.scans(data, layout, SCANS).items()
         }
         for layout in LAYOUTS
     }

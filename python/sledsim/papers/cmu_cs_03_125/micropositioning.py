@@ -13,15 +13,16 @@ SCANS = {"all": ("a1", "a2"), "a1": ("a1",)}
 def simulate(*, quick: bool) -> Found:
     """Scan a table of capsules of ten blocks, and count what the tips can choose from."""
     count = 400_000 if quick else 4_000_000
-    plain = sample.scan_s("capsule", count, SCANS, WIDTHS)
-    reaching = sample.scan_s("capsule", count, SCANS, WIDTHS, micropositioning_cylinders=REACH)
+    data = sample.records(count, WIDTHS)
+    plain = sample.scans(data, "capsule", SCANS)
+    reaching = sample.scans(data, "capsule", SCANS, micropositioning_cylinders=REACH)
     device, wider = sample.memstore(), sample.memstore(micropositioning_cylinders=REACH)
     middle = device.blocks // 2
     choices = len(wider.equivalent(middle)) / len(device.equivalent(middle))
     return Found(
         {
-            "tenth": plain["a1"] / plain["all"],
-            "unchanged": reaching["a1"] / plain["a1"],
+            "tenth": plain["a1"][0] / plain["all"][0],
+            "unchanged": reaching["a1"][0] / plain["a1"][0],
             "more_choices": choices - 1,
         }
     )

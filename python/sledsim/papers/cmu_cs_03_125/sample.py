@@ -63,16 +63,23 @@ def memstore(**keys: object) -> ss.Device:
     return ss.device("cmu2003", **({"idle": "coast"} | keys))
 
 
-def scan_s(
-    layout: str,
-    count: int,
-    scans: Mapping[str, Sequence[str]],
-    widths: Mapping[str, int] | None = None,
-    **keys: object,
-) -> dict[str, float]:
-    """Return the simulated seconds of scans of a whole table, each of some attributes."""
-    table = ss.table(records(count, widths), memstore(**keys), layout)
-    return {name: table.scan(list(columns)).simulated_s for name, columns in scans.items()}
+def scans(
+    data: Any, layout: str, columns: Mapping[str, Sequence[str]], **keys: object
+) -> dict[str, tuple[float, float]]:
+    """Scan a whole table several times, for some attributes each.
+
+    Returns
+    -------
+    dict of (float, float)
+        By the names of ``columns``: simulated seconds, and megabytes moved.
+    """
+    table = ss.table(data, memstore(**keys), layout)
+
+    def took(some: Sequence[str]) -> tuple[float, float]:
+        found = table.scan(list(some))
+        return found.simulated_s, found.bytes_moved / 1e6
+
+    return {name: took(some) for name, some in columns.items()}
 
 
 @cache

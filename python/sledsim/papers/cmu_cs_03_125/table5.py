@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from statistics import fmean
 
-import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 
@@ -23,23 +22,17 @@ def some_ms(layout: str, reads: int) -> float:
     )
 
 
-def whole(layout: str, count: int) -> tuple[dict[str, float], float]:
-    """Return the seconds of scans, and how many megabytes the whole one moved."""
-    table = ss.table(sample.records(count), sample.memstore(), layout)
-    found = {name: table.scan(list(columns)) for name, columns in SCANS.items()}
-    return {name: one.simulated_s for name, one in found.items()}, found["all"].bytes_moved / 1e6
-
-
 def simulate(*, quick: bool) -> Found:
     """Load the table in both layouts and scan it; read 100 records at many places."""
     count = sample.QUICK_RECORDS if quick else sample.RECORDS
     times = sample.RECORDS / count
+    data = sample.records(count)
     values: dict[str, float] = {}
     moved: dict[str, float] = {}
     for layout in LAYOUTS:
-        seconds, megabytes = whole(layout, count)
-        values |= {f"{layout}_{name}_s": times * each for name, each in seconds.items()}
-        moved[layout] = times * megabytes
+        found = sample.scans(data, layout, SCANS)
+        values |= {f"{layout}_{name}_s": times * seconds for name, (seconds, _) in found.items()}
+        moved[layout] = times * found["all"][1]
         values[f"{layout}_some_ms"] = some_ms(layout, 20 if quick else 200)
     full = values["capsule_all_s"]
     rates = {layout: moved[layout] / values[f"{layout}_all_s"] for layout in LAYOUTS}
@@ -57,16 +50,12 @@ def simulate(*, quick: bool) -> Found:
             "data_mb": sample.RECORDS * sum(sample.WIDTHS.values()) / 1e6,
             "some_saved_percent": 100 * (1 - values["capsule_some_ms"] / values["normal_some_ms"]),
         },
-        hypotheses={"hold": held(count)},
+        hypotheses={
+            "hold": {
+                f"{layout}_{name}_s": times * seconds
+                for layout in LAYOUTS
+                for name, (seconds, _) in sample.scans(data, layout, SCANS, idle="hold").items()
+            }
+        },
         note=f"A table of {count:,} records, all of them loaded, scanned and returned.",
     )
-
-
-def held(count: int) -> dict[str, float]:
-    """Return the times with a sled that stays where it is between requests."""
-    times = sample.RECORDS / count
-    return {
-        f"{layout}_{name}_s": times * seconds
-        for layout in LAYOUTS
-        for name, seconds in sample.scan_s(layout, count, SCANS, idle="hold").items()
-    }

@@ -145,7 +145,19 @@ impl Geometry {
     /// Logical blocks of one cylinder.
     #[must_use]
     pub fn blocks_per_cylinder(&self) -> u64 {
-        u64::from(self.tracks) * u64::from(self.rows) * u64::from(self.blocks_per_row)
+        u64::from(self.tracks) * self.blocks_per_track()
+    }
+
+    /// Logical blocks of one track.
+    #[must_use]
+    pub fn blocks_per_track(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.blocks_per_row)
+    }
+
+    /// Squares: blocks that lie under the tips at once.
+    #[must_use]
+    pub fn squares(&self) -> u32 {
+        self.tracks * self.blocks_per_row
     }
 
     /// Where block `lbn` is; `lbn` must lie below [`Geometry::blocks`].

@@ -137,7 +137,7 @@ impl<K: Kinematics> Sled<K> {
     #[inline]
     fn plans(&self, request: &Request) -> Option<&Plans> {
         let flags = &request.flags;
-        let planned = |plans: &&Plans| flags.linked || flags.gathered || plans.always;
+        let planned = |plans: &&Plans| flags.gathered || plans.always;
         self.plans.as_deref().filter(planned)
     }
 
@@ -389,10 +389,9 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let geometry = &self.motion.geometry;
-        let row = u64::from(geometry.blocks_per_row);
         let blocks = match span {
-            Span::Row => row,
-            Span::Track => row * u64::from(geometry.rows),
+            Span::Row => u64::from(geometry.blocks_per_row),
+            Span::Track => geometry.blocks_per_track(),
             Span::Cylinder => geometry.blocks_per_cylinder(),
         };
         (lbn / blocks + 1) * blocks

@@ -36,8 +36,6 @@ pub struct Background {
     used: Vec<u64>,
     /// Squares in use of each resource that squares share.
     in_use: Vec<u32>,
-    /// Blocks that tasks read or wrote.
-    accessed: u64,
 }
 
 /// A block that a task asks a pass for.
@@ -84,7 +82,6 @@ impl Background {
                     .as_ref()
                     .map_or(0, |groups| groups.resources() as usize)
             ],
-            accessed: 0,
             parallel,
         })
     }
@@ -104,7 +101,7 @@ impl Background {
     /// Blocks that tasks read or wrote.
     #[must_use]
     pub fn accessed(&self) -> u64 {
-        self.accessed
+        self.tasks.iter().map(Task::accessed).sum()
     }
 
     /// The tasks and how far they came, as in the summary.
@@ -157,6 +154,11 @@ impl Background {
         } else {
             By::Foreground
         };
+        if used.for_task
+            && let Some(asker) = self.tasks.iter_mut().find(|task| task.is_impatient())
+        {
+            asker.took(By::Active);
+        }
         for index in 0..used.blocks {
             let spot = match used.lbns.get(index as usize) {
                 Some(lbn) => self.parallel.spot(*lbn),
@@ -174,10 +176,6 @@ impl Background {
             cylinder: used.cylinder,
             ..first
         };
-        if used.for_task {
-            // One block, asked for by the first that is impatient.
-            self.took(0, By::Active);
-        }
         let mut left = self.parallel.parallelism() - used.blocks;
         let by = if used.for_task { By::Active } else { By::Free };
         let reach = self.parallel.micropositioning.at(at);
@@ -258,15 +256,10 @@ impl Background {
                 for task in &mut self.tasks {
                     task.touched(&spot, touch, by, &self.parallel);
                 }
-                self.took(index, by);
+                self.tasks[index].took(by);
             }
         }
         left
-    }
-
-    fn took(&mut self, index: usize, by: By) {
-        self.tasks[index].took(by);
-        self.accessed += 1;
     }
 
     /// Whether the resource of a square bears one more.

@@ -4,7 +4,7 @@ use super::due::Due;
 use super::kinds::{Effect, KINDS, Kind, Touch};
 use crate::error::{Error, Result};
 use crate::keys::{self, Keys, did_you_mean};
-use crate::labels::keys_of_label;
+use crate::labels::read_label;
 use crate::parallel::{Parallel, Spot};
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
@@ -40,11 +40,7 @@ impl TaskSpec {
     /// # Errors
     /// An unknown name, or whatever is wrong with a key.
     pub fn named(label: &str) -> Result<Self> {
-        let mut keys = Keys::empty("background");
-        for (key, value) in keys_of_label("background", "task", label)? {
-            keys.set(key, value, &format!("background {key}"))?;
-        }
-        Self::read(keys)
+        Self::read(read_label("background", "task", label)?)
     }
 
     /// Reads `task`, `order`, `first_lbn`, `blocks`, `buffer_mib` (of a task
@@ -204,6 +200,11 @@ impl Task {
             By::Active => self.active_blocks += 1,
             _ => self.free_blocks += 1,
         }
+    }
+
+    /// Blocks that it took.
+    pub fn accessed(&self) -> u64 {
+        self.free_blocks + self.active_blocks
     }
 
     /// Blocks that it is not done with.
