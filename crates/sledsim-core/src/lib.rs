@@ -8,7 +8,9 @@
 //! Time is integer nanoseconds ([`units::Nanos`]) in events and results; the
 //! physics inside a device is `f64` in SI units.
 
+pub mod caches;
 pub mod composites;
+pub mod contents;
 pub mod devices;
 pub mod engine;
 pub mod error;

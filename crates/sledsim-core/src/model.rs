@@ -1,5 +1,6 @@
 //! The contract of anything that takes requests.
 
+use crate::contents::Contents;
 use crate::links::Links;
 use crate::mechanism::Mechanism;
 use crate::parallel::free::Background;
@@ -57,6 +58,11 @@ pub trait Model: Send {
     /// The background tasks of the only device in it that may have any.
     fn background(&self) -> Option<&Background> {
         self.mechanism()?.background()
+    }
+
+    /// The contents it keeps, if it was built to keep any.
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        None
     }
 
     /// Appends a report for this model and each of its children, outermost

@@ -1,5 +1,6 @@
 //! The children of a composite: routing by index, events in order.
 
+use crate::contents::Contents;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Energy, Model, Report};
 use crate::parallel::free::Background;
@@ -113,6 +114,16 @@ impl Children {
     #[must_use]
     pub fn background(&self, index: usize) -> Option<&Background> {
         self.models[index].background()
+    }
+
+    /// The contents that child `index` keeps, if it does.
+    pub fn contents(&mut self, index: usize) -> Option<&mut dyn Contents> {
+        self.models[index].contents()
+    }
+
+    /// Forgets all announcements: power failed.
+    pub fn forget(&mut self) {
+        self.due.clear();
     }
 
     /// Hands `request` to child `index`.

@@ -1,0 +1,39 @@
+//! The contract of models that keep contents: what survives when power fails.
+
+use crate::random::Stream;
+use crate::units::Nanos;
+
+/// What a model keeps beside times: a token in place of the data of each block.
+///
+/// Simulated times never need it; the tests of crash safety do, and whoever
+/// asks what a crash costs. A model has it from the start or not at all
+/// ([`crate::model::Model::contents`]). Every write that is submitted to such a
+/// model is announced with its tokens first; a block that was never written
+/// has token 0.
+///
+/// What survives is an object of its own in every implementation; what says
+/// when things happen is another, and that one is dropped when power fails and
+/// built anew from the first.
+pub trait Contents {
+    /// The tokens of the write that is submitted next, block by block in the
+    /// order of its extents.
+    fn hold(&mut self, tokens: &[u64]);
+
+    /// The tokens that read `id` returned, block by block in the order of its
+    /// extents: asked once, when its completion is due.
+    fn returned(&mut self, id: u64) -> Vec<u64>;
+
+    /// Power fails at `at`; all that was due before has been done. Of every
+    /// write under way any of its blocks are on the media, as `chance` has it:
+    /// a block is old or new, never half of each. The model begins anew, at
+    /// time 0 of a new clock, and has to be recovered before it takes requests.
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream);
+
+    /// Rebuilds what it has to know from what survived, beginning at `at`; when
+    /// it takes requests again. A device without anything to rebuild does
+    /// nothing.
+    fn recover(&mut self, at: Nanos) -> Nanos;
+
+    /// The token that a read of `lbn` would return when nothing is under way.
+    fn token(&self, lbn: u64) -> u64;
+}
