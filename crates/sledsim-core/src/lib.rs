@@ -14,6 +14,7 @@ pub mod contents;
 pub mod devices;
 pub mod engine;
 pub mod error;
+pub mod hybrids;
 pub mod keys;
 pub mod labels;
 pub mod layouts;
