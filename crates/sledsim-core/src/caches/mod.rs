@@ -1,4 +1,18 @@
 //! Replacement policies: which segment a cache gives up.
+//!
+//! Adding a policy means adding one file and one entry to the list in
+//! `choice.rs`.
+
+mod cache;
+mod choice;
+mod directory;
+mod lists;
+mod lru;
+
+pub use cache::Cache;
+pub use choice::Choice;
+pub use directory::Directory;
+pub use lru::Lru;
 
 /// Which slot of a cache is given up for another segment.
 ///

@@ -1,0 +1,36 @@
+//! Least recently used: gives up what was not asked for the longest.
+
+use super::Policy;
+use super::lists::Lists;
+
+/// Slots in the order of their last use.
+#[derive(Debug)]
+pub struct Lru(Lists<1>);
+
+impl Lru {
+    /// For a cache of `slots` empty slots.
+    #[must_use]
+    pub fn new(slots: u32) -> Self {
+        Self(Lists::new(slots))
+    }
+}
+
+impl Policy for Lru {
+    fn insert(&mut self, slot: u32, _key: u64) {
+        self.0.push(0, slot);
+    }
+
+    fn touch(&mut self, slot: u32) {
+        self.0.renew(0, slot);
+    }
+
+    fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let slot = self.0.iter(0).find(|slot| evictable(*slot))?;
+        self.0.take(slot);
+        Some(slot)
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.0.take(slot);
+    }
+}
