@@ -1,6 +1,6 @@
 //! Policies by name.
 
-use super::{Lru, Policy};
+use super::{Arc, Lfuda, Lru, Policy, S3Fifo, Slru};
 use crate::error::{Error, Result};
 use crate::keys::{Range, did_you_mean};
 use crate::labels::read_label;
@@ -16,11 +16,33 @@ struct Kind {
 }
 
 /// All of them; the first is the default.
-static KINDS: [Kind; 1] = [Kind {
-    name: "lru",
-    share: None,
-    make: |slots, _| Box::new(Lru::new(slots)),
-}];
+static KINDS: [Kind; 5] = [
+    Kind {
+        name: "lru",
+        share: None,
+        make: |slots, _| Box::new(Lru::new(slots)),
+    },
+    Kind {
+        name: "lfuda",
+        share: None,
+        make: |slots, _| Box::new(Lfuda::new(slots)),
+    },
+    Kind {
+        name: "slru",
+        share: Some(("protected", 0.8)),
+        make: |slots, protected| Box::new(Slru::new(slots, protected)),
+    },
+    Kind {
+        name: "arc",
+        share: None,
+        make: |slots, _| Box::new(Arc::new(slots)),
+    },
+    Kind {
+        name: "s3fifo",
+        share: Some(("small", 0.1)),
+        make: |slots, small| Box::new(S3Fifo::new(slots, small)),
+    },
+];
 
 /// A policy with its keys.
 #[derive(Clone, Copy, Debug)]

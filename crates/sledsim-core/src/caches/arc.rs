@@ -1,0 +1,137 @@
+//! Adaptive replacement cache (Megiddo, Modha, FAST 2003, Figure 4).
+//!
+//! T1 holds what was asked for once of late, T2 what was asked for again, both
+//! in the order of last use; B1 and B2 are the keys given up from them. A miss
+//! of a key in B1 says that T1 is too small, and its target p grows; one in B2
+//! makes it shrink. p is a real number, as published.
+//!
+//! Which slot goes if some are busy: those that a row of replacements with the
+//! same p would give up, in that order. What a publication with all slots in use
+//! leaves open: a miss that finds an empty slot adapts p and trims the lists
+//! like any other, and gives up none; of more than c keys in B1 and B2 the
+//! oldest of B2 is forgotten.
+
+use super::Policy;
+use super::ghosts::Ghosts;
+use super::lists::Lists;
+
+/// Index of T1 and of B1.
+const ONCE: usize = 0;
+/// Index of T2 and of B2.
+const AGAIN: usize = 1;
+
+/// T1 and T2, with the keys of B1 and B2.
+#[derive(Debug)]
+pub struct Arc {
+    /// How many slots there are: c.
+    slots: u32,
+    /// The target for T1: p.
+    target: f64,
+    lists: Lists<2>,
+    /// By slot.
+    keys: Vec<u64>,
+    ghosts: Ghosts<2>,
+    /// A key of B1 or B2 that a slot was given up for last.
+    returning: Option<u64>,
+}
+
+impl Arc {
+    /// For a cache of `slots` empty slots.
+    #[must_use]
+    pub fn new(slots: u32) -> Self {
+        Self {
+            slots,
+            target: 0.0,
+            lists: Lists::new(slots),
+            keys: vec![0; slots as usize],
+            ghosts: Ghosts::new(slots),
+            returning: None,
+        }
+    }
+
+    /// The target after a miss of a key that is in the list `ghost`.
+    fn adapted(&self, ghost: Option<usize>) -> f64 {
+        let [once, again] = [ONCE, AGAIN].map(|list| f64::from(self.ghosts.len(list)));
+        match ghost {
+            None => self.target,
+            Some(ONCE) => f64::min(self.target + f64::max(again / once, 1.0), self.slots.into()),
+            Some(_) => f64::max(self.target - f64::max(once / again, 1.0), 0.0),
+        }
+    }
+
+    /// Forgets the oldest of a list if there is no room for a key that none of
+    /// them has.
+    fn trim(&mut self) {
+        let slots = u64::from(self.slots);
+        let [once, again] = [ONCE, AGAIN]
+            .map(|list| u64::from(self.lists.len(list)) + u64::from(self.ghosts.len(list)));
+        if once >= slots {
+            self.ghosts.forget_oldest(ONCE);
+        } else if once + again >= 2 * slots {
+            self.ghosts.forget_oldest(AGAIN);
+        }
+    }
+}
+
+impl Policy for Arc {
+    fn insert(&mut self, slot: u32, key: u64) {
+        let returns = if self.returning == Some(key) {
+            self.returning = None;
+            true
+        } else {
+            self.target = self.adapted(self.ghosts.list_of(key));
+            self.ghosts.forget(key).is_some()
+        };
+        if !returns {
+            self.trim();
+        }
+        self.keys[slot as usize] = key;
+        self.lists.push(if returns { AGAIN } else { ONCE }, slot);
+    }
+
+    fn touch(&mut self, slot: u32) {
+        self.lists.renew(AGAIN, slot);
+    }
+
+    fn evict(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let ghost = self.ghosts.list_of(key);
+        let target = self.adapted(ghost);
+        let mut left = f64::from(self.lists.len(ONCE));
+        let mut next = [self.lists.oldest(ONCE), self.lists.oldest(AGAIN)];
+        let (list, slot) = loop {
+            let first = left > target || (ghost == Some(AGAIN) && left == target);
+            let list = match next {
+                [None, None] => return None,
+                [Some(_), None] => ONCE,
+                [None, Some(_)] => AGAIN,
+                [Some(_), Some(_)] => usize::from(!first),
+            };
+            let slot = next[list]?;
+            if evictable(slot) {
+                break (list, slot);
+            }
+            next[list] = self.lists.newer(slot);
+            left -= f64::from(u32::from(list == ONCE));
+        };
+        // The one case in which the key is not remembered: T1 is all there is.
+        let all_once = ghost.is_none() && self.lists.len(ONCE) == self.slots;
+        self.target = target;
+        if self.ghosts.forget(key).is_some() {
+            self.returning = Some(key);
+        } else {
+            self.trim();
+        }
+        self.lists.take(slot);
+        if !all_once {
+            if self.ghosts.is_full() && self.ghosts.forget_oldest(AGAIN).is_none() {
+                self.ghosts.forget_oldest(ONCE);
+            }
+            self.ghosts.remember(list, self.keys[slot as usize]);
+        }
+        Some(slot)
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.lists.take(slot);
+    }
+}

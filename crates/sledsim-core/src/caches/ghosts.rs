@@ -1,0 +1,72 @@
+//! Keys that were given up and are remembered.
+
+use super::Directory;
+use super::lists::Lists;
+
+/// `N` lists of keys in the order of their coming, each key in one at most;
+/// together they have room for a fixed number.
+#[derive(Debug)]
+pub(super) struct Ghosts<const N: usize> {
+    lists: Lists<N>,
+    directory: Directory,
+    /// By number.
+    keys: Vec<u64>,
+    /// Numbers that no key has.
+    free: Vec<u32>,
+}
+
+impl<const N: usize> Ghosts<N> {
+    /// None yet, with room for `most`.
+    pub fn new(most: u32) -> Self {
+        Self {
+            lists: Lists::new(most),
+            directory: Directory::with_capacity(most as usize),
+            keys: vec![0; most as usize],
+            free: (0..most).rev().collect(),
+        }
+    }
+
+    /// How many are in `list`.
+    pub fn len(&self, list: usize) -> u32 {
+        self.lists.len(list)
+    }
+
+    /// Whether there is room for no more.
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// The list that `key` is in.
+    pub fn list_of(&self, key: u64) -> Option<usize> {
+        let number = self.directory.get(key)?;
+        Some(self.lists.list_of(number))
+    }
+
+    /// Forgets `key`; the list that it was in.
+    pub fn forget(&mut self, key: u64) -> Option<usize> {
+        let number = self.directory.remove(key)?;
+        let list = self.lists.list_of(number);
+        self.lists.take(number);
+        self.free.push(number);
+        Some(list)
+    }
+
+    /// Forgets the oldest in `list`, if there is any.
+    pub fn forget_oldest(&mut self, list: usize) -> Option<u64> {
+        let oldest = self.lists.oldest(list)?;
+        let key = self.keys[oldest as usize];
+        self.forget(key);
+        Some(key)
+    }
+
+    /// Remembers `key`, which is in no list, in `list`; nothing if there is no
+    /// room.
+    pub fn remember(&mut self, list: usize, key: u64) {
+        let Some(number) = self.free.pop() else {
+            return;
+        };
+        self.keys[number as usize] = key;
+        self.directory.insert(key, number);
+        self.lists.push(list, number);
+    }
+}

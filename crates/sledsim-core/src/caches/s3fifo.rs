@@ -1,0 +1,145 @@
+//! S3-FIFO: three queues, first in first out (Yang, Zhang, Qiu, Yue,
+//! Vinayak, SOSP 2023, Algorithm 1).
+//!
+//! A key that was missed enters the small queue, or the main queue if it is
+//! remembered as given up from the small one. A slot counts its hits up to 3.
+//! At the old end of the small queue, what was hit twice or more moves on to
+//! the main queue with its count cleared; the rest is given up and remembered.
+//! At the old end of the main queue, what has a count goes back to the new end
+//! with one less; the rest is given up. The small queue gives up if it holds its
+//! share of the slots (at least one) or more, else the main queue does. As many
+//! keys are remembered as the main queue has slots.
+//!
+//! One reading: when something moves on and the main queue then holds more than
+//! its share, it gives up one, and that is all that is given up for this miss.
+//!
+//! The queues pass over busy slots as if they were not there. Of two queues,
+//! the one with nothing to give up leaves it to the other.
+
+use super::Policy;
+use super::ghosts::Ghosts;
+use super::lists::Lists;
+
+const SMALL: usize = 0;
+const MAIN: usize = 1;
+
+/// Hits are counted up to here.
+const MOST_HITS: u8 = 3;
+/// With so many hits a slot moves on from the small queue.
+const MOVES_ON: u8 = 2;
+
+/// The small and the main queue, and the keys that are remembered.
+#[derive(Debug)]
+pub struct S3Fifo {
+    /// Share of the small queue.
+    small: u32,
+    /// Share of the main queue.
+    main: u32,
+    queues: Lists<2>,
+    /// By slot.
+    hits: Vec<u8>,
+    /// By slot.
+    keys: Vec<u64>,
+    ghosts: Ghosts<1>,
+}
+
+impl S3Fifo {
+    /// For a cache of `slots` empty slots, of which the share `small`, rounded
+    /// down, is that of the small queue.
+    #[must_use]
+    pub fn new(slots: u32, small: f64) -> Self {
+        let small = ((f64::from(slots) * small) as u32).max(1).min(slots);
+        let main = slots - small;
+        Self {
+            small,
+            main,
+            queues: Lists::new(slots),
+            hits: vec![0; slots as usize],
+            keys: vec![0; slots as usize],
+            ghosts: Ghosts::new(main),
+        }
+    }
+
+    /// Gives up a slot of the small queue, or of the main one for what moves on.
+    fn from_small(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let mut next = self.queues.oldest(SMALL);
+        while let Some(slot) = next {
+            next = self.queues.newer(slot);
+            if !evictable(slot) {
+                continue;
+            }
+            if self.hits[slot as usize] < MOVES_ON {
+                self.queues.take(slot);
+                self.remember(self.keys[slot as usize]);
+                return Some(slot);
+            }
+            self.hits[slot as usize] = 0;
+            self.queues.renew(MAIN, slot);
+            if self.queues.len(MAIN) > self.main
+                && let Some(gone) = self.from_main(evictable)
+            {
+                return Some(gone);
+            }
+        }
+        None
+    }
+
+    /// Gives up a slot of the main queue.
+    fn from_main(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let mut next = self.queues.oldest(MAIN);
+        while let Some(slot) = next {
+            if !evictable(slot) {
+                next = self.queues.newer(slot);
+                continue;
+            }
+            let hits = &mut self.hits[slot as usize];
+            if *hits == 0 {
+                self.queues.take(slot);
+                return Some(slot);
+            }
+            *hits -= 1;
+            next = self.queues.newer(slot).or(Some(slot));
+            self.queues.renew(MAIN, slot);
+        }
+        None
+    }
+
+    fn remember(&mut self, key: u64) {
+        if self.ghosts.is_full() {
+            self.ghosts.forget_oldest(0);
+        }
+        self.ghosts.remember(0, key);
+    }
+}
+
+impl Policy for S3Fifo {
+    fn insert(&mut self, slot: u32, key: u64) {
+        let was_given_up = self.ghosts.forget(key).is_some();
+        let queue = if was_given_up { MAIN } else { SMALL };
+        self.hits[slot as usize] = 0;
+        self.keys[slot as usize] = key;
+        self.queues.push(queue, slot);
+    }
+
+    fn touch(&mut self, slot: u32) {
+        let hits = &mut self.hits[slot as usize];
+        *hits = (*hits + 1).min(MOST_HITS);
+    }
+
+    fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let first = if self.queues.len(SMALL) >= self.small {
+            self.from_small(evictable)
+        } else {
+            None
+        };
+        first
+            .or_else(|| self.from_main(evictable))
+            .or_else(|| self.from_small(evictable))
+            // What has moved on.
+            .or_else(|| self.from_main(evictable))
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.queues.take(slot);
+    }
+}
