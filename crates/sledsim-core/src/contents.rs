@@ -35,5 +35,5 @@ pub trait Contents {
     fn recover(&mut self, at: Nanos) -> Nanos;
 
     /// The token that a read of `lbn` would return when nothing is under way.
-    fn token(&self, lbn: u64) -> u64;
+    fn token(&mut self, lbn: u64) -> u64;
 }

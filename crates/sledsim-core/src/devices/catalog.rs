@@ -6,6 +6,7 @@ use super::memory::Memory;
 use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::error::{Error, Result};
+use crate::hybrids::mcd::{Mcd, McdSpec};
 use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 13] = [
+pub const PRESETS: [(&str, &str); 17] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -43,6 +44,10 @@ pub const PRESETS: [(&str, &str); 13] = [
     ),
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
+    ("disk", include_str!("../../data/devices/disk.toml")),
+    ("mcd", include_str!("../../data/devices/mcd.toml")),
+    ("disk_ram", include_str!("../../data/devices/disk_ram.toml")),
+    ("mems", include_str!("../../data/devices/mems.toml")),
 ];
 
 /// How many bases may stand on each other; more is a circle.
@@ -78,6 +83,17 @@ enum Kind {
         front: Box<Device>,
         back: Box<Device>,
     },
+    Mcd {
+        spec: Box<McdSpec>,
+        front: Box<Device>,
+        back: Box<Device>,
+    },
+    /// A device behind the cache of a controller.
+    Cached {
+        spec: Box<McdSpec>,
+        memory: Memory,
+        device: Box<Device>,
+    },
 }
 
 /// Reads the keys of one kind of device: its name, its keys, and the folder
@@ -85,7 +101,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 6] = [
+const KINDS: [(&str, Read); 7] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -96,6 +112,7 @@ const KINDS: [(&str, Read); 6] = [
     ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
     ("stripe", read_stripe),
     ("read_cache", read_read_cache),
+    ("mcd", read_mcd),
 ];
 
 fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
@@ -116,13 +133,44 @@ fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kin
     })
 }
 
-fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+/// Reads the devices `[front]` and `[back]`.
+fn read_pair(
+    name: &str,
+    keys: &mut Keys,
+    beside: Option<&Path>,
+) -> Result<(Box<Device>, Box<Device>)> {
     let mut part = |part: &str| -> Result<Box<Device>> {
         let keys = table(keys, part)?;
         let device = Device::read(&format!("{name}.{part}"), keys, beside)?;
         Ok(Box::new(device))
     };
-    let (front, back) = (part("front")?, part("back")?);
+    Ok((part("front")?, part("back")?))
+}
+
+fn read_mcd(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = read_pair(name, keys, beside)?;
+    let spec = Box::new(McdSpec::read(keys, front.blocks(), back.blocks())?);
+    Ok(Kind::Mcd { spec, front, back })
+}
+
+/// Reads the cache of a controller before `device`, its table.
+fn read_cached(mut keys: Keys, device: Device) -> Result<Kind> {
+    let (spec, blocks) = McdSpec::read_controller(&mut keys, device.blocks())?;
+    let memory = Memory {
+        blocks,
+        latency: spec.buffer_latency,
+        block_time: spec.buffer_block_time,
+    };
+    keys.finish()?;
+    Ok(Kind::Cached {
+        spec: Box::new(spec),
+        memory,
+        device: Box::new(device),
+    })
+}
+
+fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = read_pair(name, keys, beside)?;
     if front.blocks() > MAX_FRONT_BLOCKS {
         let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
         return Err(keys.refuse("front", must));
@@ -165,15 +213,22 @@ impl Device {
         let mut keys = with_base(keys, beside)?;
         let all = keys.clone();
         let _title = keys.text("title")?;
+        let cache = keys.take_table("controller_cache");
         let read = keys.choice("kind", &KINDS)?;
-        let kind = read(name, &mut keys, beside)?;
+        let cached = format!("{name}.device");
+        let inner = if cache.is_some() { &cached } else { name };
+        let kind = read(inner, &mut keys, beside)?;
         keys.finish()?;
-        Ok(Self {
+        let device = |name: &str, kind| Self {
             name: name.to_owned(),
             kind,
-            keys: all,
+            keys: all.clone(),
             layout: None,
             background: None,
+        };
+        Ok(match cache {
+            None => device(name, kind),
+            Some(cache) => device(name, read_cached(cache, device(inner, kind))?),
         })
     }
 
@@ -193,6 +248,8 @@ impl Device {
             Kind::Memory(_) => "memory",
             Kind::Stripe { .. } => "stripe",
             Kind::ReadCache { .. } => "read_cache",
+            Kind::Mcd { .. } => "mcd",
+            Kind::Cached { .. } => "controller_cache",
         }
     }
 
@@ -203,7 +260,10 @@ impl Device {
             Kind::Mems(_) | Kind::Disk(_) => true,
             Kind::Flash(_) | Kind::Memory(_) => false,
             Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
-            Kind::ReadCache { front, back } => front.has_positions() || back.has_positions(),
+            Kind::ReadCache { front, back } | Kind::Mcd { front, back, .. } => {
+                front.has_positions() || back.has_positions()
+            }
+            Kind::Cached { device, .. } => device.has_positions(),
         }
     }
 
@@ -293,6 +353,8 @@ impl Device {
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
+            Kind::Mcd { back, .. } => return back.blocks(),
+            Kind::Cached { device, .. } => return device.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -387,6 +449,28 @@ impl Device {
                 let back = back.build_into(scheduler, names);
                 Box::new(ReadCache::new(&self.name, device, front, back))
             }
+            Kind::Mcd { spec, front, back } => {
+                let front = front.build_into(scheduler, names);
+                let back = back.build_into(scheduler, names);
+                Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
+            }
+            Kind::Cached {
+                spec,
+                memory,
+                device: behind,
+            } => {
+                let number = names.len() as u16;
+                names.push(format!("{}.controller_cache", self.name));
+                let front = Box::new(Station::new(
+                    &names[names.len() - 1],
+                    number,
+                    *memory,
+                    scheduler(),
+                    Interface::default(),
+                ));
+                let back = behind.build_into(scheduler, names);
+                Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
+            }
         }
     }
 
@@ -404,7 +488,10 @@ impl Device {
             Kind::Disk(disk) => disk.derived(),
             Kind::Flash(flash) => flash.derived(),
             Kind::Memory(memory) => memory.derived(),
-            Kind::Stripe { .. } | Kind::ReadCache { .. } => {
+            Kind::Stripe { .. }
+            | Kind::ReadCache { .. }
+            | Kind::Mcd { .. }
+            | Kind::Cached { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
             }

@@ -99,6 +99,16 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// `units` of `unit_blocks`, one behind the other.
+    #[must_use]
+    pub fn dense(units: u64, unit_blocks: u64) -> Self {
+        Self {
+            units,
+            base: 0,
+            stride_blocks: unit_blocks,
+        }
+    }
+
     /// The first LBN of `unit`, counted from 0, on the front.
     #[must_use]
     pub fn lbn(&self, unit: u64) -> u64 {
