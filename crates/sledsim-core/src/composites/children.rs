@@ -45,6 +45,8 @@ impl Ord for Due {
 /// first, in the order of announcement, then wakes by index.
 pub struct Children {
     models: Vec<Box<dyn Model>>,
+    /// When each wakes, as it said last.
+    wakes: Vec<Option<Nanos>>,
     due: BinaryHeap<Reverse<Due>>,
     sequence: u64,
 }
@@ -80,6 +82,7 @@ impl Children {
     #[must_use]
     pub fn new(models: Vec<Box<dyn Model>>) -> Self {
         Self {
+            wakes: models.iter().map(|model| model.wake_at()).collect(),
             models,
             due: BinaryHeap::new(),
             sequence: 0,
@@ -121,9 +124,11 @@ impl Children {
         self.models[index].contents()
     }
 
-    /// Forgets all announcements: power failed.
+    /// Forgets all that was announced: power failed, and the children begin
+    /// anew.
     pub fn forget(&mut self) {
         self.due.clear();
+        self.wakes = self.models.iter().map(|model| model.wake_at()).collect();
     }
 
     /// Hands `request` to child `index`.
@@ -134,14 +139,16 @@ impl Children {
             child: index,
             above: answers,
         };
-        self.models[index].submit(request, &mut desk);
+        let model = &mut self.models[index];
+        model.submit(request, &mut desk);
+        self.wakes[index] = model.wake_at();
     }
 
     /// The child that wakes first, and when.
     fn first_wake(&self) -> Option<(Nanos, usize)> {
-        let wakes = self.models.iter().enumerate();
+        let wakes = self.wakes.iter().enumerate();
         wakes
-            .filter_map(|(index, model)| Some((model.wake_at()?, index)))
+            .filter_map(|(index, wake)| Some(((*wake)?, index)))
             .min()
     }
 
@@ -186,7 +193,9 @@ impl Children {
             child,
             above: answers,
         };
-        self.models[child].wake(at, &mut desk);
+        let model = &mut self.models[child];
+        model.wake(at, &mut desk);
+        self.wakes[child] = model.wake_at();
         Some(None)
     }
 

@@ -333,6 +333,7 @@ impl Contents for Mcd {
                 self.now = self.now.max(contents.recover(at));
             }
         }
+        self.children.forget();
         if self.spec.headers {
             let slots: Vec<u32> = (0..self.slots.len() as u32).collect();
             for some in slots.chunks(HEADERS_AT_ONCE) {
