@@ -475,6 +475,9 @@ fn difference(now: &Report, before: &Report) -> Report {
         name: now.name.clone(),
         busy: now.busy.since(before.busy),
         energy: now.energy - before.energy,
+        counts: (now.counts.iter().zip(&before.counts))
+            .map(|(&(name, now), &(_, before))| (name, now - before))
+            .collect(),
     }
 }
 
