@@ -6,6 +6,7 @@ use super::memory::Memory;
 use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::error::{Error, Result};
+use crate::hybrids::mwb::{Mwb, MwbSpec};
 use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
@@ -78,6 +79,11 @@ enum Kind {
         front: Box<Device>,
         back: Box<Device>,
     },
+    Mwb {
+        spec: MwbSpec,
+        front: Box<Device>,
+        back: Box<Device>,
+    },
 }
 
 /// Reads the keys of one kind of device: its name, its keys, and the folder
@@ -85,7 +91,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 6] = [
+const KINDS: [(&str, Read); 7] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -96,6 +102,7 @@ const KINDS: [(&str, Read); 6] = [
     ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
     ("stripe", read_stripe),
     ("read_cache", read_read_cache),
+    ("mwb", read_mwb),
 ];
 
 fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
@@ -116,18 +123,33 @@ fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kin
     })
 }
 
-fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+/// The devices in the tables `front` and `back`.
+fn front_and_back(
+    name: &str,
+    keys: &mut Keys,
+    beside: Option<&Path>,
+) -> Result<(Box<Device>, Box<Device>)> {
     let mut part = |part: &str| -> Result<Box<Device>> {
         let keys = table(keys, part)?;
         let device = Device::read(&format!("{name}.{part}"), keys, beside)?;
         Ok(Box::new(device))
     };
-    let (front, back) = (part("front")?, part("back")?);
+    Ok((part("front")?, part("back")?))
+}
+
+fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = front_and_back(name, keys, beside)?;
     if front.blocks() > MAX_FRONT_BLOCKS {
         let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
         return Err(keys.refuse("front", must));
     }
     Ok(Kind::ReadCache { front, back })
+}
+
+fn read_mwb(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = front_and_back(name, keys, beside)?;
+    let spec = MwbSpec::read(keys, front.blocks(), back.blocks())?;
+    Ok(Kind::Mwb { spec, front, back })
 }
 
 /// An override of a key: name, value, and who asked (`--set device.idle`,
@@ -193,6 +215,7 @@ impl Device {
             Kind::Memory(_) => "memory",
             Kind::Stripe { .. } => "stripe",
             Kind::ReadCache { .. } => "read_cache",
+            Kind::Mwb { .. } => "mwb",
         }
     }
 
@@ -203,7 +226,9 @@ impl Device {
             Kind::Mems(_) | Kind::Disk(_) => true,
             Kind::Flash(_) | Kind::Memory(_) => false,
             Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
-            Kind::ReadCache { front, back } => front.has_positions() || back.has_positions(),
+            Kind::ReadCache { front, back } | Kind::Mwb { front, back, .. } => {
+                front.has_positions() || back.has_positions()
+            }
         }
     }
 
@@ -293,6 +318,7 @@ impl Device {
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
+            Kind::Mwb { back, .. } => return back.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -387,6 +413,11 @@ impl Device {
                 let back = back.build_into(scheduler, names);
                 Box::new(ReadCache::new(&self.name, device, front, back))
             }
+            Kind::Mwb { spec, front, back } => {
+                let front = front.build_into(scheduler, names);
+                let back = back.build_into(scheduler, names);
+                Box::new(Mwb::new(&self.name, device, *spec, front, back))
+            }
         }
     }
 
@@ -407,6 +438,13 @@ impl Device {
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
+            }
+            Kind::Mwb { spec, .. } => {
+                let blocks = self.blocks();
+                let mut derived =
+                    json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES });
+                spec.derive_into(&mut derived);
+                derived
             }
         };
         json!({

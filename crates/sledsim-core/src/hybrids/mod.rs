@@ -4,6 +4,7 @@
 //! small, child [`BACK`] slow and large, and the hybrid offers the blocks of the
 //! back. Any model will do for either.
 
+pub mod mwb;
 pub mod placement;
 
 /// Index of the fast child.
