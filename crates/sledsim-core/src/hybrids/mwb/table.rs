@@ -86,7 +86,9 @@ impl Table {
     /// Forgets what `old` placed, where it is still the newest.
     pub(super) fn remove(&mut self, old: Placed) {
         let mut from = old.lbn;
-        while let Some((&lbn, &(blocks, address))) = self.pieces.range(from..old.end()).next() {
+        while from < old.end()
+            && let Some((&lbn, &(blocks, address))) = self.pieces.range(from..old.end()).next()
+        {
             from = lbn + u64::from(blocks);
             if address == old.address + (lbn - old.lbn) {
                 self.pieces.remove(&lbn);
