@@ -7,11 +7,11 @@ mod crashes;
 #[path = "mwb/keeper.rs"]
 mod keeper;
 
-use common::{Rows, device, run_open};
+use common::{Rows, run_open};
 use sledsim_core::devices::Device;
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::error::Result;
-use sledsim_core::hybrids::mwb::{Mwb, MwbSpec};
+use sledsim_core::hybrids::mwb::MwbSpec;
 use sledsim_core::keys::Keys;
 use sledsim_core::model::Model;
 use sledsim_core::random::Stream;
@@ -20,7 +20,7 @@ use sledsim_core::row::Row;
 use sledsim_core::schedulers::Fcfs;
 use sledsim_core::units::Nanos;
 use sledsim_core::workloads::Source;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const FRONT: u16 = 1;
 const BACK: u16 = 2;
@@ -469,7 +469,7 @@ fn a_write_larger_than_the_front_goes_through_it() {
 }
 
 /// Requests one after the other at their arrivals.
-struct Listed(std::collections::VecDeque<Request>);
+struct Listed(VecDeque<Request>);
 
 impl Source for Listed {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
@@ -744,35 +744,39 @@ fn nothing_completes_before_the_front_has_it() {
     }
 }
 
+/// Writes of 8 KB, half of them all over the device and half on few places,
+/// `gap_ns` apart: how many per second of real time.
+fn speed_of(text: &str, gap_ns: u64) -> f64 {
+    let mut chance = Stream::new(1, "speed");
+    let blocks = read(text).expect("a device").blocks() / 16;
+    let list: VecDeque<Request> = (0..1_000_000)
+        .map(|id| {
+            let lbn = 16 * chance.below(if id % 2 == 0 { blocks } else { 4000 });
+            Request::new(id, Nanos(id * gap_ns), Write, lbn, 16)
+        })
+        .collect();
+    let (mut model, mut source) = (build(text), Listed(list));
+    let start = std::time::Instant::now();
+    let limits = Limits::default();
+    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| {
+        Ok(())
+    });
+    assert_eq!(outcome.expect("no errors").completed, 1_000_000);
+    1e6 / start.elapsed().as_secs_f64()
+}
+
 #[test]
 #[ignore = "a measurement: cargo test --release --test mwb -- --ignored --nocapture"]
 fn speed() {
-    let text = "title = 'MWB'\nkind = 'mwb'\nfront_mib = 256\nfront_placement = 'centre'\n\
-                [front]\nbase = 'msst2005'\n[back]\nbase = 'atlas10k-50mbps'\n";
-    let mut chance = Stream::new(1, "speed");
-    let blocks = read(text).expect("a device").blocks() / 16;
-    let list: Vec<Request> = (0..1_000_000)
-        .map(|id| {
-            let lbn = 16 * chance.below(if id % 2 == 0 { blocks } else { 4000 });
-            Request::new(id, Nanos(id * 10_000_000), Write, lbn, 16)
-        })
-        .collect();
-    let mut model = build(text);
-    let mut source = Listed(list.into());
-    let start = std::time::Instant::now();
-    let outcome = simulate(
-        &mut source,
-        &mut *model,
-        &mut Count(0),
-        Limits::default(),
-        &mut |_| Ok(()),
-    );
-    let s = start.elapsed().as_secs_f64();
-    let outcome = outcome.expect("no errors");
-    println!(
-        "{} writes of 8 KB in {s:.2} s: {:.0} per s",
-        outcome.completed,
-        1e6 / s
-    );
-    let _ = (device("g2", &[]), Mwb::new);
+    let buffer = "title = 'MWB'\nkind = 'mwb'\nfront_mib = 256\n\
+                  [front]\nbase = 'msst2005'\n[back]\nbase = 'atlas10k-50mbps'\n";
+    let keeps = buffer.replace("front_mib = 256", "clean_idle_above = 0.9\nclean_above = 1");
+    for (name, text) in [
+        ("front alone", "base = 'msst2005'"),
+        ("back alone", "base = 'atlas10k-50mbps'"),
+        ("buffer, all in the logs", &*keeps),
+        ("buffer, cleaned while idle", buffer),
+    ] {
+        println!("{name}: {:.0} writes per s", speed_of(text, 20_000_000));
+    }
 }

@@ -73,7 +73,7 @@ impl Mwb {
         match self.timing.cleaner.next {
             Some(Next::Mark) => !logs.are_read(self.timing.cleaner.logs),
             Some(_) => true,
-            None => logs.cleanable() > 0 || logs.only_one().is_some(),
+            None => logs.cleanable(1) > 0 || logs.only_one().is_some(),
         }
     }
 
@@ -120,7 +120,8 @@ impl Mwb {
         let timing = &mut self.timing;
         let too_many = timing.logs.in_use().saturating_sub(self.spec.to).max(1);
         let cleaner = &mut timing.cleaner;
-        cleaner.logs = (self.spec.clean_logs.min(too_many)).min(timing.logs.cleanable());
+        let most = self.spec.clean_logs.min(too_many);
+        cleaner.logs = timing.logs.cleanable(most);
         cleaner.pieces.clear();
         for log in timing.logs.iter().take(cleaner.logs as usize) {
             for &placed in &log.placed {

@@ -127,9 +127,10 @@ impl Logs {
         header
     }
 
-    /// How many of the oldest logs could be cleaned now.
-    pub(super) fn cleanable(&self) -> u64 {
-        self.logs.iter().take_while(|log| log.summarised).count() as u64
+    /// How many of the oldest logs could be cleaned now, up to `most`.
+    pub(super) fn cleanable(&self, most: u64) -> u64 {
+        let oldest = self.logs.iter().take(most as usize);
+        oldest.take_while(|log| log.summarised).count() as u64
     }
 
     /// The number of the only log in use, if it takes records and could be

@@ -1,6 +1,7 @@
 //! The lookup table: where on the front the newest of each block is.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Blocks of the back that lie one behind the other on the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +32,19 @@ pub(super) struct Table {
 impl Table {
     /// Enters what was written, but for blocks that are known to be newer.
     pub(super) fn put(&mut self, new: Placed) {
-        if let Some((blocks, address)) = self.pieces.get_mut(&new.lbn)
-            && *blocks == new.blocks
-        {
-            *address = new.address.max(*address);
-            return;
-        }
         let end = new.end();
+        // Mostly it is there as a whole, or nothing of it.
+        match self.pieces.range_mut(..end).next_back() {
+            Some((&lbn, (blocks, address))) if lbn == new.lbn && *blocks == new.blocks => {
+                *address = new.address.max(*address);
+                return;
+            }
+            Some((&lbn, (blocks, _))) if lbn + u64::from(*blocks) > new.lbn => {}
+            _ => {
+                self.pieces.insert(new.lbn, (new.blocks, new.address));
+                return;
+            }
+        }
         self.cut(new.lbn);
         self.cut(end);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -85,6 +92,12 @@ impl Table {
 
     /// Forgets what `old` placed, where it is still the newest.
     pub(super) fn remove(&mut self, old: Placed) {
+        if let Entry::Occupied(there) = self.pieces.entry(old.lbn)
+            && *there.get() == (old.blocks, old.address)
+        {
+            there.remove();
+            return;
+        }
         let mut from = old.lbn;
         while from < old.end()
             && let Some((&lbn, &(blocks, address))) = self.pieces.range(from..old.end()).next()
@@ -121,6 +134,9 @@ impl Table {
 
     /// Visits the parts of `placed` that are still the newest.
     pub(super) fn live(&self, placed: Placed, mut each: impl FnMut(Placed)) {
+        if self.pieces.get(&placed.lbn) == Some(&(placed.blocks, placed.address)) {
+            return each(placed);
+        }
         self.visit(placed.lbn, placed.blocks, |lbn, blocks, address| {
             let there = placed.address + (lbn - placed.lbn);
             if address == Some(there) {
