@@ -32,7 +32,7 @@ fn every_value_of_every_preset_has_its_source() {
             Some("mems") => 37,
             Some("flash") => 10,
             Some("mcd") => 12,
-            Some("mwb") => 14,
+            Some("mwb") => 13,
             _ => 5,
         };
         let is_cached = parameters.contains_key("controller_cache.cache_mib");

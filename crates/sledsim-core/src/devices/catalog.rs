@@ -7,6 +7,7 @@ use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::error::{Error, Result};
 use crate::hybrids::mcd::{Mcd, McdSpec};
+use crate::hybrids::mwb::{Mwb, MwbSpec};
 use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 17] = [
+pub const PRESETS: [(&str, &str); 18] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -45,6 +46,7 @@ pub const PRESETS: [(&str, &str); 17] = [
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
     ("disk", include_str!("../../data/devices/disk.toml")),
+    ("mwb", include_str!("../../data/devices/mwb.toml")),
     ("mcd", include_str!("../../data/devices/mcd.toml")),
     ("disk_ram", include_str!("../../data/devices/disk_ram.toml")),
     ("mems", include_str!("../../data/devices/mems.toml")),
@@ -94,6 +96,11 @@ enum Kind {
         memory: Memory,
         device: Box<Device>,
     },
+    Mwb {
+        spec: MwbSpec,
+        front: Box<Device>,
+        back: Box<Device>,
+    },
 }
 
 /// Reads the keys of one kind of device: its name, its keys, and the folder
@@ -101,7 +108,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 7] = [
+const KINDS: [(&str, Read); 8] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -113,6 +120,7 @@ const KINDS: [(&str, Read); 7] = [
     ("stripe", read_stripe),
     ("read_cache", read_read_cache),
     ("mcd", read_mcd),
+    ("mwb", read_mwb),
 ];
 
 fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
@@ -176,6 +184,12 @@ fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result
         return Err(keys.refuse("front", must));
     }
     Ok(Kind::ReadCache { front, back })
+}
+
+fn read_mwb(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = read_pair(name, keys, beside)?;
+    let spec = MwbSpec::read(keys, front.blocks(), back.blocks())?;
+    Ok(Kind::Mwb { spec, front, back })
 }
 
 /// An override of a key: name, value, and who asked (`--set device.idle`,
@@ -250,6 +264,7 @@ impl Device {
             Kind::ReadCache { .. } => "read_cache",
             Kind::Mcd { .. } => "mcd",
             Kind::Cached { .. } => "controller_cache",
+            Kind::Mwb { .. } => "mwb",
         }
     }
 
@@ -260,9 +275,9 @@ impl Device {
             Kind::Mems(_) | Kind::Disk(_) => true,
             Kind::Flash(_) | Kind::Memory(_) => false,
             Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
-            Kind::ReadCache { front, back } | Kind::Mcd { front, back, .. } => {
-                front.has_positions() || back.has_positions()
-            }
+            Kind::ReadCache { front, back }
+            | Kind::Mcd { front, back, .. }
+            | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
             Kind::Cached { device, .. } => device.has_positions(),
         }
     }
@@ -353,7 +368,7 @@ impl Device {
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
-            Kind::Mcd { back, .. } => return back.blocks(),
+            Kind::Mcd { back, .. } | Kind::Mwb { back, .. } => return back.blocks(),
             Kind::Cached { device, .. } => return device.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
@@ -471,6 +486,11 @@ impl Device {
                 let back = behind.build_into(scheduler, names);
                 Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
             }
+            Kind::Mwb { spec, front, back } => {
+                let front = front.build_into(scheduler, names);
+                let back = back.build_into(scheduler, names);
+                Box::new(Mwb::new(&self.name, device, *spec, front, back))
+            }
         }
     }
 
@@ -494,6 +514,13 @@ impl Device {
             | Kind::Cached { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
+            }
+            Kind::Mwb { spec, .. } => {
+                let blocks = self.blocks();
+                let mut derived =
+                    json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES });
+                spec.derive_into(&mut derived);
+                derived
             }
         };
         json!({
