@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::load::Load;
 use crate::model::Model;
 use crate::schedulers::Choice as SchedulerChoice;
+use serde_json::{Value, json};
 
 /// When a write is promised to survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,4 +147,28 @@ pub fn test(
     };
     let promise = plan.promise.unwrap_or_else(|| device.promise());
     test_model(&build, promise, load, plan, check)
+}
+
+/// What was tested, how, and what came of it, as JSON.
+#[must_use]
+pub fn document(
+    device: &Device,
+    scheduler: &SchedulerChoice,
+    plan: &Plan,
+    report: &Report,
+) -> Value {
+    let mut document = json!({
+        "sledsim": env!("CARGO_PKG_VERSION"),
+        "device": device.name(),
+        "scheduler": scheduler.label(),
+        "promise": plan.promise.unwrap_or_else(|| device.promise()).name(),
+        "fua": plan.fua,
+        "flush": plan.flush,
+        "in_recovery_share": plan.in_recovery,
+        "passed": report.passed(),
+    });
+    if let (Some(all), Value::Object(more)) = (document.as_object_mut(), report.document()) {
+        all.extend(more);
+    }
+    document
 }
