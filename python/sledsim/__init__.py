@@ -11,6 +11,7 @@
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.comparison import Comparison, compare
+from sledsim.crashes import CrashReport, crash_test
 from sledsim.devices import (
     Access,
     Batch,
@@ -49,6 +50,7 @@ __all__ = [
     "Access",
     "Batch",
     "Comparison",
+    "CrashReport",
     "Device",
     "Disk",
     "DiskSeek",
@@ -73,6 +75,7 @@ __all__ = [
     "__version__",
     "compare",
     "convert_trace",
+    "crash_test",
     "device",
     "generate_trace",
     "import_device",

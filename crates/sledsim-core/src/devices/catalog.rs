@@ -5,6 +5,7 @@ use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
+use crate::crash::{Keeper, Promise};
 use crate::error::{Error, Result};
 use crate::hybrids::mcd::{Mcd, McdSpec};
 use crate::hybrids::mwb::{Mwb, MwbSpec};
@@ -268,6 +269,37 @@ impl Device {
         }
     }
 
+    /// The kinds there are.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|(name, _)| *name)
+    }
+
+    /// When a write to it is promised to survive a power failure.
+    #[must_use]
+    pub fn promise(&self) -> Promise {
+        let is_early = match &self.kind {
+            Kind::Mems(mems) => mems
+                .buffer
+                .is_some_and(|buffer| buffer.write_back_segments > 0),
+            Kind::Disk(disk) => disk.reports_early(),
+            Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { children, .. } => {
+                return if children.iter().all(|c| c.promise() == Promise::Completion) {
+                    Promise::Completion
+                } else {
+                    Promise::Flush
+                };
+            }
+            // What is in the back is what survives.
+            Kind::ReadCache { back, .. } => return back.promise(),
+        };
+        if is_early {
+            Promise::Flush
+        } else {
+            Promise::Completion
+        }
+    }
+
     /// Whether any part of it has positions that a request waits for.
     #[must_use]
     pub fn has_positions(&self) -> bool {
@@ -280,6 +312,10 @@ impl Device {
             | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
             Kind::Cached { device, .. } => device.has_positions(),
         }
+    }
+
+    fn is_composite(&self) -> bool {
+        matches!(self.kind, Kind::Stripe { .. } | Kind::ReadCache { .. })
     }
 
     /// The same device with its blocks laid out.
@@ -383,7 +419,7 @@ impl Device {
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
     ) -> (Box<dyn Model>, Vec<String>) {
         let mut names = Vec::new();
-        let model = self.build_into(scheduler, &mut names);
+        let model = self.build_into(scheduler, None, &mut names);
         (self.lay_out(model), names)
     }
 
@@ -401,6 +437,28 @@ impl Device {
     /// # Errors
     /// A scheduler that asks for positions where nothing has any.
     pub fn build_with(&self, scheduler: &SchedulerChoice) -> Result<(Box<dyn Model>, Vec<String>)> {
+        self.build_hosted(scheduler, false)
+    }
+
+    /// As [`Device::build_with`], with contents in every device that is not made
+    /// of others ([`Keeper`]); whether the whole keeps any is for it to say
+    /// ([`Model::contents`]). Times are the same.
+    ///
+    /// # Errors
+    /// As [`Device::build_with`].
+    pub fn build_keeping(
+        &self,
+        scheduler: &SchedulerChoice,
+    ) -> Result<(Box<dyn Model>, Vec<String>)> {
+        self.build_hosted(scheduler, true)
+    }
+
+    fn build_hosted(
+        &self,
+        scheduler: &SchedulerChoice,
+        keeping: bool,
+    ) -> Result<(Box<dyn Model>, Vec<String>)> {
+        let keeping = keeping.then_some(scheduler);
         let refuse = |label: &str, what: String| {
             let others = SchedulerChoice::names_without_positions().join(", ");
             Err(Error::Key(format!(
@@ -413,10 +471,12 @@ impl Device {
         }
         let make = || scheduler.make();
         let Some((host, depth)) = scheduler.host() else {
-            return Ok(self.build(&make));
+            let mut names = Vec::new();
+            let model = self.build_into(&make, keeping, &mut names);
+            return Ok((self.lay_out(model), names));
         };
         let mut names = vec![format!("{}.host", self.name)];
-        let model = self.build_into(&make, &mut names);
+        let model = self.build_into(&make, keeping, &mut names);
         if host.needs_positions() && model.mechanism().is_none() {
             let what = format!(
                 "{}, which has more than one part or none that moves,",
@@ -432,10 +492,24 @@ impl Device {
     fn build_into(
         &self,
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        keeping: Option<&SchedulerChoice>,
         names: &mut Vec<String>,
     ) -> Box<dyn Model> {
         let device = names.len() as u16;
         names.push(self.name.clone());
+        if let Some(choice) = keeping
+            && !self.is_composite()
+        {
+            let (leaf, choice) = (self.clone(), choice.clone());
+            let build = move || {
+                let mut before = vec![String::new(); usize::from(device)];
+                leaf.build_into(&|| choice.make(), None, &mut before)
+            };
+            return Box::new(Keeper::new(
+                self.promise() == Promise::Flush,
+                Box::new(build),
+            ));
+        }
         match &self.kind {
             Kind::Mems(mems) => {
                 mems.build(&self.name, device, scheduler(), self.background.clone())
@@ -455,13 +529,13 @@ impl Device {
             } => {
                 let children = children
                     .iter()
-                    .map(|child| child.build_into(scheduler, names))
+                    .map(|child| child.build_into(scheduler, keeping, names))
                     .collect();
                 Box::new(Stripe::new(&self.name, device, children, *unit_blocks))
             }
             Kind::ReadCache { front, back } => {
-                let front = front.build_into(scheduler, names);
-                let back = back.build_into(scheduler, names);
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
                 Box::new(ReadCache::new(&self.name, device, front, back))
             }
             Kind::Mcd { spec, front, back } => {

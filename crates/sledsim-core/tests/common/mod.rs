@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 pub mod policies;
+pub mod crashes;
 pub mod sleds;
 
 use flate2::read::GzDecoder;
