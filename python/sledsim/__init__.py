@@ -34,10 +34,12 @@ from sledsim.loads import (
     Load,
     convert_trace,
     generate_trace,
+    load_info,
     read_trace,
     sample_traces,
     trace_info,
     workload,
+    workload_presets,
 )
 from sledsim.simulation import Run, schedulers, simulate
 from sledsim.tables import Result, Spent, Table, table
@@ -77,6 +79,7 @@ __all__ = [
     "generate_trace",
     "import_device",
     "layout",
+    "load_info",
     "presets",
     "read_trace",
     "sample_traces",
@@ -86,4 +89,5 @@ __all__ = [
     "trace_info",
     "validate",
     "workload",
+    "workload_presets",
 ]

@@ -15,7 +15,7 @@ use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::stats::{self, Stats, series_batch};
 use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Workload;
+use sledsim_core::workloads::{PRESETS, Workload};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,17 @@ pub(crate) fn schedulers() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn workloads() -> Vec<&'static str> {
     Workload::names()
+}
+
+/// Names and titles of the workloads that come with sledsim.
+#[pyfunction]
+pub(crate) fn workload_presets() -> PyResult<Vec<(&'static str, String)>> {
+    let titled = |(name, text): (&'static str, &str)| {
+        let title = Keys::parse(text, name)?.text("title")?;
+        Ok((name, title))
+    };
+    let presets: Result<Vec<_>> = PRESETS.into_iter().map(titled).collect();
+    presets.map_err(to_python)
 }
 
 /// How often a run looks for signals and reports progress.
