@@ -40,6 +40,7 @@ from sledsim.loads import (
     trace_info,
     workload,
     workload_presets,
+    workload_spec,
 )
 from sledsim.simulation import Run, schedulers, simulate
 from sledsim.tables import Result, Spent, Table, table
@@ -90,4 +91,5 @@ __all__ = [
     "validate",
     "workload",
     "workload_presets",
+    "workload_spec",
 ]

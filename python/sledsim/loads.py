@@ -181,9 +181,27 @@ def load_info(
     return info
 
 
-def workload_presets() -> dict[str, str]:
-    """Return the titles of the workloads that come with sledsim, by name."""
-    return dict(_core.workload_presets())
+def workload_presets() -> list[str]:
+    """Return the names of the workloads that come with sledsim."""
+    return _core.workload_presets()
+
+
+def workload_spec(name: str) -> dict[str, Any]:
+    """Return what a workload of :func:`workload_presets` or a TOML file says.
+
+    Returns
+    -------
+    dict
+        ``name``, ``about``, and ``parameters``: each key with its ``value``, ``source`` and
+        ``origin``.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name, a file that cannot be read, or whatever is wrong with a key.
+    """
+    spec: dict[str, Any] = json.loads(_core.workload_show(name))
+    return spec
 
 
 def convert_trace(

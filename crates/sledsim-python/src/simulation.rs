@@ -15,7 +15,7 @@ use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::stats::{self, Stats, series_batch};
 use sledsim_core::units::Nanos;
-use sledsim_core::workloads::{PRESETS, Workload};
+use sledsim_core::workloads::{PRESETS, Workload, show};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -31,15 +31,16 @@ pub(crate) fn workloads() -> Vec<&'static str> {
     Workload::names()
 }
 
-/// Names and titles of the workloads that come with sledsim.
+/// Names of the workloads that come with sledsim.
 #[pyfunction]
-pub(crate) fn workload_presets() -> PyResult<Vec<(&'static str, String)>> {
-    let titled = |(name, text): (&'static str, &str)| {
-        let title = Keys::parse(text, name)?.text("title")?;
-        Ok((name, title))
-    };
-    let presets: Result<Vec<_>> = PRESETS.into_iter().map(titled).collect();
-    presets.map_err(to_python)
+pub(crate) fn workload_presets() -> Vec<&'static str> {
+    PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// A workload that is a preset or a file, as JSON.
+#[pyfunction]
+pub(crate) fn workload_show(name: &str) -> PyResult<String> {
+    Ok(show(name).map_err(to_python)?.to_string())
 }
 
 /// How often a run looks for signals and reports progress.

@@ -479,7 +479,8 @@ fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
     Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
 }
 
-fn to_json(value: &toml_edit::Value) -> Value {
+/// A value of a key, as JSON.
+pub(crate) fn to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::Boolean(value) => json!(value.value()),
         toml_edit::Value::Integer(value) => json!(value.value()),

@@ -15,7 +15,7 @@ mod sizes;
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
 pub use mix::{Mix, MixSpec};
-pub use presets::PRESETS;
+pub use presets::{PRESETS, show};
 pub(crate) use presets::{is_path, resolve};
 
 use crate::error::{Error, Result};

@@ -1,8 +1,11 @@
 //! Workloads that are files: those that come with sledsim, and those of users.
 
 use super::Workload;
+use crate::devices::to_json;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, did_you_mean};
+use crate::load::Load;
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The workloads that come with sledsim, by name.
@@ -41,7 +44,10 @@ pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<St
         };
         layers.push(load(&at)?);
     }
-    let base = layers.into_iter().rev().reduce(|base, layer| layer.over(base));
+    let base = layers
+        .into_iter()
+        .rev()
+        .reduce(|base, layer| layer.over(base));
     let mut base = base.unwrap_or_else(|| Keys::empty(name));
     let generators = Workload::names();
     let choices: Vec<_> = generators.iter().map(|name| (*name, *name)).collect();
@@ -54,6 +60,26 @@ pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<St
     let stem = Path::new(name).file_stem();
     let preset = stem.map_or_else(|| name.into(), |stem| stem.to_string_lossy().into_owned());
     Ok((kind.to_owned(), keys, Some(preset)))
+}
+
+/// The workload called `name`, a preset or the path of a file: every key with
+/// its value, source and origin.
+///
+/// # Errors
+/// As [`crate::load::Load::workload`].
+pub fn show(name: &str) -> Result<Value> {
+    Load::workload(name, Keys::empty(name))?;
+    let (_, keys, preset) = resolve(name, Keys::empty(name))?;
+    let mut parameters = Map::new();
+    for (key, value, source, origin) in keys.entries() {
+        let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+        parameters.insert(key.to_owned(), entry);
+    }
+    Ok(json!({
+        "name": preset.as_deref().unwrap_or(name),
+        "about": keys.about(),
+        "parameters": parameters,
+    }))
 }
 
 /// The keys of a preset, or of the file at this path.

@@ -29,7 +29,6 @@ struct Device {
 /// How many requests are recent.
 pub(super) const RECENT: usize = 16;
 
-
 /// The devices seen, ascending.
 pub(super) struct Devices {
     devices: Vec<Device>,

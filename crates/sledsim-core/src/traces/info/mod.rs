@@ -105,7 +105,10 @@ impl InfoSpec {
             "compression": compression.name(),
         });
         contents.facts(&mut facts);
-        facts["devices"] = contents.devices.facts(&|id| records.reader.device_name(id).map(str::to_owned)).into();
+        facts["devices"] = contents
+            .devices
+            .facts(&|id| records.reader.device_name(id).map(str::to_owned))
+            .into();
         facts["other_devices_requests"] = contents.devices.others().into();
         if self.picture {
             contents.picture(&mut facts);
