@@ -35,10 +35,13 @@ from sledsim.loads import (
     Load,
     convert_trace,
     generate_trace,
+    load_info,
     read_trace,
     sample_traces,
     trace_info,
     workload,
+    workload_presets,
+    workload_spec,
 )
 from sledsim.simulation import Run, schedulers, simulate
 from sledsim.tables import Result, Spent, Table, table
@@ -80,6 +83,7 @@ __all__ = [
     "generate_trace",
     "import_device",
     "layout",
+    "load_info",
     "presets",
     "read_trace",
     "sample_traces",
@@ -89,4 +93,6 @@ __all__ = [
     "trace_info",
     "validate",
     "workload",
+    "workload_presets",
+    "workload_spec",
 ]

@@ -454,7 +454,7 @@ pub(crate) fn run_one(
     if let Some(buffer) = &mut recorder.memory {
         recorder.batches.push(buffer.finish());
     }
-    let mut workload = source.facts();
+    let mut workload = load.facts(&source);
     if recorder.reached {
         workload["requests"] = json!(outcome.submitted); // the same run again, then
     }

@@ -33,12 +33,15 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, run, scenario, schedulers, workloads, write_atomically,
+        Load, Statistics, run, scenario, schedulers, workload_presets, workload_show, workloads,
+        write_atomically,
     };
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]
-    use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
+    use crate::traces::{
+        load_info, trace_convert, trace_generate, trace_info, workload_of_settings,
+    };
     #[pymodule_export]
     use crate::validation::{Validation, validate};
     #[pymodule_export]

@@ -86,16 +86,11 @@ enum Kind {
         front: Box<Device>,
         back: Box<Device>,
     },
+    /// Or the cache of a controller, of which the front is memory.
     Mcd {
         spec: Box<McdSpec>,
         front: Box<Device>,
         back: Box<Device>,
-    },
-    /// A device behind the cache of a controller.
-    Cached {
-        spec: Box<McdSpec>,
-        memory: Memory,
-        device: Box<Device>,
     },
     Mwb {
         spec: MwbSpec,
@@ -162,19 +157,24 @@ fn read_mcd(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> 
     Ok(Kind::Mcd { spec, front, back })
 }
 
-/// Reads the cache of a controller before `device`, its table.
-fn read_cached(mut keys: Keys, device: Device) -> Result<Kind> {
+/// Reads the cache of a controller called `name` before `device`, its table.
+fn read_controller_cache(name: &str, mut keys: Keys, device: Device) -> Result<Kind> {
     let (spec, blocks) = McdSpec::read_controller(&mut keys, device.blocks())?;
     let memory = Memory {
         blocks,
         latency: spec.buffer_latency,
         block_time: spec.buffer_block_time,
     };
+    let memory = Device::of(
+        &format!("{name}.controller_cache"),
+        Kind::Memory(memory),
+        &keys,
+    );
     keys.finish()?;
-    Ok(Kind::Cached {
+    Ok(Kind::Mcd {
         spec: Box::new(spec),
-        memory,
-        device: Box::new(device),
+        front: Box::new(memory),
+        back: Box::new(device),
     })
 }
 
@@ -234,17 +234,25 @@ impl Device {
         let inner = if cache.is_some() { &cached } else { name };
         let kind = read(inner, &mut keys, beside)?;
         keys.finish()?;
-        let device = |name: &str, kind| Self {
+        let device = Self::of(inner, kind, &all);
+        match cache {
+            None => Ok(device),
+            Some(cache) => Ok(Self::of(
+                name,
+                read_controller_cache(name, cache, device)?,
+                &all,
+            )),
+        }
+    }
+
+    fn of(name: &str, kind: Kind, keys: &Keys) -> Self {
+        Self {
             name: name.to_owned(),
             kind,
-            keys: all.clone(),
+            keys: keys.clone(),
             layout: None,
             background: None,
-        };
-        Ok(match cache {
-            None => device(name, kind),
-            Some(cache) => device(name, read_cached(cache, device(inner, kind))?),
-        })
+        }
     }
 
     /// Its name: the preset's, or the file's without its ending.
@@ -264,7 +272,6 @@ impl Device {
             Kind::Stripe { .. } => "stripe",
             Kind::ReadCache { .. } => "read_cache",
             Kind::Mcd { .. } => "mcd",
-            Kind::Cached { .. } => "controller_cache",
             Kind::Mwb { .. } => "mwb",
         }
     }
@@ -292,6 +299,7 @@ impl Device {
             }
             // What is in the back is what survives.
             Kind::ReadCache { back, .. } => return back.promise(),
+            Kind::Mcd { .. } | Kind::Mwb { .. } => false,
         };
         if is_early {
             Promise::Flush
@@ -310,12 +318,16 @@ impl Device {
             Kind::ReadCache { front, back }
             | Kind::Mcd { front, back, .. }
             | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
-            Kind::Cached { device, .. } => device.has_positions(),
         }
     }
 
     fn is_composite(&self) -> bool {
-        matches!(self.kind, Kind::Stripe { .. } | Kind::ReadCache { .. })
+        match self.kind {
+            Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } | Kind::Mwb { .. } => {
+                true
+            }
+        }
     }
 
     /// The same device with its blocks laid out.
@@ -405,7 +417,6 @@ impl Device {
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
             Kind::Mcd { back, .. } | Kind::Mwb { back, .. } => return back.blocks(),
-            Kind::Cached { device, .. } => return device.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -539,30 +550,13 @@ impl Device {
                 Box::new(ReadCache::new(&self.name, device, front, back))
             }
             Kind::Mcd { spec, front, back } => {
-                let front = front.build_into(scheduler, names);
-                let back = back.build_into(scheduler, names);
-                Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
-            }
-            Kind::Cached {
-                spec,
-                memory,
-                device: behind,
-            } => {
-                let number = names.len() as u16;
-                names.push(format!("{}.controller_cache", self.name));
-                let front = Box::new(Station::new(
-                    &names[names.len() - 1],
-                    number,
-                    *memory,
-                    scheduler(),
-                    Interface::default(),
-                ));
-                let back = behind.build_into(scheduler, names);
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
                 Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
             }
             Kind::Mwb { spec, front, back } => {
-                let front = front.build_into(scheduler, names);
-                let back = back.build_into(scheduler, names);
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
                 Box::new(Mwb::new(&self.name, device, *spec, front, back))
             }
         }
@@ -582,10 +576,7 @@ impl Device {
             Kind::Disk(disk) => disk.derived(),
             Kind::Flash(flash) => flash.derived(),
             Kind::Memory(memory) => memory.derived(),
-            Kind::Stripe { .. }
-            | Kind::ReadCache { .. }
-            | Kind::Mcd { .. }
-            | Kind::Cached { .. } => {
+            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
             }
@@ -667,7 +658,8 @@ fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
     Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
 }
 
-fn to_json(value: &toml_edit::Value) -> Value {
+/// A value of a key, as JSON.
+pub(crate) fn to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::Boolean(value) => json!(value.value()),
         toml_edit::Value::Integer(value) => json!(value.value()),

@@ -1,8 +1,8 @@
 //! What the integration tests share.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-pub mod policies;
 pub mod crashes;
+pub mod policies;
 pub mod sleds;
 
 use flate2::read::GzDecoder;

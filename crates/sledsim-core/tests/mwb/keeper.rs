@@ -43,6 +43,7 @@ impl Model for Fickle {
             name: "fickle".into(),
             busy: Nanos::ZERO,
             energy: Default::default(),
+            ..Report::default()
         });
     }
 }

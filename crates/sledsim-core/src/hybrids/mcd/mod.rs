@@ -215,8 +215,8 @@ impl Mcd {
             extents,
             ..Request::default()
         };
-        // A disk may report other writes before they are on its media.
-        request.flags.fua = child == BACK && op == RequestOp::Write;
+        // Children may report other writes before they are on their media.
+        request.flags.fua = op == RequestOp::Write;
         if child == BACK && !self.is_cleaning(&job) {
             self.back_busy += 1;
         }
