@@ -55,6 +55,10 @@ struct Survivor {
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
     buffers: BTreeMap<u32, Buffer>,
+    /// Blocks of the back that a recovery writes from the buffer, which holds
+    /// them until it ends.
+    recovered: BTreeMap<u64, u64>,
+    recovered_at: Nanos,
 }
 
 #[derive(Clone)]
@@ -77,6 +81,8 @@ impl Kept {
         Self::with(Survivor {
             headers: vec![None; slots as usize],
             buffers: BTreeMap::new(),
+            recovered: BTreeMap::new(),
+            recovered_at: Nanos::ZERO,
         })
     }
 
@@ -319,9 +325,13 @@ impl Contents for Mcd {
         let Some(kept) = self.kept.take() else {
             return;
         };
+        let mut survivor = kept.survivor;
+        if at >= survivor.recovered_at {
+            survivor.recovered.clear();
+        }
         self.children.forget();
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
-        let kept = Some(Box::new(Kept::with(kept.survivor)));
+        let kept = Some(Box::new(Kept::with(survivor)));
         // All that says when goes with the old object.
         *self = Self::between(&self.name, self.device, self.spec.clone(), children, kept);
     }
@@ -345,20 +355,21 @@ impl Contents for Mcd {
                 self.recovers(FRONT, RequestOp::Read, extents);
             }
         }
-        let Some(survivor) = self.kept.as_ref().map(|kept| &kept.survivor) else {
+        let Some(survivor) = self.kept.as_mut().map(|kept| &mut kept.survivor) else {
             return self.now;
         };
-        let only_here: BTreeMap<u64, u64> = (survivor.buffers.values())
-            .flat_map(|buffer| (buffer.only_here.iter()).map(|lbn| (*lbn, buffer.tokens[lbn])))
-            .collect();
-        let headers = survivor.headers.clone();
-        for (&lbn, &token) in &only_here {
+        for buffer in std::mem::take(&mut survivor.buffers).into_values() {
+            let only_here = buffer.only_here.iter();
+            (survivor.recovered).extend(only_here.map(|lbn| (*lbn, buffer.tokens[lbn])));
+        }
+        let (recovered, headers) = (survivor.recovered.clone(), survivor.headers.clone());
+        for (&lbn, &token) in &recovered {
             self.hold(BACK, &[token]);
             let extent = Extent { lbn, blocks: 1 };
             self.recovers(BACK, RequestOp::Write, Extents::from_slice(&[extent]));
         }
         if let Some(kept) = &mut self.kept {
-            kept.survivor.buffers.clear();
+            kept.survivor.recovered_at = self.now;
         }
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {
