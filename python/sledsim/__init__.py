@@ -10,6 +10,7 @@
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.caches import Cache, cache, hit_ratios, policies
 from sledsim.comparison import Comparison, compare
 from sledsim.devices import (
     Access,
@@ -48,6 +49,7 @@ __version__ = _core.VERSION
 __all__ = [
     "Access",
     "Batch",
+    "Cache",
     "Comparison",
     "Device",
     "Disk",
@@ -71,12 +73,15 @@ __all__ = [
     "Validation",
     "Zone",
     "__version__",
+    "cache",
     "compare",
     "convert_trace",
     "device",
     "generate_trace",
+    "hit_ratios",
     "import_device",
     "layout",
+    "policies",
     "presets",
     "read_trace",
     "sample_traces",

@@ -3,6 +3,7 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod caches;
 mod device;
 mod disk;
 mod error;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 /// The Rust side of sledsim.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::caches::{Cache, hit_ratios, policies};
     #[pymodule_export]
     use crate::device::{Device, presets, rising};
     #[pymodule_export]
