@@ -262,6 +262,27 @@ fn slots_given_up_in_advance_lose_no_slot() {
     }
 }
 
+/// Slots may be given up before all are in use.
+#[test]
+fn the_only_slot_in_use_can_be_given_up() {
+    for name in Choice::names() {
+        for hits in 0..5 {
+            let mut cache = Slots::new(name, 50);
+            for _ in 0..=hits {
+                cache.access(7, &|_| true);
+            }
+            let mut policy = cache.policy;
+            assert_eq!(policy.evict(8, &mut |_| false), None, "{name}, {hits} hits");
+            assert_eq!(
+                policy.evict(8, &mut |_| true),
+                Some(0),
+                "{name}, {hits} hits"
+            );
+            assert_eq!(policy.evict(8, &mut |_| true), None, "{name}, {hits} hits");
+        }
+    }
+}
+
 /// Belady 1966: giving up what is asked for last of all has the most hits.
 fn best_hits(keys: &[u64], slots: usize) -> usize {
     let mut next = vec![usize::MAX; keys.len()];
