@@ -13,9 +13,14 @@ import sledsim as ss
 from sledsim.cli import main
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SAMPLE = "sample:postmark-ext4"
+LIBCACHESIM = {
+    "lru": {20: 813, 100: 3923, 300: 10142},
+    "arc": {20: 1144, 100: 4758, 300: 10725},
+}
 
 
 def test_lru_is_that_of_the_standard_library() -> None:
@@ -28,6 +33,22 @@ def test_lru_is_that_of_the_standard_library() -> None:
         ours = ss.cache("lru", slots)
         assert ours.hits(keys) == there.cache_info().hits
         assert len(ours) == there.cache_info().currsize
+
+
+def skewed(count: int) -> Iterator[int]:
+    """Keys below 1000, small ones more often, from a congruential generator (Knuth's)."""
+    state = 1
+    for _ in range(count):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield (state >> 33) % (1 + (state >> 20) % 1000)
+
+
+@pytest.mark.parametrize("policy", ["lru", "arc"])
+def test_hits_are_those_of_another_simulator(policy: str) -> None:
+    # libCacheSim 0.3.5 (PyPI), objects of size 1. Its other policies are variants of ours:
+    # four segments of LRU, another aging of LFU, another start of S3-FIFO.
+    theirs = LIBCACHESIM[policy]
+    assert {slots: ss.cache(policy, slots).hits(skewed(20_000)) for slots in theirs} == theirs
 
 
 def test_segmented_lru_protects_what_came_back() -> None:
