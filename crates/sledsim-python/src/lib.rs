@@ -3,6 +3,7 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod caches;
 mod crash;
 mod device;
 mod disk;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 /// The Rust side of sledsim.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::caches::{Cache, hit_ratios, policies};
     #[pymodule_export]
     use crate::crash::crash_test;
     #[pymodule_export]
