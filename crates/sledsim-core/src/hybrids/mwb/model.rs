@@ -338,7 +338,7 @@ impl Mwb {
         }
         match sent {
             Some(Sent::Append { address, extents }) => {
-                self.appended(address, &extents, at, answers)
+                self.appended(address, &extents, at, answers);
             }
             Some(Sent::FromLogs(logs)) => {
                 for log in logs {
