@@ -55,10 +55,8 @@ struct Survivor {
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
     buffers: BTreeMap<u32, Buffer>,
-    /// Blocks of the back that a recovery writes from the buffer, which holds
-    /// them until it ends.
-    recovered: BTreeMap<u64, u64>,
-    recovered_at: Nanos,
+    /// What the last recovery wrote to the back, and its end: emptied then.
+    recovered: Option<(Nanos, BTreeMap<u32, Buffer>)>,
 }
 
 #[derive(Clone)]
@@ -81,8 +79,7 @@ impl Kept {
         Self::with(Survivor {
             headers: vec![None; slots as usize],
             buffers: BTreeMap::new(),
-            recovered: BTreeMap::new(),
-            recovered_at: Nanos::ZERO,
+            recovered: None,
         })
     }
 
@@ -322,16 +319,17 @@ impl Contents for Mcd {
                 contents.lose_power(at, chance);
             }
         }
-        let Some(kept) = self.kept.take() else {
+        let Some(mut kept) = self.kept.take() else {
             return;
         };
-        let mut survivor = kept.survivor;
-        if at >= survivor.recovered_at {
-            survivor.recovered.clear();
+        if let Some((end, buffers)) = kept.survivor.recovered.take()
+            && at < end
+        {
+            kept.survivor.buffers = buffers;
         }
         self.children.forget();
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
-        let kept = Some(Box::new(Kept::with(survivor)));
+        let kept = Some(Box::new(Kept::with(kept.survivor)));
         // All that says when goes with the old object.
         *self = Self::between(&self.name, self.device, self.spec.clone(), children, kept);
     }
@@ -355,21 +353,21 @@ impl Contents for Mcd {
                 self.recovers(FRONT, RequestOp::Read, extents);
             }
         }
-        let Some(survivor) = self.kept.as_mut().map(|kept| &mut kept.survivor) else {
+        let Some(survivor) = self.kept.as_ref().map(|kept| &kept.survivor) else {
             return self.now;
         };
-        for buffer in std::mem::take(&mut survivor.buffers).into_values() {
-            let only_here = buffer.only_here.iter();
-            (survivor.recovered).extend(only_here.map(|lbn| (*lbn, buffer.tokens[lbn])));
-        }
-        let (recovered, headers) = (survivor.recovered.clone(), survivor.headers.clone());
-        for (&lbn, &token) in &recovered {
+        let only_here: BTreeMap<u64, u64> = (survivor.buffers.values())
+            .flat_map(|buffer| (buffer.only_here.iter()).map(|lbn| (*lbn, buffer.tokens[lbn])))
+            .collect();
+        let headers = survivor.headers.clone();
+        for (&lbn, &token) in &only_here {
             self.hold(BACK, &[token]);
             let extent = Extent { lbn, blocks: 1 };
             self.recovers(BACK, RequestOp::Write, Extents::from_slice(&[extent]));
         }
         if let Some(kept) = &mut self.kept {
-            kept.survivor.recovered_at = self.now;
+            let buffers = std::mem::take(&mut kept.survivor.buffers);
+            kept.survivor.recovered = Some((self.now, buffers));
         }
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {

@@ -217,8 +217,12 @@ impl Contents for Mwb {
             ids.push(self.summarise(number, now, &mut Unheard));
         }
         let now = self.finish(&ids, now);
+        // Should power fail meanwhile, some of what was there still is.
         for number in without {
-            self.summarised(number);
+            if let Some(log) = self.timing.logs.get(number) {
+                log.writes -= 1;
+                log.summarised = true;
+            }
         }
         self.timing.forget_sent();
         self.timing.back_idle = now;
