@@ -51,9 +51,17 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                 for name in set(rule) - value.keys() if isinstance(value, dict) else ():
                     msg = f"{at}.{name} is missing"
                     raise InvalidError(msg)
+            case "patternProperties":
+                for pattern, part in rule.items():
+                    for name in value:
+                        if re.search(pattern, name):
+                            validate(value[name], part, f"{at}.{name}")
             case "additionalProperties":
                 assert rule is False
-                for name in value.keys() - schema["properties"] if isinstance(value, dict) else ():
+                known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+                for name in value.keys() - known if isinstance(value, dict) else ():
+                    if any(re.search(pattern, name) for pattern in patterns):
+                        continue
                     msg = f"{at}.{name} is unknown"
                     raise InvalidError(msg)
             case "items":

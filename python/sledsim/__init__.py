@@ -11,6 +11,7 @@
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.comparison import Comparison, compare
+from sledsim.crashes import CrashReport, crash_test
 from sledsim.devices import (
     Access,
     Batch,
@@ -34,10 +35,13 @@ from sledsim.loads import (
     Load,
     convert_trace,
     generate_trace,
+    load_info,
     read_trace,
     sample_traces,
     trace_info,
     workload,
+    workload_presets,
+    workload_spec,
 )
 from sledsim.simulation import Run, schedulers, simulate
 from sledsim.tables import Result, Spent, Table, table
@@ -49,6 +53,7 @@ __all__ = [
     "Access",
     "Batch",
     "Comparison",
+    "CrashReport",
     "Device",
     "Disk",
     "DiskSeek",
@@ -73,10 +78,12 @@ __all__ = [
     "__version__",
     "compare",
     "convert_trace",
+    "crash_test",
     "device",
     "generate_trace",
     "import_device",
     "layout",
+    "load_info",
     "presets",
     "read_trace",
     "sample_traces",
@@ -86,4 +93,6 @@ __all__ = [
     "trace_info",
     "validate",
     "workload",
+    "workload_presets",
+    "workload_spec",
 ]

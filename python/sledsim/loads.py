@@ -41,7 +41,9 @@ def workload(name: str = "random", **keys: object) -> Load:
     name
         ``"random"`` (uniform places), ``"zipf"`` (a few places are asked for most),
         ``"hot_cold"`` (a part of the device gets most requests), ``"sequential"`` (streams),
-        or ``"mix"`` of several of these.
+        ``"files"``, ``"scan"``, ``"nurand"`` (parts of a working set), or ``"mix"`` of several
+        of these; one of :func:`workload_presets`, or the path of a TOML file, whose keys
+        are overridden by those given.
     **keys
         ``requests``, ``rate`` (open, per s) or ``queue_depth`` and ``think_ms`` (closed),
         ``read_fraction``, ``mean_size_kib``, ``seed``, ...; see the page on workloads. The parts
@@ -132,6 +134,74 @@ def trace_info(
     )
     info: dict[str, Any] = json.loads(document)
     return info
+
+
+def load_info(
+    load: Load,
+    *,
+    device: Device | None = None,
+    blocks: int | None = None,
+    quick: bool = False,
+    interleave_blocks: int | None = None,
+    max_units: int | None = None,
+    picture: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> dict[str, Any]:
+    """Draw all requests of an open load and say what they are like; nothing is simulated.
+
+    The result is that of :func:`trace_info`, with ``streams`` in place of devices: sequential is
+    what starts where the request before of its stream ended. The parts of a mix are streams.
+
+    Parameters
+    ----------
+    load
+        An open workload, or a trace as it is replayed.
+    device, blocks
+        What it is laid on: a device, or so many blocks.
+    quick, interleave_blocks, max_units, picture
+        As in :func:`trace_info`.
+    progress
+        Called now and then with the number of requests drawn and of all, if known.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with the load, or a closed one.
+    """
+    if (device is None) == (blocks is None):
+        msg = "device and blocks: give one of them, for the addresses there are"
+        raise SledsimError(msg)
+    document = _core.load_info(
+        load._core,  # noqa: SLF001 (one package)
+        device.blocks if device is not None else blocks or 0,
+        (quick, interleave_blocks, max_units, picture),
+        progress,
+    )
+    info: dict[str, Any] = json.loads(document)
+    return info
+
+
+def workload_presets() -> list[str]:
+    """Return the names of the workloads that come with sledsim."""
+    return _core.workload_presets()
+
+
+def workload_spec(name: str) -> dict[str, Any]:
+    """Return what a workload of :func:`workload_presets` or a TOML file says.
+
+    Returns
+    -------
+    dict
+        ``name``, ``about``, and ``parameters``: each key with its ``value``, ``source`` and
+        ``origin``.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name, a file that cannot be read, or whatever is wrong with a key.
+    """
+    spec: dict[str, Any] = json.loads(_core.workload_show(name))
+    return spec
 
 
 def convert_trace(

@@ -27,6 +27,10 @@ pub trait Contents {
     /// write under way any of its blocks are on the media, as `chance` has it:
     /// a block is old or new, never half of each. The model begins anew, at
     /// time 0 of a new clock, and has to be recovered before it takes requests.
+    ///
+    /// Power may fail during recovery: at an instant before the one that the
+    /// last [`Contents::recover`] told, and before any request. What recovery
+    /// would have done to the media after it has not happened then.
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream);
 
     /// Rebuilds what it has to know from what survived, beginning at `at`; when

@@ -259,7 +259,7 @@ pub fn simulate(
 }
 
 /// Every extent must be non-empty and lie within the device.
-fn check_extents(request: &crate::request::Request, blocks: u64) -> Result<()> {
+pub(crate) fn check_extents(request: &crate::request::Request, blocks: u64) -> Result<()> {
     if request.op.moves_data() && request.extents.is_empty() {
         return Err(Error::Request(format!(
             "request {}: has no extent",

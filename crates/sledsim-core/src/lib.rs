@@ -11,6 +11,7 @@
 pub mod caches;
 pub mod composites;
 pub mod contents;
+pub mod crash;
 pub mod devices;
 pub mod engine;
 pub mod error;

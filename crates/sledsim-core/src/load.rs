@@ -9,8 +9,8 @@ use crate::stats::WarmUp;
 use crate::traces::Measured;
 use crate::traces::{TraceSource, TraceSpec};
 use crate::units::Nanos;
-use crate::workloads::{Generator, Mix, Source, Workload};
-use serde_json::Value;
+use crate::workloads::{Generator, Mix, Source, Workload, resolve};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A load: checked, not yet laid on a device.
@@ -25,6 +25,8 @@ pub struct Load {
     pub(crate) warm_up: WarmUp,
     /// Lays the load on no more than so many blocks.
     within: Option<u64>,
+    /// The preset or file it is.
+    preset: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,20 +36,23 @@ enum LoadKind {
 }
 
 impl Load {
-    /// Reads the workload called `name` from `keys` and finishes them.
+    /// Reads the workload called `name` from `keys` and finishes them: a
+    /// generator, or a preset or the path of a TOML file that `keys` override.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
-    pub fn workload(name: &str, mut keys: Keys) -> Result<Self> {
+    /// An unknown name, an unreadable file, or whatever is wrong with a key.
+    pub fn workload(name: &str, keys: Keys) -> Result<Self> {
+        let (name, mut keys, preset) = resolve(name, keys)?;
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
-        let kind = LoadKind::Workload(Workload::read(name, &mut keys)?);
+        let kind = LoadKind::Workload(Workload::read(&name, &mut keys)?);
         keys.finish()?;
         Ok(Self {
             kind,
             limits,
             warm_up,
             within: None,
+            preset,
         })
     }
 
@@ -65,6 +70,7 @@ impl Load {
             limits,
             warm_up,
             within: None,
+            preset: None,
         })
     }
 
@@ -111,6 +117,15 @@ impl Load {
             spec.keep_measured = true;
         }
         self
+    }
+
+    /// Every key of the load under way with its value in effect.
+    pub(crate) fn facts(&self, running: &Running) -> Value {
+        let mut facts = running.facts();
+        if let Some(preset) = &self.preset {
+            facts["preset"] = json!(preset);
+        }
+        facts
     }
 
     pub(crate) fn source(
@@ -166,7 +181,7 @@ pub(crate) enum Running {
 }
 
 impl Running {
-    pub(crate) fn facts(&self) -> Value {
+    fn facts(&self) -> Value {
         match self {
             Self::Generator(source) => source.facts(),
             Self::Mix(source) => source.facts(),

@@ -155,7 +155,7 @@ impl Sub for Energy {
 }
 
 /// What one device of the tree did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The device's name in the tree.
     pub name: String,
@@ -163,4 +163,6 @@ pub struct Report {
     pub busy: Nanos,
     /// Energy by cause.
     pub energy: Energy,
+    /// What else it counts, by name, such as the hits of a cache.
+    pub counts: Vec<(&'static str, u64)>,
 }

@@ -454,7 +454,7 @@ pub(crate) fn run_one(
     if let Some(buffer) = &mut recorder.memory {
         recorder.batches.push(buffer.finish());
     }
-    let mut workload = source.facts();
+    let mut workload = load.facts(&source);
     if recorder.reached {
         workload["requests"] = json!(outcome.submitted); // the same run again, then
     }
@@ -475,6 +475,9 @@ fn difference(now: &Report, before: &Report) -> Report {
         name: now.name.clone(),
         busy: now.busy.since(before.busy),
         energy: now.energy - before.energy,
+        counts: (now.counts.iter().zip(&before.counts))
+            .map(|(&(name, now), &(_, before))| (name, now - before))
+            .collect(),
     }
 }
 

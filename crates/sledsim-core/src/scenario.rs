@@ -28,6 +28,7 @@ use crate::layouts::{Laid, Site};
 use crate::load::{Load, trace_path};
 use crate::parallel::free::TaskSpec;
 use crate::schedulers::Choice as SchedulerChoice;
+use crate::workloads::is_path;
 use std::path::{Path, PathBuf, absolute};
 
 /// A device, laid out, a scheduler and a load.
@@ -190,7 +191,13 @@ fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<
             }
             ("trace", None) => Err(keys.refuse("file", "missing; must be the path of a trace")),
             (_, Some(_)) => Err(keys.refuse("file", "must come with kind = \"trace\" only")),
-            (workload, None) => Load::workload(workload, keys),
+            (workload, None) => {
+                // The file's paths are relative to it, the caller's are not.
+                let beside = beside.filter(|_| is_path(workload));
+                let path = beside.map(|folder| folder.join(workload));
+                let path = path.as_deref().map(Path::to_string_lossy);
+                Load::workload(path.as_deref().unwrap_or(workload), keys)
+            }
         },
     }
 }

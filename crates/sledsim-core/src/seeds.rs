@@ -215,4 +215,7 @@ fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts,
 fn add(sum: &mut Report, report: &Report) {
     sum.busy += report.busy;
     sum.energy = sum.energy + report.energy;
+    for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
+        *sum += count;
+    }
 }

@@ -31,16 +31,20 @@ fn every_value_of_every_preset_has_its_source() {
         let keys = match parameters["kind"]["value"].as_str() {
             Some("mems") => 37,
             Some("flash") => 10,
+            Some("mcd") => 12,
+            Some("mwb") => 13,
             _ => 5,
         };
-        let keys = keys + usize::from(parameters.contains_key("base"));
+        let is_cached = parameters.contains_key("controller_cache.cache_mib");
+        let keys = keys + usize::from(parameters.contains_key("base")) + 6 * usize::from(is_cached);
         if spec["parameters"]["kind"]["value"] == "disk" {
             assert!(parameters.len() >= 20, "{name}");
         } else {
             assert_eq!(parameters.len(), keys, "{name}");
         }
         for (key, entry) in parameters {
-            let described = ["title", "kind", "base"].contains(&key.as_str());
+            let described =
+                ["title", "kind", "base"].contains(&key.as_str()) || key.ends_with(".base");
             assert!(
                 described || entry["source"].is_string(),
                 "{name}: {key} has no source"

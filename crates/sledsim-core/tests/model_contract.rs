@@ -1,6 +1,6 @@
 //! Does every model keep the contract? One suite for sleds and disks without
-//! and with a buffer, a stripe of two sleds, a memory in front of a sled, flash, and caching
-//! tiers.
+//! and with a buffer, a stripe of two sleds, a memory in front of a sled, write
+//! buffers, caching tiers, and flash.
 
 mod common;
 
@@ -153,6 +153,27 @@ fn stripe_of_buffered_sleds() -> Box<dyn Model> {
     Box::new(Stripe::new("stripe", 0, vec![through, buffered_sled()], 16))
 }
 
+/// A write buffer whose logs are full most of the time.
+fn write_buffer(front: &str, back: &str) -> Box<dyn Model> {
+    let text = format!(
+        "title = 'Write buffer'\nkind = 'mwb'\nlog_kib = 32\nfront_mib = 0.5\nbuffer_kib = 128\n\
+         clean_after_idle_ms = 1\nclean_idle_above = 0.2\nclean_above = 0.6\nclean_to = 0.1\n\
+         [front]\n{front}\n[back]\n{back}\n"
+    );
+    let keys = Keys::parse(&text, "mwb.toml").expect("keys");
+    let device = Device::from_keys(keys, None).expect("a device");
+    device.build(&fcfs).0
+}
+
+fn write_buffer_before_a_disk() -> Box<dyn Model> {
+    write_buffer("base = 'msst2005'", "base = 'atlas10k-50mbps'")
+}
+
+fn write_buffer_on_memory() -> Box<dyn Model> {
+    let memory = "base = 'memory'\nblocks = 4096\nlatency_ms = 0.01\nms_per_block = 0.001";
+    write_buffer(memory, "base = 'g2'")
+}
+
 fn flash() -> Box<dyn Model> {
     let overrides = [("units", "3")];
     device("flash", &overrides).build(&fcfs).0
@@ -217,7 +238,7 @@ fn buffered_disk_behind_a_host() -> Box<dyn Model> {
     scheduled("atlas10k", &[], "fcfs(host=c_look)")
 }
 
-const MODELS: [(&str, Make); 17] = [
+const MODELS: [(&str, Make); 19] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -241,6 +262,11 @@ const MODELS: [(&str, Make); 17] = [
     ("flash", flash),
     ("tier behind a cache", tier_behind_a_cache),
     ("plain tier", plain_tier),
+    (
+        "write buffer before a buffered disk",
+        write_buffer_before_a_disk,
+    ),
+    ("write buffer on memory", write_buffer_on_memory),
 ];
 
 /// Open arrivals of all operations, some batches, many on the same blocks.

@@ -110,6 +110,7 @@ fn a_run_worked_out_by_hand() {
         name: name.into(),
         busy: Nanos(busy_ms * 1_000_000),
         energy,
+        counts: vec![("hits", 3)],
     };
     let found = summary(
         &stats,
@@ -174,10 +175,12 @@ fn a_run_worked_out_by_hand() {
             json!([
                 {"name": "g2", "busy_s": 0.004, "utilisation": 0.4, "energy_j": {"seek": 0.5,
                     "transfer": 0.0, "idle": 0.25, "inactive": 0.0, "startup": 0.0,
-                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 0.75}},
+                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 0.75},
+                    "counts": {"hits": 3}},
                 {"name": "cache", "busy_s": 0.001, "utilisation": 0.1, "energy_j": {"seek": 0.0,
                     "transfer": 0.0, "idle": 1.25, "inactive": 0.0, "startup": 0.0,
-                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 1.25}},
+                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 1.25},
+                    "counts": {"hits": 3}},
             ]),
         ),
     ] {
@@ -399,7 +402,7 @@ mod schema {
             reports: vec![Report {
                 name: "g2".into(),
                 busy: Nanos(5),
-                energy: Energy::default(),
+                ..Report::default()
             }],
             warm_up: Some(WarmUpCut {
                 requests: 3,

@@ -3,6 +3,7 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod crash;
 mod device;
 mod disk;
 mod error;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::crash::crash_test;
+    #[pymodule_export]
     use crate::device::{Device, presets, rising};
     #[pymodule_export]
     use crate::disk::Disk;
@@ -30,12 +33,15 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, run, scenario, schedulers, workloads, write_atomically,
+        Load, Statistics, run, scenario, schedulers, workload_presets, workload_show, workloads,
+        write_atomically,
     };
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]
-    use crate::traces::{trace_convert, trace_generate, trace_info, workload_of_settings};
+    use crate::traces::{
+        load_info, trace_convert, trace_generate, trace_info, workload_of_settings,
+    };
     #[pymodule_export]
     use crate::validation::{Validation, validate};
     #[pymodule_export]

@@ -15,7 +15,7 @@ use sledsim_core::scenario::{Additions, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::stats::{self, Stats, series_batch};
 use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Workload;
+use sledsim_core::workloads::{PRESETS, Workload, show};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,18 @@ pub(crate) fn schedulers() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn workloads() -> Vec<&'static str> {
     Workload::names()
+}
+
+/// Names of the workloads that come with sledsim.
+#[pyfunction]
+pub(crate) fn workload_presets() -> Vec<&'static str> {
+    PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// A workload that is a preset or a file, as JSON.
+#[pyfunction]
+pub(crate) fn workload_show(name: &str) -> PyResult<String> {
+    Ok(show(name).map_err(to_python)?.to_string())
 }
 
 /// How often a run looks for signals and reports progress.

@@ -87,6 +87,36 @@ pub(crate) fn trace_info(
     }
 }
 
+/// What a load is like on so many blocks, as JSON.
+#[pyfunction]
+#[pyo3(signature = (load, blocks, look, progress))]
+pub(crate) fn load_info(
+    py: Python<'_>,
+    load: &Load,
+    blocks: u64,
+    look: Look,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (quick, interleave_blocks, max_units, picture) = look;
+    let mut spec = InfoSpec {
+        quick,
+        interleave_blocks,
+        picture,
+        ..InfoSpec::new(Path::new(""))
+    };
+    spec.max_units = max_units.unwrap_or(spec.max_units);
+    let mut check = Check::new(progress.as_ref());
+    let info = py.detach(|| {
+        spec.of_load(&load.load, blocks, &mut |at| {
+            check.report(at.completed, at.requests)
+        })
+    });
+    match info {
+        Ok(info) => Ok(info.to_string()),
+        Err(error) => Err(check.exception(error)),
+    }
+}
+
 /// What to take of traces that are converted, as in the Python function.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]

@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sledsim._core import VERSION, SledsimError
-from sledsim.cli import compare, devices, papers, parallel, run, seek, trace, validate
+from sledsim.cli import (
+    compare,
+    crash,
+    devices,
+    papers,
+    parallel,
+    run,
+    seek,
+    trace,
+    validate,
+    workloads,
+)
 from sledsim.cli.parser import Parser
 
 if TYPE_CHECKING:
@@ -83,7 +94,11 @@ def _obey(arguments: Sequence[str] | None) -> int:
     parser.set_defaults(json=False)
     parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
     commands = parser.add_commands()
-    for command in (run, compare, validate, devices, seek, parallel, trace, papers):
+    all_commands = (
+        *(run, compare, validate, crash),
+        *(devices, workloads, seek, parallel, trace, papers),
+    )
+    for command in all_commands:
         command.add(commands)
     try:
         options = parser.parse_args(arguments)

@@ -23,6 +23,8 @@ def _either(names: list[str]) -> str:
     return f"{', '.join([f'{first} (the default)', *others])} or {last}"
 
 
+_FILED = f"{', '.join(_core.workload_presets())}; or the path of a TOML file"
+
 SCHEDULERS, LAYOUTS = _either(_core.schedulers()), _either(_core.layouts())
 
 _LISTED = 12
@@ -31,7 +33,9 @@ _LISTED = 12
 
 def add_load(parser: Parser) -> None:
     """Take the options that choose a load."""
-    parser.add_argument("--workload", metavar="NAME", help=_either(_core.workloads()))
+    parser.add_argument(
+        "--workload", metavar="NAME", help=f"{_either(_core.workloads())}; {_FILED}"
+    )
     parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
     add_reading(parser)
 
@@ -121,13 +125,17 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
         yield ["addresses", _addresses(workload)]
         yield ["arrivals", _arrivals(workload)]
     elif workload["workload"] == "mix":
-        yield ["workload", f"mix, {_seeds(document)}"]
+        yield ["workload", f"{_preset(workload)}mix, {_seeds(document)}"]
         for name, part in workload["part"].items():
             yield [f"  {name}", _generator(part)]
             yield ["", _arrivals(part)]
     else:
-        yield ["workload", f"{_generator(workload)}, {_seeds(document)}"]
+        yield ["workload", f"{_preset(workload)}{_generator(workload)}, {_seeds(document)}"]
         yield ["arrivals", _arrivals(workload)]
+
+
+def _preset(workload: dict[str, Any]) -> str:
+    return f"{workload['preset']}: " if "preset" in workload else ""
 
 
 def _seeds(document: dict[str, Any]) -> str:
@@ -152,6 +160,9 @@ def _arrivals(workload: dict[str, Any]) -> str:
             bursts = (
                 f" in bursts of {plain(workload['on_ms'])} ms, {plain(workload['off_ms'])} ms apart"
             )
+        if "bias" in workload:
+            share, long = workload["bias"], plain(workload["cascade_s"])
+            bursts = f", {share:.0%} in the busier half at each scale below {long} s"
         return f"open, {plain(workload['rate'])} per s{clock}{bursts}{faster}"
     origin = {"file": "", "first": ", the first at 0"}[workload["time_origin"]]
     late = workload["sorted"]
@@ -169,6 +180,8 @@ def _generator(workload: dict[str, Any]) -> str:
         kind += f" in {workload['hot_fraction']:.1%} of the places"
     elif kind == "sequential":
         kind += f" to {workload['sequential_fraction']:.1%}, streams {number(workload['streams'])}"
+    elif kind in {"files", "scan", "nurand"}:
+        kind += f" in {plain(workload['set_mib'])} MiB"
     return f"{kind}, {_sizes(workload)}"
 
 

@@ -2,7 +2,7 @@
 
 use crate::contents::Contents;
 use crate::mechanism::Mechanism;
-use crate::model::{Answers, Energy, Model, Report};
+use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
 use crate::request::Request;
 use crate::row::Row;
@@ -211,7 +211,7 @@ impl Children {
         reports.push(Report {
             name: name.to_owned(),
             busy: Nanos(busy / devices.len().max(1) as u64),
-            energy: Energy::default(),
+            ..Report::default()
         });
         reports.extend(devices);
     }

@@ -1,11 +1,13 @@
 //! The queue of a host before a device.
 
 use super::Children;
+use crate::contents::Contents;
 use crate::devices::memory::Memory;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
-use crate::request::Request;
+use crate::random::Stream;
+use crate::request::{Op, Request};
 use crate::row::Row;
 use crate::schedulers::{Scheduler, Waiting};
 use crate::units::Nanos;
@@ -35,6 +37,10 @@ pub struct HostQueue {
     /// first of those arrived that wait.
     free: Nanos,
     since: Nanos,
+    /// Of a device that keeps contents: the tokens of the write to come, and of
+    /// those that wait.
+    held: Vec<u64>,
+    tokens: BTreeMap<u64, Vec<u64>>,
 }
 
 impl HostQueue {
@@ -63,6 +69,8 @@ impl HostQueue {
             given: BTreeMap::new(),
             free: Nanos::ZERO,
             since: Nanos::ZERO,
+            held: Vec::new(),
+            tokens: BTreeMap::new(),
         }
     }
 
@@ -113,6 +121,11 @@ impl HostQueue {
         let mut row = Row::of(&request, self.device);
         row.queue_depth = queue_depth;
         self.given.insert(request.id, row);
+        if let Some(tokens) = self.tokens.remove(&request.id)
+            && let Some(contents) = self.child.contents(0)
+        {
+            contents.hold(&tokens);
+        }
         let part = Request {
             parent: Some(request.id),
             arrival: at,
@@ -149,6 +162,10 @@ impl Model for HostQueue {
         if self.waiting == 0 {
             self.since = arrival;
         }
+        if request.op == Op::Write && !self.held.is_empty() {
+            self.tokens
+                .insert(request.id, std::mem::take(&mut self.held));
+        }
         let waiting = Waiting {
             queue_depth: (self.waiting + self.given.len()) as u32,
             ready: arrival,
@@ -177,7 +194,47 @@ impl Model for HostQueue {
         self.child.background(0)
     }
 
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.child.contents(0)?;
+        Some(self)
+    }
+
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.child.report(&self.name, until, reports);
+    }
+}
+
+/// Of its own it keeps the tokens of writes that wait; requests keep their ids.
+impl Contents for HostQueue {
+    fn hold(&mut self, tokens: &[u64]) {
+        tokens.clone_into(&mut self.held);
+    }
+
+    fn returned(&mut self, id: u64) -> Vec<u64> {
+        let contents = self.child.contents(0);
+        contents.map_or_else(Vec::new, |contents| contents.returned(id))
+    }
+
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        while self.scheduler.pop(at, mechanism).is_some() {}
+        (self.waiting, self.free, self.since) = (0, Nanos::ZERO, Nanos::ZERO);
+        self.given.clear();
+        self.held.clear();
+        self.tokens.clear();
+        self.child.forget();
+        if let Some(contents) = self.child.contents(0) {
+            contents.lose_power(at, chance);
+        }
+    }
+
+    fn recover(&mut self, at: Nanos) -> Nanos {
+        let contents = self.child.contents(0);
+        contents.map_or(at, |contents| contents.recover(at))
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        let contents = self.child.contents(0);
+        contents.map_or(0, |contents| contents.token(lbn))
     }
 }

@@ -1,8 +1,10 @@
 //! A stripe: blocks dealt out over several devices in units.
 
 use super::Children;
+use crate::contents::Contents;
 use crate::model::{Answers, Model, Report};
-use crate::request::{Extent, Extents, Request};
+use crate::random::Stream;
+use crate::request::{Extent, Extents, Op, Request};
 use crate::row::Row;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -21,6 +23,16 @@ pub struct Stripe {
     /// Outstanding requests: children still at work, and the row so far.
     open: BTreeMap<u64, (usize, Row)>,
     next_child_id: u64,
+    kept: Option<Kept>,
+}
+
+/// What a stripe whose children keep contents knows of these.
+#[derive(Default)]
+struct Kept {
+    /// The tokens of the write to come.
+    held: Vec<u64>,
+    /// Of each read its extents, and what the children returned so far.
+    reads: BTreeMap<u64, (Extents, Vec<Vec<u64>>)>,
 }
 
 impl Stripe {
@@ -34,16 +46,49 @@ impl Stripe {
             .map(|child| child.blocks())
             .min()
             .unwrap_or(0);
+        let mut children = Children::new(children);
+        let keeps = (0..children.len()).all(|index| children.contents(index).is_some());
         let blocks = smallest / unit_blocks * unit_blocks * children.len() as u64;
         Self {
             name: name.to_owned(),
             device,
-            children: Children::new(children),
+            children,
             unit_blocks,
             blocks,
             open: BTreeMap::new(),
             next_child_id: 0,
+            kept: keeps.then(Kept::default),
         }
+    }
+
+    /// The child that `lbn` is on, and its number there.
+    fn place(&self, lbn: u64) -> (usize, u64) {
+        let (unit, width) = (lbn / self.unit_blocks, self.children.len() as u64);
+        let there = unit / width * self.unit_blocks + lbn % self.unit_blocks;
+        ((unit % width) as usize, there)
+    }
+
+    /// Deals out the tokens of a write; of a read, remembers where they go.
+    fn keep(&mut self, request: &Request) -> Vec<Vec<u64>> {
+        let mut parts = vec![Vec::new(); self.children.len()];
+        let held = self
+            .kept
+            .as_mut()
+            .map(|kept| std::mem::take(&mut kept.held));
+        if let Some(held) = held
+            && request.op == Op::Write
+        {
+            let blocks = request.extents.iter().flat_map(|e| e.lbn..e.end());
+            for (lbn, token) in blocks.zip(held) {
+                parts[self.place(lbn).0].push(token);
+            }
+        } else if let Some(kept) = &mut self.kept
+            && request.op == Op::Read
+        {
+            let reading = (request.extents.clone(), parts.clone());
+            kept.reads.insert(request.id, reading);
+        }
+        parts
     }
 
     /// What falls on each child, as extents of its own.
@@ -70,14 +115,20 @@ impl Stripe {
 
     fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
         while let Some(event) = self.children.step(until, inclusive, answers) {
-            if let Some((_, row)) = event {
-                self.child_done(&row, answers);
+            if let Some((child, row)) = event {
+                self.child_done(child, &row, answers);
             }
         }
     }
 
-    fn child_done(&mut self, child_row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
         let Some(id) = child_row.parent else { return };
+        if let Some(kept) = &mut self.kept
+            && let Some((_, parts)) = kept.reads.get_mut(&id)
+            && let Some(contents) = self.children.contents(child)
+        {
+            parts[child] = contents.returned(child_row.id);
+        }
         let Some((left, row)) = self.open.get_mut(&id) else {
             return;
         };
@@ -115,6 +166,7 @@ impl Model for Stripe {
         let concerned = |part: &Extents| everywhere || !part.is_empty();
         let left = parts.iter().filter(|part| concerned(part)).count();
         self.open.insert(request.id, (left, row));
+        let tokens = self.keep(&request);
         for (index, extents) in parts.into_iter().enumerate() {
             if !concerned(&extents) {
                 continue;
@@ -127,6 +179,11 @@ impl Model for Stripe {
                 extents,
                 ..request
             };
+            if part.op == Op::Write
+                && let Some(contents) = self.children.contents(index)
+            {
+                contents.hold(&tokens[index]);
+            }
             self.children.submit(index, part, answers);
         }
     }
@@ -139,7 +196,58 @@ impl Model for Stripe {
         self.children.next_at()
     }
 
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.kept.is_some().then_some(self as &mut dyn Contents)
+    }
+
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.children.report(&self.name, until, reports);
+    }
+}
+
+impl Contents for Stripe {
+    fn hold(&mut self, tokens: &[u64]) {
+        if let Some(kept) = &mut self.kept {
+            tokens.clone_into(&mut kept.held);
+        }
+    }
+
+    fn returned(&mut self, id: u64) -> Vec<u64> {
+        let reading = self.kept.as_mut().and_then(|kept| kept.reads.remove(&id));
+        let Some((extents, parts)) = reading else {
+            return Vec::new();
+        };
+        let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+        let blocks = extents.iter().flat_map(|e| e.lbn..e.end());
+        blocks
+            .filter_map(|lbn| parts[self.place(lbn).0].next())
+            .collect()
+    }
+
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        for index in 0..self.children.len() {
+            if let Some(contents) = self.children.contents(index) {
+                contents.lose_power(at, chance);
+            }
+        }
+        self.children.forget();
+        self.open.clear();
+        self.kept = Some(Kept::default());
+    }
+
+    fn recover(&mut self, at: Nanos) -> Nanos {
+        let mut end = at;
+        for index in 0..self.children.len() {
+            if let Some(contents) = self.children.contents(index) {
+                end = end.max(contents.recover(at));
+            }
+        }
+        end
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        let (child, there) = self.place(lbn);
+        let contents = self.children.contents(child);
+        contents.map_or(0, |contents| contents.token(there))
     }
 }

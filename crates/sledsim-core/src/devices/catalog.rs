@@ -5,8 +5,10 @@ use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
 use crate::composites::{HostQueue, ReadCache, Stripe};
+use crate::crash::{Keeper, Promise};
 use crate::error::{Error, Result};
 use crate::hybrids::mcd::{Mcd, McdSpec};
+use crate::hybrids::mwb::{Mwb, MwbSpec};
 use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
@@ -18,7 +20,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 17] = [
+pub const PRESETS: [(&str, &str); 18] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -45,6 +47,7 @@ pub const PRESETS: [(&str, &str); 17] = [
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
     ("disk", include_str!("../../data/devices/disk.toml")),
+    ("mwb", include_str!("../../data/devices/mwb.toml")),
     ("mcd", include_str!("../../data/devices/mcd.toml")),
     ("disk_ram", include_str!("../../data/devices/disk_ram.toml")),
     ("mems", include_str!("../../data/devices/mems.toml")),
@@ -83,16 +86,16 @@ enum Kind {
         front: Box<Device>,
         back: Box<Device>,
     },
+    /// Or the cache of a controller, of which the front is memory.
     Mcd {
         spec: Box<McdSpec>,
         front: Box<Device>,
         back: Box<Device>,
     },
-    /// A device behind the cache of a controller.
-    Cached {
-        spec: Box<McdSpec>,
-        memory: Memory,
-        device: Box<Device>,
+    Mwb {
+        spec: MwbSpec,
+        front: Box<Device>,
+        back: Box<Device>,
     },
 }
 
@@ -101,7 +104,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 7] = [
+const KINDS: [(&str, Read); 8] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -113,6 +116,7 @@ const KINDS: [(&str, Read); 7] = [
     ("stripe", read_stripe),
     ("read_cache", read_read_cache),
     ("mcd", read_mcd),
+    ("mwb", read_mwb),
 ];
 
 fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
@@ -153,19 +157,24 @@ fn read_mcd(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> 
     Ok(Kind::Mcd { spec, front, back })
 }
 
-/// Reads the cache of a controller before `device`, its table.
-fn read_cached(mut keys: Keys, device: Device) -> Result<Kind> {
+/// Reads the cache of a controller called `name` before `device`, its table.
+fn read_controller_cache(name: &str, mut keys: Keys, device: Device) -> Result<Kind> {
     let (spec, blocks) = McdSpec::read_controller(&mut keys, device.blocks())?;
     let memory = Memory {
         blocks,
         latency: spec.buffer_latency,
         block_time: spec.buffer_block_time,
     };
+    let memory = Device::of(
+        &format!("{name}.controller_cache"),
+        Kind::Memory(memory),
+        &keys,
+    );
     keys.finish()?;
-    Ok(Kind::Cached {
+    Ok(Kind::Mcd {
         spec: Box::new(spec),
-        memory,
-        device: Box::new(device),
+        front: Box::new(memory),
+        back: Box::new(device),
     })
 }
 
@@ -176,6 +185,12 @@ fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result
         return Err(keys.refuse("front", must));
     }
     Ok(Kind::ReadCache { front, back })
+}
+
+fn read_mwb(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
+    let (front, back) = read_pair(name, keys, beside)?;
+    let spec = MwbSpec::read(keys, front.blocks(), back.blocks())?;
+    Ok(Kind::Mwb { spec, front, back })
 }
 
 /// An override of a key: name, value, and who asked (`--set device.idle`,
@@ -219,17 +234,25 @@ impl Device {
         let inner = if cache.is_some() { &cached } else { name };
         let kind = read(inner, &mut keys, beside)?;
         keys.finish()?;
-        let device = |name: &str, kind| Self {
+        let device = Self::of(inner, kind, &all);
+        match cache {
+            None => Ok(device),
+            Some(cache) => Ok(Self::of(
+                name,
+                read_controller_cache(name, cache, device)?,
+                &all,
+            )),
+        }
+    }
+
+    fn of(name: &str, kind: Kind, keys: &Keys) -> Self {
+        Self {
             name: name.to_owned(),
             kind,
-            keys: all.clone(),
+            keys: keys.clone(),
             layout: None,
             background: None,
-        };
-        Ok(match cache {
-            None => device(name, kind),
-            Some(cache) => device(name, read_cached(cache, device(inner, kind))?),
-        })
+        }
     }
 
     /// Its name: the preset's, or the file's without its ending.
@@ -249,7 +272,39 @@ impl Device {
             Kind::Stripe { .. } => "stripe",
             Kind::ReadCache { .. } => "read_cache",
             Kind::Mcd { .. } => "mcd",
-            Kind::Cached { .. } => "controller_cache",
+            Kind::Mwb { .. } => "mwb",
+        }
+    }
+
+    /// The kinds there are.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|(name, _)| *name)
+    }
+
+    /// When a write to it is promised to survive a power failure.
+    #[must_use]
+    pub fn promise(&self) -> Promise {
+        let is_early = match &self.kind {
+            Kind::Mems(mems) => mems
+                .buffer
+                .is_some_and(|buffer| buffer.write_back_segments > 0),
+            Kind::Disk(disk) => disk.reports_early(),
+            Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { children, .. } => {
+                return if children.iter().all(|c| c.promise() == Promise::Completion) {
+                    Promise::Completion
+                } else {
+                    Promise::Flush
+                };
+            }
+            // What is in the back is what survives.
+            Kind::ReadCache { back, .. } => return back.promise(),
+            Kind::Mcd { .. } | Kind::Mwb { .. } => false,
+        };
+        if is_early {
+            Promise::Flush
+        } else {
+            Promise::Completion
         }
     }
 
@@ -260,10 +315,18 @@ impl Device {
             Kind::Mems(_) | Kind::Disk(_) => true,
             Kind::Flash(_) | Kind::Memory(_) => false,
             Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
-            Kind::ReadCache { front, back } | Kind::Mcd { front, back, .. } => {
-                front.has_positions() || back.has_positions()
+            Kind::ReadCache { front, back }
+            | Kind::Mcd { front, back, .. }
+            | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
+        }
+    }
+
+    fn is_composite(&self) -> bool {
+        match self.kind {
+            Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => false,
+            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } | Kind::Mwb { .. } => {
+                true
             }
-            Kind::Cached { device, .. } => device.has_positions(),
         }
     }
 
@@ -353,8 +416,7 @@ impl Device {
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
-            Kind::Mcd { back, .. } => return back.blocks(),
-            Kind::Cached { device, .. } => return device.blocks(),
+            Kind::Mcd { back, .. } | Kind::Mwb { back, .. } => return back.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -368,7 +430,7 @@ impl Device {
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
     ) -> (Box<dyn Model>, Vec<String>) {
         let mut names = Vec::new();
-        let model = self.build_into(scheduler, &mut names);
+        let model = self.build_into(scheduler, None, &mut names);
         (self.lay_out(model), names)
     }
 
@@ -386,6 +448,28 @@ impl Device {
     /// # Errors
     /// A scheduler that asks for positions where nothing has any.
     pub fn build_with(&self, scheduler: &SchedulerChoice) -> Result<(Box<dyn Model>, Vec<String>)> {
+        self.build_hosted(scheduler, false)
+    }
+
+    /// As [`Device::build_with`], with contents in every device that is not made
+    /// of others ([`Keeper`]); whether the whole keeps any is for it to say
+    /// ([`Model::contents`]). Times are the same.
+    ///
+    /// # Errors
+    /// As [`Device::build_with`].
+    pub fn build_keeping(
+        &self,
+        scheduler: &SchedulerChoice,
+    ) -> Result<(Box<dyn Model>, Vec<String>)> {
+        self.build_hosted(scheduler, true)
+    }
+
+    fn build_hosted(
+        &self,
+        scheduler: &SchedulerChoice,
+        keeping: bool,
+    ) -> Result<(Box<dyn Model>, Vec<String>)> {
+        let keeping = keeping.then_some(scheduler);
         let refuse = |label: &str, what: String| {
             let others = SchedulerChoice::names_without_positions().join(", ");
             Err(Error::Key(format!(
@@ -398,10 +482,12 @@ impl Device {
         }
         let make = || scheduler.make();
         let Some((host, depth)) = scheduler.host() else {
-            return Ok(self.build(&make));
+            let mut names = Vec::new();
+            let model = self.build_into(&make, keeping, &mut names);
+            return Ok((self.lay_out(model), names));
         };
         let mut names = vec![format!("{}.host", self.name)];
-        let model = self.build_into(&make, &mut names);
+        let model = self.build_into(&make, keeping, &mut names);
         if host.needs_positions() && model.mechanism().is_none() {
             let what = format!(
                 "{}, which has more than one part or none that moves,",
@@ -417,10 +503,24 @@ impl Device {
     fn build_into(
         &self,
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        keeping: Option<&SchedulerChoice>,
         names: &mut Vec<String>,
     ) -> Box<dyn Model> {
         let device = names.len() as u16;
         names.push(self.name.clone());
+        if let Some(choice) = keeping
+            && !self.is_composite()
+        {
+            let (leaf, choice) = (self.clone(), choice.clone());
+            let build = move || {
+                let mut before = vec![String::new(); usize::from(device)];
+                leaf.build_into(&|| choice.make(), None, &mut before)
+            };
+            return Box::new(Keeper::new(
+                self.promise() == Promise::Flush,
+                Box::new(build),
+            ));
+        }
         match &self.kind {
             Kind::Mems(mems) => {
                 mems.build(&self.name, device, scheduler(), self.background.clone())
@@ -440,36 +540,24 @@ impl Device {
             } => {
                 let children = children
                     .iter()
-                    .map(|child| child.build_into(scheduler, names))
+                    .map(|child| child.build_into(scheduler, keeping, names))
                     .collect();
                 Box::new(Stripe::new(&self.name, device, children, *unit_blocks))
             }
             Kind::ReadCache { front, back } => {
-                let front = front.build_into(scheduler, names);
-                let back = back.build_into(scheduler, names);
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
                 Box::new(ReadCache::new(&self.name, device, front, back))
             }
             Kind::Mcd { spec, front, back } => {
-                let front = front.build_into(scheduler, names);
-                let back = back.build_into(scheduler, names);
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
                 Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
             }
-            Kind::Cached {
-                spec,
-                memory,
-                device: behind,
-            } => {
-                let number = names.len() as u16;
-                names.push(format!("{}.controller_cache", self.name));
-                let front = Box::new(Station::new(
-                    &names[names.len() - 1],
-                    number,
-                    *memory,
-                    scheduler(),
-                    Interface::default(),
-                ));
-                let back = behind.build_into(scheduler, names);
-                Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
+            Kind::Mwb { spec, front, back } => {
+                let front = front.build_into(scheduler, keeping, names);
+                let back = back.build_into(scheduler, keeping, names);
+                Box::new(Mwb::new(&self.name, device, *spec, front, back))
             }
         }
     }
@@ -488,12 +576,16 @@ impl Device {
             Kind::Disk(disk) => disk.derived(),
             Kind::Flash(flash) => flash.derived(),
             Kind::Memory(memory) => memory.derived(),
-            Kind::Stripe { .. }
-            | Kind::ReadCache { .. }
-            | Kind::Mcd { .. }
-            | Kind::Cached { .. } => {
+            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
+            }
+            Kind::Mwb { spec, .. } => {
+                let blocks = self.blocks();
+                let mut derived =
+                    json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES });
+                spec.derive_into(&mut derived);
+                derived
             }
         };
         json!({
@@ -566,7 +658,8 @@ fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
     Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
 }
 
-fn to_json(value: &toml_edit::Value) -> Value {
+/// A value of a key, as JSON.
+pub(crate) fn to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::Boolean(value) => json!(value.value()),
         toml_edit::Value::Integer(value) => json!(value.value()),

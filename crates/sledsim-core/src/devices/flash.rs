@@ -321,6 +321,7 @@ impl Model for FlashModel {
                 idle_j: 1e-3 * self.spec.idle_mw * until.s(),
                 ..Energy::default()
             },
+            ..Report::default()
         });
     }
 }

@@ -6,4 +6,5 @@ pub mod flash;
 pub mod memory;
 pub mod mems;
 
+pub(crate) use catalog::to_json;
 pub use catalog::{Device, Override, PRESETS};

@@ -5,6 +5,7 @@
 //! back. Any model will do for either.
 
 pub mod mcd;
+pub mod mwb;
 pub mod placement;
 
 /// Index of the fast child.

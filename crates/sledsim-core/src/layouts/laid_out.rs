@@ -1,9 +1,11 @@
 //! A model behind a static layout.
 
 use super::Layout;
+use crate::contents::Contents;
 use crate::links::Links;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
+use crate::random::Stream;
 use crate::request::{Extent, Extents, Request};
 use crate::row::Row;
 use crate::units::Nanos;
@@ -105,7 +107,44 @@ impl Model for LaidOut {
         self.model.background()
     }
 
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.model.contents()?;
+        Some(self)
+    }
+
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.model.report(until, reports);
+    }
+}
+
+/// Blocks keep their order, and with it tokens theirs. Nobody asks a model
+/// without contents for them, so that nothing is what it then says.
+impl Contents for LaidOut {
+    fn hold(&mut self, tokens: &[u64]) {
+        if let Some(contents) = self.model.contents() {
+            contents.hold(tokens);
+        }
+    }
+
+    fn returned(&mut self, id: u64) -> Vec<u64> {
+        let contents = self.model.contents();
+        contents.map_or_else(Vec::new, |contents| contents.returned(id))
+    }
+
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        if let Some(contents) = self.model.contents() {
+            contents.lose_power(at, chance);
+        }
+    }
+
+    fn recover(&mut self, at: Nanos) -> Nanos {
+        let contents = self.model.contents();
+        contents.map_or(at, |contents| contents.recover(at))
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        let there = self.layout.map(lbn).lbn;
+        let contents = self.model.contents();
+        contents.map_or(0, |contents| contents.token(there))
     }
 }

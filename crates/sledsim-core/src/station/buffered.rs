@@ -675,6 +675,7 @@ impl<M: Mechanism> Model for Buffered<M> {
                 destage_j: self.spent.destage_j,
                 ..spent
             },
+            ..Report::default()
         });
     }
 }

@@ -294,6 +294,7 @@ impl<M: Mechanism> Model for Station<M> {
             name: self.name.clone(),
             busy: self.busy,
             energy: self.mechanism.energy(until.max(self.mechanism_free)),
+            ..Report::default()
         });
     }
 }

@@ -230,11 +230,15 @@ pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
         json!(stats.energy_nj as f64 / 1e9),
     );
     let devices = run.reports.iter().map(|report| {
+        let counts: Map<_, _> = (report.counts.iter())
+            .map(|&(name, count)| (name.to_owned(), json!(count)))
+            .collect();
         json!({
             "name": report.name,
             "busy_s": seconds(report.busy),
             "utilisation": utilisation(report),
             "energy_j": energy_j(&report.energy),
+            "counts": counts,
         })
     });
     summary.insert("devices".into(), devices.collect());

@@ -56,7 +56,7 @@ pub fn generate(
     let open = draw(&mut recorder, check)?;
     if !open {
         let Place::Device(device, scheduler) = &place else {
-            let name = recorder.source.facts()["workload"].clone();
+            let name = load.facts(&recorder.source)["workload"].clone();
             let name = name.as_str().unwrap_or("load").to_owned();
             return Err(Error::Key(format!(
                 "workload {name}: is closed, its requests wait for completions: give a device \
@@ -83,7 +83,7 @@ pub fn generate(
             "not written: the workload has no requests",
         ));
     }
-    let facts = recorder.source.facts();
+    let facts = load.facts(&recorder.source);
     let lost = recorder.writer.finish()?;
     Ok(json!({
         "output": {

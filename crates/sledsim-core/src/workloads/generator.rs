@@ -84,6 +84,7 @@ impl GeneratorSpec {
         let arrivals = ArrivalSpec::read(keys)?;
         let first_lbn = keys.opt_u64("first_lbn", 0..=i64::MAX as u64)?.unwrap_or(0);
         let sizes = SizeSpec::read(keys)?;
+        let blocking = sizes.blocking;
         Ok(Self {
             kind,
             requests,
@@ -95,7 +96,7 @@ impl GeneratorSpec {
             first_lbn,
             last_lbn: keys.opt_u64("last_lbn", first_lbn..=i64::MAX as u64)?,
             arrivals,
-            places: read_places(keys, sizes.blocking)?,
+            places: read_places(keys, blocking)?,
             keys: keys.clone(),
         })
     }
@@ -126,6 +127,12 @@ impl GeneratorSpec {
             seed,
             ..self.clone()
         }
+    }
+
+    /// Divides the times of an open load by so much more; says whether it is
+    /// one.
+    pub(super) fn scale(&mut self, time_scale: f64) -> bool {
+        self.arrivals.scale(time_scale)
     }
 
     /// The most requests per s that can arrive in the long run.
@@ -171,6 +178,7 @@ impl GeneratorSpec {
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
             places: self.places.start(slots, blocking, &stream, &self.keys)?,
+            cut: 0,
             facts: Box::new(self.facts()),
         })
     }
@@ -214,15 +222,17 @@ pub struct Generator {
     sizes: Sizes,
     ops: Stream,
     places: Places,
+    /// How many requests were cut short by their places.
+    cut: u64,
     facts: Box<Value>,
 }
 
 impl Generator {
-    /// How many requests were longer than the region and were shortened to
-    /// fit.
+    /// How many requests were longer than the region, or than what was left
+    /// of an extent, and were shortened to fit.
     #[must_use]
     pub fn shortened(&self) -> u64 {
-        self.sizes.shortened
+        self.sizes.shortened + self.cut
     }
 
     /// Every key with its value in effect, and what was `shortened`.
@@ -248,15 +258,16 @@ impl Generator {
         } else {
             Op::Write
         };
-        let (slot, stream) = self.places.next(units);
-        let lbn = self.base + slot * self.blocking;
-        let blocks = (units * self.blocking) as u32;
+        let place = self.places.next(units);
+        self.cut += u64::from(place.units < units);
+        let lbn = self.base + place.slot * self.blocking;
+        let blocks = (place.units * self.blocking) as u32;
         let extents: Extents = SmallVec::from_buf([Extent { lbn, blocks }]);
         Request {
             id,
             arrival,
             op,
-            stream,
+            stream: place.stream,
             extents,
             ..Request::default()
         }

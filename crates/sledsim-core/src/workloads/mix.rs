@@ -4,7 +4,7 @@ use super::generator::{read_requests, read_seed};
 use super::places::KINDS;
 use super::{Generator, GeneratorSpec, LONGEST_S, Source, bounded, nothing_due};
 use crate::error::Result;
-use crate::keys::{Keys, did_you_mean};
+use crate::keys::{Keys, Range, did_you_mean};
 use crate::random::Stream;
 use crate::request::Request;
 use crate::units::Nanos;
@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 /// Its name among the workloads.
 pub(super) const NAME: &str = "mix";
 
-/// The keys of a mix: `requests` in all, `seed`, and a table `part.NAME` with
-/// the keys of a generator for each part.
+/// The keys of a mix: `requests` in all, `seed`, `time_scale` of all parts, and
+/// a table `part.NAME` with the keys of a generator for each part.
 ///
 /// A part goes on as long as the mix does. Its seed, unless given, is a
 /// function of the seed of the mix and the name of the part alone, so that
@@ -54,6 +54,14 @@ impl MixSpec {
         if parts.is_empty() {
             let problem = "must be tables, one for each workload of the mix: part.NAME";
             return Err(keys.refuse("part", problem));
+        }
+        let time_scale = keys.opt_f64("time_scale", Range::above(0.0).at_most(1e12))?;
+        if let Some(time_scale) = time_scale {
+            let scaled = parts.iter_mut().map(|part| part.spec.scale(time_scale));
+            if scaled.filter(|open| *open).count() == 0 {
+                let problem = "scales the arrivals of open loads and so needs a part with a rate";
+                return Err(keys.refuse("time_scale", problem));
+            }
         }
         let spec = Self {
             requests,

@@ -9,11 +9,14 @@ mod arrivals;
 mod generator;
 mod mix;
 mod places;
+mod presets;
 mod sizes;
 
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
 pub use mix::{Mix, MixSpec};
+pub use presets::{PRESETS, show};
+pub(crate) use presets::{is_path, resolve};
 
 use crate::error::{Error, Result};
 use crate::keys::{Keys, did_you_mean};

@@ -3,7 +3,7 @@
 //! The keys are described in `docs/devices.md`.
 
 use super::arm::Disk;
-use super::controller::{Controller, Settings};
+use super::controller::{Controller, Settings, WriteBack};
 use super::drive::Drive;
 use super::geometry::{Flaw, Geometry, ZoneSpec};
 use super::mapping::Mapping;
@@ -105,6 +105,13 @@ impl DiskSpec {
     #[must_use]
     pub fn zones(&self) -> &[ZoneSpec] {
         &self.zones
+    }
+
+    /// Whether it reports writes before they are on the media.
+    #[must_use]
+    pub fn reports_early(&self) -> bool {
+        let buffer = self.settings.buffer.as_ref();
+        buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None)
     }
 
     /// The device as a model.

@@ -36,6 +36,7 @@
 //! See `contents.rs` for what survives when power fails.
 
 mod contents;
+mod counts;
 mod jobs;
 mod operations;
 mod pieces;
@@ -55,6 +56,7 @@ use crate::request::{Extents, Op as RequestOp, Request};
 use crate::row::Row;
 use crate::units::Nanos;
 use contents::Kept;
+use counts::Counts;
 use jobs::{Job, Jobs, Op, Open, Piece, Placed, Slab};
 use sizes::Sizes;
 use std::collections::VecDeque;
@@ -103,6 +105,7 @@ pub struct Mcd {
     served: VecDeque<u32>,
     /// The operation that this host request began last.
     newest: Option<u32>,
+    counts: Counts,
     streams: Option<Streams>,
     sizes: Option<Sizes>,
     kept: Option<Box<Kept>>,
@@ -156,6 +159,7 @@ impl Mcd {
             retried: VecDeque::new(),
             served: VecDeque::new(),
             newest: None,
+            counts: Counts::default(),
             streams: spec.bypass_after_blocks.map(Streams::new),
             sizes: (spec.fetch == Fetch::Automatic).then(|| Sizes::new(&spec)),
             kept,
@@ -211,8 +215,8 @@ impl Mcd {
             extents,
             ..Request::default()
         };
-        // A disk may report other writes before they are on its media.
-        request.flags.fua = child == BACK && op == RequestOp::Write;
+        // Children may report other writes before they are on their media.
+        request.flags.fua = op == RequestOp::Write;
         if child == BACK && !self.is_cleaning(&job) {
             self.back_busy += 1;
         }
@@ -359,6 +363,8 @@ impl Model for Mcd {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        let own = reports.len();
         self.children.report(&self.name, until, reports);
+        reports[own].counts = self.counts.named();
     }
 }

@@ -80,7 +80,9 @@ impl Mcd {
             return false;
         };
         let entry = self.slots.at(slot);
+        self.counts.given_up += 1;
         if entry.is_dirty {
+            self.counts.given_up_dirty += 1;
             self.coming += 1;
             self.destage(slot, true);
         } else {
@@ -154,6 +156,7 @@ impl Mcd {
         };
         if state.what == What::Fill {
             let (moved, read) = self.to_fetch(state);
+            self.counts.fetched_blocks += blocks_of(&read);
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
             }
@@ -294,6 +297,7 @@ impl Mcd {
             return;
         };
         let moved = state.moved.clone();
+        self.counts.destaged_blocks += blocks_of(&moved);
         if self.spec.immediate_report
             && let What::Destage {
                 victim: Some(victim),
@@ -360,4 +364,9 @@ impl Mcd {
             self.cleaner = Some(self.destage(slot, false));
         }
     }
+}
+
+/// Blocks in all of `extents`.
+fn blocks_of(extents: &Extents) -> u64 {
+    extents.iter().map(|extent| u64::from(extent.blocks)).sum()
 }

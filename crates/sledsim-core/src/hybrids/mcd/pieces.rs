@@ -14,7 +14,11 @@ impl Mcd {
     /// goes on or one that it begins), or to be passed on. The policy hears of
     /// it the first time.
     pub(super) fn place(&mut self, piece: Piece, op: RequestOp, is_first: bool) {
-        match self.directory.get(piece.segment) {
+        let found = self.directory.get(piece.segment);
+        if is_first {
+            self.count(op, found);
+        }
+        match found {
             None => self.miss(piece, op),
             Some(found) if found & OP != 0 => self.wait_for(found & !OP, piece, op),
             Some(slot) => {
@@ -49,6 +53,20 @@ impl Mcd {
                 }
             }
         }
+    }
+
+    /// Counts a segment that was asked for.
+    fn count(&mut self, op: RequestOp, found: Option<u32>) {
+        let op_of = |found: u32| self.ops.get(found & !OP).map(|op| op.what);
+        let gone = |what| matches!(what, Some(What::Destage { .. }));
+        let found = found.is_some_and(|found| found & OP == 0 || !gone(op_of(found)));
+        let counts = &mut self.counts;
+        let (asked, had) = match op {
+            RequestOp::Write => (&mut counts.written, &mut counts.written_found),
+            _ => (&mut counts.read, &mut counts.read_found),
+        };
+        *asked += 1;
+        *had += u64::from(found);
     }
 
     fn is_full(&self, slot: u32) -> bool {
@@ -262,6 +280,7 @@ impl Mcd {
             for piece in now {
                 let lbn = self.lbn_of(piece.segment) + u64::from(piece.from);
                 add(&mut extents, lbn, piece.blocks);
+                self.counts.passed_blocks += u64::from(piece.blocks);
             }
             let job = Job::Pass(open, SmallVec::from_slice(now));
             self.send(BACK, RequestOp::Read, job, extents, answers);

@@ -1,5 +1,6 @@
 //! When requests arrive: gaps, and counts in windows of several lengths.
 
+use super::scales::Scales;
 use crate::stats::Distribution;
 use crate::units::Nanos;
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ pub(super) struct Arrivals {
     gaps: Distribution,
     count: u64,
     windows: [Window; LENGTHS.len()],
+    scales: Scales,
     pub first: Nanos,
     /// The latest so far.
     pub last: Nanos,
@@ -45,6 +47,7 @@ impl Arrivals {
             gaps: Distribution::new(),
             count: 0,
             windows: Default::default(),
+            scales: Scales::default(),
             first: Nanos::ZERO,
             last: Nanos::ZERO,
             late: 0,
@@ -75,6 +78,7 @@ impl Arrivals {
             }
             window.count += 1;
         }
+        self.scales.record(at);
         at
     }
 
@@ -108,6 +112,7 @@ impl Arrivals {
             })),
             "gap_scv": variation.is_finite().then_some(variation),
             "windows": windows,
+            "scales": self.scales.facts(self.duration().0),
             "late_requests": self.late,
             "late_by_up_to_ms": self.most_late.ms(),
         })

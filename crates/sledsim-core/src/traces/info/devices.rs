@@ -1,7 +1,7 @@
 //! What each device of a trace was asked.
 
 use crate::request::Op;
-use crate::traces::{Reader, Record};
+use crate::traces::Record;
 use serde_json::{Value, json};
 
 /// More devices are counted together.
@@ -20,7 +20,14 @@ struct Device {
     end: u64,
     /// One past the last block of its latest request.
     next: u64,
+    /// The same of as many requests as count as recent, in turn.
+    ends: [u64; RECENT],
+    turn: usize,
+    recent: u64,
 }
+
+/// How many requests are recent.
+pub(super) const RECENT: usize = 16;
 
 /// The devices seen, ascending.
 pub(super) struct Devices {
@@ -45,10 +52,11 @@ impl Devices {
         }
     }
 
+    /// A request to the device called `id`.
     #[inline]
-    pub fn record(&mut self, record: &Record) {
+    pub fn record(&mut self, id: u32, record: &Record) {
         let known = self.devices.get(self.latest);
-        if known.is_none_or(|device| device.id != record.device) && !self.find(record.device) {
+        if known.is_none_or(|device| device.id != id) && !self.find(id) {
             self.others += 1;
             return;
         }
@@ -64,6 +72,9 @@ impl Devices {
                 .is_some_and(|blocks| device.next.checked_add(blocks) == Some(start));
         device.sequential[op] += u64::from(is_sequential);
         self.sequential[op] += u64::from(is_sequential);
+        device.recent += u64::from(device.ends.contains(&start));
+        device.ends[device.turn] = end;
+        device.turn = (device.turn + 1) % RECENT;
         device.blocks = device.blocks.saturating_add(end - start);
         device.lowest = device.lowest.min(start);
         device.end = device.end.max(end);
@@ -85,6 +96,9 @@ impl Devices {
                     lowest: u64::MAX,
                     end: 0,
                     next: u64::MAX,
+                    ends: [u64::MAX; RECENT],
+                    turn: 0,
+                    recent: 0,
                 };
                 self.devices.insert(index, device);
                 index
@@ -107,13 +121,18 @@ impl Devices {
         self.sequential
     }
 
+    /// Requests that begin where a recent one of their device ended.
+    pub fn recent(&self) -> u64 {
+        self.devices.iter().map(|device| device.recent).sum()
+    }
+
     /// Requests of devices that are not listed.
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// The `devices` of the document, ascending.
-    pub fn facts(&self, reader: &dyn Reader) -> Vec<Value> {
+    /// The `devices` of the document, ascending, with their names.
+    pub fn facts(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<Value> {
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
         let facts = |device: &Device| {
             let of = |op: Op| share(device.sequential[op as usize], device.requests[op as usize]);
@@ -121,7 +140,7 @@ impl Devices {
             let touched = device.end > 0;
             json!({
                 "id": device.id,
-                "name": reader.device_name(device.id),
+                "name": name(device.id),
                 "requests": requests,
                 "read_fraction": share(device.requests[Op::Read as usize], requests),
                 "sequential_fraction": share(device.sequential.iter().sum(), requests),

@@ -5,16 +5,20 @@ mod devices;
 mod order;
 mod picture;
 mod reuse;
+mod scales;
 mod sizes;
 
 pub(in crate::traces) use reuse::{UNIT_BYTES, mix};
 
 use super::sorted::Sorted;
 use super::{Format, Options, Reading, Record};
+use crate::engine::Progress;
 use crate::error::{Error, Result};
+use crate::load::Load;
 use crate::request::Op;
 use crate::stats::Distribution;
-use crate::units::Nanos;
+use crate::units::{BLOCK_BYTES, Nanos};
+use crate::workloads::Source;
 use arrivals::Arrivals;
 use devices::Devices;
 use picture::{Map, Timeline};
@@ -75,13 +79,7 @@ impl InfoSpec {
     /// The file cannot be read, a record is bad, there are none, `max_units`
     /// is out of its range, or `check`'s.
     pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
-        let (min, max) = (Self::MIN_UNITS, Self::MAX_UNITS);
-        if !(min..=max).contains(&self.max_units) {
-            let found = self.max_units;
-            return Err(Error::Key(format!(
-                "max_units = {found}: must be from {min} to {max}"
-            )));
-        }
+        self.checked()?;
         let (format, input) = Format::detect(&self.path, self.format, &self.options)?;
         let compression = input.compression();
         let of = Reading::size(&self.path, compression);
@@ -89,7 +87,7 @@ impl InfoSpec {
         let mut contents = Contents::new(self);
         let mut left = Reading::EVERY;
         while let Some(record) = records.next()? {
-            contents.record(&record);
+            contents.record(&record, record.device);
             left -= 1;
             if left == 0 {
                 left = Reading::EVERY;
@@ -107,12 +105,87 @@ impl InfoSpec {
             "compression": compression.name(),
         });
         contents.facts(&mut facts);
-        facts["devices"] = contents.devices.facts(&*records.reader).into();
+        facts["devices"] = contents
+            .devices
+            .facts(&|id| records.reader.device_name(id).map(str::to_owned))
+            .into();
         facts["other_devices_requests"] = contents.devices.others().into();
         if self.picture {
             contents.picture(&mut facts);
         }
         Ok(facts)
+    }
+}
+
+/// How many requests pass between two calls of `check`.
+const CHECK_EVERY: u64 = 4096;
+
+impl InfoSpec {
+    /// What the requests of `load` are like on `blocks` blocks, as
+    /// [`InfoSpec::read`] says it of a trace; `streams` in place of devices.
+    /// Sequential is what starts where the request before of its stream ended:
+    /// the parts of a mix, and the scans of a scan, are streams.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the load, a load that is closed, or `check`'s.
+    pub fn of_load(
+        &self,
+        load: &Load,
+        blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Value> {
+        self.checked()?;
+        let mut source = load.source(blocks, check)?;
+        let requests = source.requests();
+        let mut contents = Contents::new(self);
+        let mut completed = 0;
+        while source.next_arrival()?.is_some() {
+            let request = source.take()?;
+            let mut record = Record {
+                time: request.arrival,
+                op: request.op,
+                ..Record::default()
+            };
+            if request.extents.is_empty() {
+                contents.record(&record, request.stream);
+            }
+            for extent in &request.extents {
+                record.offset = extent.lbn * BLOCK_BYTES;
+                record.bytes = u64::from(extent.blocks) * BLOCK_BYTES;
+                contents.record(&record, request.stream);
+            }
+            completed += 1;
+            if completed % CHECK_EVERY == 0 {
+                check(Progress {
+                    completed,
+                    requests,
+                    share: None,
+                })?;
+            }
+        }
+        if requests.is_some_and(|requests| requests > completed) || completed == 0 {
+            let problem = "is closed, its requests wait for completions: make it open (rate), or \
+                           write it as a trace from a simulation (trace generate --device)";
+            return Err(Error::Key(format!("load: {problem}")));
+        }
+        let mut facts = json!({ "workload": load.facts(&source), "blocks": blocks });
+        contents.facts(&mut facts);
+        facts["streams"] = contents.devices.facts(&|_| None).into();
+        if self.picture {
+            contents.picture(&mut facts);
+        }
+        Ok(facts)
+    }
+
+    fn checked(&self) -> Result<()> {
+        let (min, max) = (Self::MIN_UNITS, Self::MAX_UNITS);
+        if !(min..=max).contains(&self.max_units) {
+            let found = self.max_units;
+            return Err(Error::Key(format!(
+                "max_units = {found}: must be from {min} to {max}"
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -162,7 +235,8 @@ impl Contents {
     }
 
     #[inline]
-    fn record(&mut self, record: &Record) {
+    /// A request of a stream, which is that of its device in a trace.
+    fn record(&mut self, record: &Record, stream: u32) {
         let Record {
             time,
             device,
@@ -175,7 +249,7 @@ impl Contents {
         let (start, end) = record.blocks();
         self.sizes
             .record(op, bytes, end - start, record.is_aligned());
-        self.devices.record(record);
+        self.devices.record(stream, record);
         let at = self.arrivals.record(time);
         if let Some(response) = response {
             self.responded[op as usize] += 1;
@@ -232,6 +306,8 @@ impl Contents {
                 "interleave_blocks": self.interleave,
                 "read_fraction": of(Op::Read),
                 "write_fraction": of(Op::Write),
+                "recent_requests": devices::RECENT,
+                "recent_fraction": share(self.devices.recent(), requests),
             },
             "mean_size_blocks": self.sizes.mean_blocks(),
             "max_size_blocks": self.sizes.most_blocks,
@@ -314,7 +390,7 @@ mod tests {
     fn facts(records: &[Record]) -> Value {
         let mut contents = Contents::new(&InfoSpec::new(Path::new("")));
         for record in records {
-            contents.record(record);
+            contents.record(record, record.device);
         }
         let mut facts = json!({});
         contents.facts(&mut facts);

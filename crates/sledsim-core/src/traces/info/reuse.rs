@@ -12,12 +12,16 @@
 //! with its adjustment: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015).
 
 use super::order::Order;
+use crate::units::BLOCK_BYTES;
 use serde_json::{Value, json};
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Data are told apart in units of this size.
 pub(in crate::traces) const UNIT_BYTES: u64 = 4096;
+
+/// Blocks of a unit.
+const UNIT_BLOCKS: u64 = UNIT_BYTES / BLOCK_BYTES;
 
 /// Longer requests (256 MiB) are left out, so that no record takes long.
 const LONGEST_UNITS: u64 = 1 << 16;
@@ -77,6 +81,8 @@ struct Unit {
     slot: u32,
     read: bool,
     written: bool,
+    /// A bit for each of its blocks that was accessed.
+    blocks: u8,
 }
 
 /// Distances and footprint of all references so far.
@@ -98,6 +104,8 @@ pub(super) struct Reuse {
     /// Of the units followed now.
     read: u64,
     written: u64,
+    /// Blocks of them that were accessed.
+    blocks: u64,
     left_out: u64,
 }
 
@@ -115,6 +123,7 @@ impl Reuse {
             references: 0,
             read: 0,
             written: 0,
+            blocks: 0,
             left_out: 0,
         }
     }
@@ -130,16 +139,21 @@ impl Reuse {
             return;
         }
         self.references += count;
+        let (start, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
         for unit in units {
             let place = Place { device, unit };
             let hash = place.hash();
             if hash <= self.limit {
-                self.reference(place, hash, is_read);
+                let first = unit * UNIT_BLOCKS;
+                let from = start.max(first) - first;
+                let to = end.min(first + UNIT_BLOCKS) - first;
+                let blocks = ((1_u16 << to) - (1 << from)) as u8;
+                self.reference(place, hash, is_read, blocks);
             }
         }
     }
 
-    fn reference(&mut self, place: Place, hash: u64, is_read: bool) {
+    fn reference(&mut self, place: Place, hash: u64, is_read: bool, blocks: u8) {
         if self.order.is_full() {
             let order = &self.order;
             (self.units.values_mut()).for_each(|unit| unit.slot = order.before(unit.slot));
@@ -153,6 +167,8 @@ impl Reuse {
             unit.slot = self.order.add();
             self.read += u64::from(is_read && !unit.read);
             self.written += u64::from(!is_read && !unit.written);
+            self.blocks += u64::from((blocks & !unit.blocks).count_ones());
+            unit.blocks |= blocks;
             unit.read |= is_read;
             unit.written |= !is_read;
             return;
@@ -162,7 +178,9 @@ impl Reuse {
             slot: self.order.add(),
             read: is_read,
             written: !is_read,
+            blocks,
         };
+        self.blocks += u64::from(blocks.count_ones());
         self.read += u64::from(unit.read);
         self.written += u64::from(unit.written);
         self.units.insert(place, unit);
@@ -186,6 +204,7 @@ impl Reuse {
                 self.order.remove(unit.slot);
                 self.read -= u64::from(unit.read);
                 self.written -= u64::from(unit.written);
+                self.blocks -= u64::from(unit.blocks.count_ones());
             }
         }
     }
@@ -203,6 +222,7 @@ impl Reuse {
             "unit_bytes": UNIT_BYTES,
             "units": units,
             "bytes": units.saturating_mul(UNIT_BYTES),
+            "accessed_bytes": ((self.blocks * BLOCK_BYTES) as f64 * self.weight + 0.5) as u64,
             "read_bytes": read.saturating_mul(UNIT_BYTES),
             "written_bytes": written.saturating_mul(UNIT_BYTES),
             "sampling_rate": 1.0 / self.weight,

@@ -4,6 +4,7 @@
 //! `thinking`) answer completions. What a file promises: arrivals never
 //! fall, and numbers are drawn from streams of its own.
 
+mod b_model;
 mod closed;
 mod constant;
 mod on_off;
@@ -55,6 +56,18 @@ impl ArrivalSpec {
                 "think_ms",
                 closed.think_ms * 1e-3 / f64::from(closed.queue_depth),
             ),
+        }
+    }
+
+    /// Divides the times of an open load by so much more; says whether it is
+    /// one.
+    pub(super) fn scale(&mut self, time_scale: f64) -> bool {
+        match self {
+            Self::Open(open) => {
+                open.scale(time_scale);
+                true
+            }
+            Self::Closed(..) => false,
         }
     }
 

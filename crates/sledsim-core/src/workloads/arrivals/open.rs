@@ -1,5 +1,6 @@
 //! Open arrivals: times of their own, however slow the device is.
 
+use super::b_model::{Cascade, CascadeSpec};
 use super::constant::Constant;
 use super::on_off::{BurstSpec, OnOff};
 use super::poisson::Poisson;
@@ -17,6 +18,7 @@ pub(crate) struct OpenSpec {
     time_scale: f64,
     gaps: GapKind,
     bursts: Option<BurstSpec>,
+    cascade: Option<CascadeSpec>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +39,13 @@ impl OpenSpec {
         let time_scale = keys.opt_f64("time_scale", Range::above(0.0).at_most(1e12))?;
         let gaps = keys.opt_choice("arrivals", &GAPS)?;
         let bursts = BurstSpec::read(keys, rate.unwrap_or(f64::MAX))?;
+        let cascade = CascadeSpec::read(keys)?;
+        if bursts.is_some() && cascade.is_some() {
+            let problem = "must not be given with on_ms: bursts are of one kind or the other";
+            return Err(keys.refuse("bias", problem));
+        }
         let Some(rate) = rate else {
-            return match ["time_scale", "arrivals", "on_ms"]
+            return match ["time_scale", "arrivals", "on_ms", "bias"]
                 .iter()
                 .find(|key| keys.has(key))
             {
@@ -57,7 +64,12 @@ impl OpenSpec {
             time_scale: time_scale.unwrap_or(1.0),
             gaps: gaps.unwrap_or(GapKind::Poisson),
             bursts,
+            cascade,
         }))
+    }
+
+    pub(super) fn scale(&mut self, time_scale: f64) {
+        self.time_scale *= time_scale;
     }
 
     /// The mean gap in the long run.
@@ -73,12 +85,14 @@ impl OpenSpec {
         if let Some(bursts) = &self.bursts {
             bursts.facts(facts);
         }
+        if let Some(cascade) = &self.cascade {
+            cascade.facts(facts);
+        }
     }
 
     pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Open {
         let duty = self.bursts.map_or(1.0, |bursts| bursts.duty());
         let mean_ns = 1e9 / self.rate / self.time_scale * duty;
-        let bursts = self.bursts;
         let mut open = Open {
             next: Nanos::ZERO,
             fraction_ns: 0.0,
@@ -89,7 +103,15 @@ impl OpenSpec {
                 }),
                 GapKind::Constant => Gaps::Constant(Constant { gap_ns: mean_ns }),
             },
-            bursts: bursts.map(|bursts| Box::new(bursts.start(self.time_scale, stream("burst")))),
+            clock: match (self.bursts, self.cascade) {
+                (Some(bursts), _) => {
+                    Clock::OnOff(Box::new(bursts.start(self.time_scale, stream("burst"))))
+                }
+                (None, Some(cascade)) => {
+                    Clock::Cascade(Box::new(cascade.start(self.time_scale, stream("cascade"))))
+                }
+                (None, None) => Clock::Steady,
+            },
         };
         open.take();
         open
@@ -103,13 +125,21 @@ pub(crate) struct Open {
     next: Nanos,
     fraction_ns: f64,
     gaps: Gaps,
-    bursts: Option<Box<OnOff>>,
+    clock: Clock,
 }
 
 #[derive(Clone, Debug)]
 enum Gaps {
     Poisson(Poisson),
     Constant(Constant),
+}
+
+/// What gaps are measured by.
+#[derive(Clone, Debug)]
+enum Clock {
+    Steady,
+    OnOff(Box<OnOff>),
+    Cascade(Box<Cascade>),
 }
 
 impl Open {
@@ -124,8 +154,10 @@ impl Open {
             Gaps::Poisson(poisson) => poisson.gap_ns(),
             Gaps::Constant(constant) => constant.gap_ns(),
         };
-        if let Some(bursts) = &mut self.bursts {
-            gap = bursts.stretch_ns(gap);
+        match &mut self.clock {
+            Clock::Steady => {}
+            Clock::OnOff(bursts) => gap = bursts.stretch_ns(gap),
+            Clock::Cascade(cascade) => gap = cascade.stretch_ns(gap),
         }
         gap += self.fraction_ns;
         let whole = gap as u64;

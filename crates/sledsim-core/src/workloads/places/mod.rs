@@ -5,7 +5,11 @@
 //! file promises: the request lies inside the region, numbers are drawn from
 //! streams of its own, and nothing is allocated per request.
 
+mod extents;
+mod files;
 mod hot_cold;
+mod nurand;
+mod scan;
 mod sequential;
 mod uniform;
 mod zipf;
@@ -19,7 +23,7 @@ use serde_json::Value;
 type Read = fn(&mut Keys, u32) -> Result<PlaceSpec>;
 
 /// The generators by how they choose places; the first is the default.
-pub(super) const KINDS: [(&str, Read); 4] = [
+pub(super) const KINDS: [(&str, Read); 7] = [
     ("random", |_, _| Ok(PlaceSpec::Uniform)),
     ("zipf", |keys, blocking| {
         Ok(PlaceSpec::Zipf(zipf::ZipfSpec::read(keys, blocking)?))
@@ -32,6 +36,15 @@ pub(super) const KINDS: [(&str, Read); 4] = [
             keys,
         )?))
     }),
+    ("files", |keys, _| {
+        Ok(PlaceSpec::Files(files::FilesSpec::read(keys)?))
+    }),
+    ("scan", |keys, _| {
+        Ok(PlaceSpec::Scan(scan::ScanSpec::read(keys)?))
+    }),
+    ("nurand", |keys, _| {
+        Ok(PlaceSpec::Nurand(nurand::NurandSpec::read(keys)?))
+    }),
 ];
 
 /// How a generator chooses places.
@@ -41,6 +54,9 @@ pub(super) enum PlaceSpec {
     Zipf(zipf::ZipfSpec),
     HotCold(hot_cold::HotColdSpec),
     Sequential(sequential::SequentialSpec),
+    Files(files::FilesSpec),
+    Scan(scan::ScanSpec),
+    Nurand(nurand::NurandSpec),
 }
 
 impl PlaceSpec {
@@ -51,6 +67,9 @@ impl PlaceSpec {
             Self::Zipf(spec) => spec.facts(facts),
             Self::HotCold(spec) => spec.facts(facts),
             Self::Sequential(spec) => spec.facts(facts),
+            Self::Files(spec) => spec.facts(facts),
+            Self::Scan(spec) => spec.facts(facts),
+            Self::Nurand(spec) => spec.facts(facts),
         }
     }
 
@@ -68,8 +87,21 @@ impl PlaceSpec {
             Self::Zipf(spec) => Places::Zipf(spec.start(slots, blocking, stream, keys)?),
             Self::HotCold(spec) => Places::HotCold(spec.start(slots, stream, keys)?),
             Self::Sequential(spec) => Places::Sequential(spec.start(slots, uniform, stream)),
+            Self::Files(spec) => Places::Files(spec.start(slots, blocking, stream, keys)?),
+            Self::Scan(spec) => Places::Scan(spec.start(slots, blocking, stream, keys)?),
+            Self::Nurand(spec) => Places::Nurand(spec.start(slots, blocking, stream, keys)?),
         })
     }
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The first slot.
+    pub slot: u64,
+    /// How many slots: fewer than asked for where something ends before.
+    pub units: u64,
+    pub stream: u32,
 }
 
 /// Chooses places.
@@ -79,17 +111,53 @@ pub(super) enum Places {
     Zipf(zipf::ZipfPlaces),
     HotCold(hot_cold::HotCold),
     Sequential(sequential::Sequential),
+    Files(files::Files),
+    Scan(scan::Scan),
+    Nurand(nurand::Nurand),
 }
 
 impl Places {
-    /// The slot at which a request of `units` slots begins, and its stream.
+    /// The place of a request of `units` slots.
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> (u64, u32) {
+    pub(super) fn next(&mut self, units: u64) -> Place {
+        let whole = |slot| Place {
+            slot,
+            units,
+            stream: 0,
+        };
         match self {
-            Self::Uniform(places) => (places.next(units), 0),
-            Self::Zipf(places) => (places.next(units), 0),
-            Self::HotCold(places) => (places.next(units), 0),
-            Self::Sequential(places) => places.next(units),
+            Self::Uniform(places) => whole(places.next(units)),
+            Self::Zipf(places) => whole(places.next(units)),
+            Self::HotCold(places) => whole(places.next(units)),
+            Self::Sequential(places) => {
+                let (slot, stream) = places.next(units);
+                Place {
+                    stream,
+                    ..whole(slot)
+                }
+            }
+            Self::Files(places) => {
+                let (slot, units) = places.next(units);
+                Place {
+                    units,
+                    ..whole(slot)
+                }
+            }
+            Self::Scan(places) => {
+                let (slot, units, stream) = places.next(units);
+                Place {
+                    slot,
+                    units,
+                    stream,
+                }
+            }
+            Self::Nurand(places) => {
+                let (slot, units) = places.next(units);
+                Place {
+                    units,
+                    ..whole(slot)
+                }
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ use super::arm::Disk;
 use super::drive::{Drive, How};
 use super::geometry::Track;
 use crate::mechanism::Mechanism;
-use crate::model::{Answers, Energy, Model, Report};
+use crate::model::{Answers, Model, Report};
 use crate::request::{Extent, Op, Request};
 use crate::row::{Parts, Row};
 use crate::schedulers::{Scheduler, Waiting};
@@ -454,7 +454,7 @@ impl Model for Controller {
         reports.push(Report {
             name: self.name.clone(),
             busy: self.busy,
-            energy: Energy::default(),
+            ..Report::default()
         });
     }
 }

@@ -1,0 +1,98 @@
+//! Counts in windows that double in length: how bursty at which scale.
+
+use serde_json::{Value, json};
+
+/// The shortest window, 1/64 s, in ns.
+const SHORTEST_NS: u64 = 15_625_000;
+
+/// Each twice as long as the one before: up to 1024 s.
+const LENGTHS: usize = 17;
+
+/// Arrivals in windows that follow each other from the first one on.
+#[derive(Clone, Default)]
+pub(super) struct Scales([Scale; LENGTHS]);
+
+/// Windows of one length.
+#[derive(Clone, Copy, Default)]
+struct Scale {
+    /// The window under way, and the arrivals in it so far but for those in
+    /// shorter windows under way.
+    window: u64,
+    count: u64,
+    /// Over the windows before: arrivals, and ordered pairs of them in one
+    /// window.
+    sum: u64,
+    pairs: u128,
+}
+
+impl Scales {
+    /// An arrival so many ns after the first.
+    #[inline]
+    pub fn record(&mut self, at: u64) {
+        let window = at / SHORTEST_NS;
+        if window != self.0[0].window {
+            self.roll(window);
+        }
+        self.0[0].count += 1;
+    }
+
+    /// Moves on to this shortest window, and those that hold it.
+    fn roll(&mut self, window: u64) {
+        for length in 0..LENGTHS {
+            let (scale, window) = (&mut self.0[length], window >> length);
+            if scale.window == window {
+                return;
+            }
+            let count = std::mem::take(&mut scale.count);
+            scale.sum += count;
+            scale.pairs += pairs(count);
+            scale.window = window;
+            if let Some(longer) = self.0.get_mut(length + 1) {
+                longer.count += count;
+            }
+        }
+    }
+
+    /// The `scales` of the document; the last arrival came so late.
+    ///
+    /// A window of n arrivals has n (n - 1) ordered pairs of them, and Poisson
+    /// scatter adds nothing to their mean. If one half of each window, chosen
+    /// by a coin, gets the share b of a random rate, the share of the pairs
+    /// that fall into one half together is b^2 + (1 - b)^2, which gives b.
+    pub fn facts(&self, last: u64) -> Vec<Value> {
+        let mut rolled = self.clone();
+        rolled.roll(last / SHORTEST_NS);
+        // With the windows under way, which may not be over.
+        let mut all = [0_u128; LENGTHS];
+        let mut inside = 0;
+        for (sum, scale) in all.iter_mut().zip(&rolled.0) {
+            inside += scale.count;
+            *sum = scale.pairs + pairs(inside);
+        }
+        (0..LENGTHS)
+            .map_while(|length| {
+                let scale = &rolled.0[length];
+                let windows = scale.window as f64;
+                if scale.window < 2 || scale.sum == 0 {
+                    return None;
+                }
+                let mean = scale.sum as f64 / windows;
+                let square = (scale.pairs as f64 + scale.sum as f64) / windows;
+                let variance = (square - mean * mean) * windows / (windows - 1.0);
+                let together = (length > 0 && all[length] > 0)
+                    .then(|| all[length - 1] as f64 / all[length] as f64);
+                let bias = together.map(|q| 0.5 + 0.5 * libm::sqrt((2.0 * q - 1.0).max(0.0)));
+                let length_ns = SHORTEST_NS << length;
+                Some(json!({
+                    "window_s": length_ns as f64 * 1e-9,
+                    "index_of_dispersion": variance / mean,
+                    "bias": bias,
+                }))
+            })
+            .collect()
+    }
+}
+
+fn pairs(count: u64) -> u128 {
+    u128::from(count) * u128::from(count.saturating_sub(1))
+}

@@ -1,0 +1,72 @@
+//! Extents: a working set spread over a region in pieces of one length.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::units::BLOCK_BYTES;
+use serde_json::{Value, json};
+
+/// `set_mib` and `extent_kib`: how much data requests choose from, and how
+/// long the pieces are in which it lies. Extents lie at equal distances, the
+/// first at the beginning of the region, so that generators of one region and
+/// one set agree on where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExtentSpec {
+    pub(super) set_mib: f64,
+    pub(super) extent_kib: f64,
+}
+
+impl ExtentSpec {
+    /// `extent_kib` if it is not given.
+    pub(super) fn read(keys: &mut Keys, extent_kib: f64) -> Result<Self> {
+        let block_kib = BLOCK_BYTES as f64 / 1024.0;
+        Ok(Self {
+            set_mib: keys.f64("set_mib", Range::above(0.0).at_most(1e9))?,
+            extent_kib: (keys.opt_f64("extent_kib", Range::at_least(block_kib).at_most(1e9))?)
+                .unwrap_or(extent_kib),
+        })
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        facts["set_mib"] = json!(self.set_mib);
+        facts["extent_kib"] = json!(self.extent_kib);
+    }
+
+    /// The set in a region of `slots` of `blocking` blocks; the length of an
+    /// extent must be so many blocks.
+    pub(super) fn start(&self, slots: u64, blocking: u64, keys: &Keys) -> Result<Extents> {
+        let unit_kib = (blocking * BLOCK_BYTES) as f64 / 1024.0;
+        let length = libm::floor(self.extent_kib / unit_kib);
+        if length < 1.0 || length * unit_kib != self.extent_kib {
+            let problem = format!("must be a multiple of blocking, which is {unit_kib} KiB");
+            return Err(keys.refuse("extent_kib", problem));
+        }
+        let count = libm::round(self.set_mib * 1024.0 / self.extent_kib).max(1.0);
+        if count * length > slots as f64 {
+            let mib = slots as f64 * unit_kib / 1024.0;
+            let problem = format!("must be at most the {mib} MiB of the region");
+            return Err(keys.refuse("set_mib", problem));
+        }
+        Ok(Extents {
+            count: count as u64,
+            length: length as u64,
+            distance: slots / count as u64,
+        })
+    }
+}
+
+/// A working set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extents {
+    pub(super) count: u64,
+    /// In slots.
+    pub(super) length: u64,
+    distance: u64,
+}
+
+impl Extents {
+    /// The first slot of an extent.
+    #[inline]
+    pub(super) fn first(&self, extent: u64) -> u64 {
+        extent * self.distance
+    }
+}

@@ -1,0 +1,96 @@
+//! Pages of a database whose rows are chosen as TPC-C chooses them.
+
+use super::extents::{ExtentSpec, Extents};
+use crate::error::Result;
+use crate::keys::Keys;
+use crate::random::Stream;
+use serde_json::{Value, json};
+
+/// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`.
+///
+/// The set is cut into tables of `rows` rows, `rows_per_page` to a page; the
+/// last may lack pages. The table is chosen uniformly, the row in it by TPC-C's
+/// NURand: a uniform number from 0 to `row_mask` or-ed bit by bit with that of
+/// a uniform row, plus a constant, modulo `rows` (specification, clause 2.1.6).
+/// The constant is a function of the seed. A page that is lacking is drawn
+/// again, table and row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NurandSpec {
+    extents: ExtentSpec,
+    rows: u64,
+    mask: u64,
+    rows_per_page: u64,
+}
+
+impl NurandSpec {
+    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+        let most = u64::from(u32::MAX);
+        Ok(Self {
+            extents: ExtentSpec::read(keys, 8.0)?,
+            rows: keys.opt_u64("rows", 1..=most)?.unwrap_or(100_000),
+            mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
+            rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
+        })
+    }
+
+    pub(super) fn facts(&self, facts: &mut Value) {
+        self.extents.facts(facts);
+        facts["rows"] = json!(self.rows);
+        facts["row_mask"] = json!(self.mask);
+        facts["rows_per_page"] = json!(self.rows_per_page);
+    }
+
+    pub(super) fn start(
+        &self,
+        slots: u64,
+        blocking: u64,
+        stream: &dyn Fn(&str) -> Stream,
+        keys: &Keys,
+    ) -> Result<Nurand> {
+        let pages = self.extents.start(slots, blocking, keys)?;
+        let table = self.rows.div_ceil(self.rows_per_page);
+        Ok(Nurand {
+            pages,
+            table,
+            rows: self.rows,
+            mask: self.mask,
+            rows_per_page: self.rows_per_page,
+            constant: stream("constant").below(self.mask + 1),
+            tables: stream("table"),
+            ranks: stream("place"),
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Nurand {
+    pages: Extents,
+    /// Pages of a table.
+    table: u64,
+    rows: u64,
+    mask: u64,
+    rows_per_page: u64,
+    constant: u64,
+    tables: Stream,
+    ranks: Stream,
+}
+
+impl Nurand {
+    /// The slot, and how many slots there are.
+    #[inline]
+    pub(super) fn next(&mut self, units: u64) -> (u64, u64) {
+        let page = loop {
+            let tables = self.pages.count.div_ceil(self.table);
+            let first = self.tables.below(tables) * self.table;
+            let mask = self.ranks.below(self.mask + 1);
+            let row = self.ranks.below(self.rows);
+            let row = ((mask | row) + self.constant) % self.rows;
+            let page = first + row / self.rows_per_page;
+            if page < self.pages.count {
+                break page;
+            }
+        };
+        let units = units.min(self.pages.length);
+        (self.pages.first(page), units)
+    }
+}

@@ -1,0 +1,104 @@
+//! Workloads that are files: those that come with sledsim, and those of users.
+
+use super::Workload;
+use crate::devices::to_json;
+use crate::error::{Error, Result};
+use crate::keys::{Keys, did_you_mean};
+use crate::load::Load;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The workloads that come with sledsim, by name.
+pub const PRESETS: [(&str, &str); 4] = [
+    ("tpcd", include_str!("../../data/workloads/tpcd.toml")),
+    ("tpcc", include_str!("../../data/workloads/tpcc.toml")),
+    ("cello", include_str!("../../data/workloads/cello.toml")),
+    ("hplajw", include_str!("../../data/workloads/hplajw.toml")),
+];
+
+/// How many bases may stand on each other; more is a circle.
+const MAX_BASES: usize = 16;
+
+/// The generator that `name` means, and its keys: `keys` themselves if it is a
+/// generator, else laid over those of the preset or the TOML file of that
+/// name. A file names a generator as `kind`, or another workload as `base`; a
+/// path there is relative to the file. The name of what is no generator comes
+/// along.
+///
+/// # Errors
+/// An unknown name, an unreadable file, or bases in a circle.
+pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)> {
+    if Workload::names().contains(&name) {
+        return Ok((name.to_owned(), keys, None));
+    }
+    let mut layers = vec![load(name)?];
+    let mut at = name.to_owned();
+    while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
+        if layers.len() == MAX_BASES {
+            return Err(layers[0].refuse("base", "the bases form a circle"));
+        }
+        let beside = Path::new(&at).parent().map(|folder| folder.join(&base));
+        at = match beside {
+            Some(path) if is_path(&base) => path.to_string_lossy().into_owned(),
+            _ => base,
+        };
+        layers.push(load(&at)?);
+    }
+    let base = layers
+        .into_iter()
+        .rev()
+        .reduce(|base, layer| layer.over(base));
+    let mut base = base.unwrap_or_else(|| Keys::empty(name));
+    let generators = Workload::names();
+    let choices: Vec<_> = generators.iter().map(|name| (*name, *name)).collect();
+    let kind = base.choice("kind", &choices)?;
+    let mut keys = keys.over(base);
+    keys.opt_text("title")?;
+    for named in ["base", "kind"] {
+        keys.opt_text(named)?;
+    }
+    let stem = Path::new(name).file_stem();
+    let preset = stem.map_or_else(|| name.into(), |stem| stem.to_string_lossy().into_owned());
+    Ok((kind.to_owned(), keys, Some(preset)))
+}
+
+/// The workload called `name`, a preset or the path of a file: every key with
+/// its value, source and origin.
+///
+/// # Errors
+/// As [`crate::load::Load::workload`].
+pub fn show(name: &str) -> Result<Value> {
+    Load::workload(name, Keys::empty(name))?;
+    let (_, keys, preset) = resolve(name, Keys::empty(name))?;
+    let mut parameters = Map::new();
+    for (key, value, source, origin) in keys.entries() {
+        let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+        parameters.insert(key.to_owned(), entry);
+    }
+    Ok(json!({
+        "name": preset.as_deref().unwrap_or(name),
+        "about": keys.about(),
+        "parameters": parameters,
+    }))
+}
+
+/// The keys of a preset, or of the file at this path.
+fn load(name: &str) -> Result<Keys> {
+    if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
+        return Keys::parse(text, &format!("{name}.toml"));
+    }
+    let path = Path::new(name);
+    if is_path(name) || path.is_file() {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
+        return Keys::parse(&text, name);
+    }
+    let presets = PRESETS.iter().map(|(preset, _)| *preset);
+    let hint = did_you_mean(name, Workload::names().into_iter().chain(presets));
+    Err(Error::Key(format!("unknown workload '{name}'{hint}")))
+}
+
+/// Whether a name must be that of a file.
+#[must_use]
+pub(crate) fn is_path(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains('/')
+}

@@ -1,0 +1,142 @@
+"""``sledsim crash``: cut the power, and look at every block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim.cli import loads
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, table
+from sledsim.cli.work import work
+from sledsim.crashes import crash_test
+from sledsim.devices import Device
+from sledsim.loads import Load, samples_folder, trace_path
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+
+_ABOUT = """\
+Cut the power of a device again and again, and look whether it keeps what it promised.
+
+  sledsim crash --device g2 --set last_lbn=500 --set queue_depth=8
+  sledsim crash --device atlas10k --scheduler sptf --points 5000 --set read_fraction=0.3
+  sledsim crash --device atlas10k --promise completion --set last_lbn=500
+
+After each failure every block that was ever written must hold something that it may hold, and every
+read must return something that was there while it was under way. A device that reports writes from
+a volatile buffer need only keep what was flushed since, or written through; --promise completion
+asks for more. Small loads (last_lbn) with many writes under way (queue_depth) find most.
+
+Exit code 1 if anything was lost, invented or brought back.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "crash", _crash, _ABOUT)
+    parser.add_argument(
+        "--device", metavar="DEVICE", required=True, help="a preset, or the path of a TOML file"
+    )
+    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
+    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    loads.add_load(parser)
+    parser.add_argument(
+        "--points", metavar="N", type=int, default=1000, help="how often power fails (1000)"
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=1,
+        help="of the instants, and of what is left of writes under way (1); that of the workload "
+        "is --set seed=N",
+    )
+    parser.add_argument(
+        "--promise",
+        metavar="NAME",
+        help="when a write is to survive: completion, or flush; by default what the device says",
+    )
+    parser.add_argument(
+        "--requests-between",
+        metavar="N",
+        type=int,
+        help="requests from one failure to the next in the mean",
+    )
+    for name, what in (
+        ("fua", "the share of writes that are written through (0.2)"),
+        ("flush", "the share of requests after which a flush is put in (0.05)"),
+        ("in-recovery", "the share of recoveries in which power fails again (0.2)"),
+    ):
+        parser.add_argument(f"--{name}", metavar="SHARE", type=float, help=what)
+
+
+def _crash(options: argparse.Namespace) -> bool:
+    core_device, core_load, scheduler = _core.scenario(
+        None,
+        options.device,
+        options.scheduler,
+        options.workload,
+        None if options.trace is None else trace_path(options.trace),
+        loads.settings(options),
+        samples_folder(),
+        options.layout,
+    )
+    device, load = Device(core_device), Load(core_load, "load")
+    report = work(
+        lambda beat: crash_test(
+            load,
+            device,
+            scheduler,
+            points=options.points,
+            seed=options.seed,
+            promise=options.promise,
+            requests_between=options.requests_between,
+            fua=options.fua,
+            flush=options.flush,
+            in_recovery=options.in_recovery,
+            progress=beat,
+        )
+    )
+    if options.json:
+        print_json(report.document)
+        return report.passed
+    print(table(list(_facts(report.document)), "<<"))
+    for violation in report.violations:
+        print(f"\n{violation['text']}")
+    left = report.document["violations"] - len(report.violations)
+    if left:
+        print(f"\n... and {number(left)} more")
+    return report.passed
+
+
+_PROMISES = {
+    "completion": "what is complete survives",
+    "flush": "what was flushed, or written through, survives",
+}
+
+
+def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
+    yield ["promise", _PROMISES[document["promise"]]]
+    points, rounds = number(document["points"]), number(document["rounds"])
+    again = document["in_recovery"]
+    during = f", and {number(again)} during recovery" if again else ""
+    yield ["power failures", f"{points}{during}; the load was begun {rounds} times"]
+    requests = ("requests", "reads", "writes")
+    count, reads, writes = (number(document[kind]) for kind in requests)
+    yield ["requests", f"{count}: {reads} reads, {writes} writes, and flushes"]
+    way = document["under_way"]
+    lost, torn, kept = (number(way[kind]) for kind in ("lost", "torn", "kept"))
+    yield ["under way", f"{number(way['writes'])} writes: {lost} lost, {torn} torn, {kept} kept"]
+    found, returned = (number(document[k]) for k in ("blocks_checked", "read_blocks_checked"))
+    yield ["looked at", f"{found} blocks after failures, {returned} that were read"]
+    times = document["recovery_ms"]
+    if times["max"]:
+        mean, p99, most = (f"{times[kind]:,.3f}" for kind in ("mean", "p99", "max"))
+        yield ["recovery", f"{mean} ms in the mean, p99 {p99}, at most {most}"]
+    violations = document["violations"]
+    yield ["violations", number(violations) if violations else "none"]

@@ -1,0 +1,130 @@
+"""``sledsim workloads``: what there is, what it is made of, what its requests are like."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim.characteristics import CACHES_MB, WINDOWS_S, characteristics
+from sledsim.cli.devices import resolve
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, table
+from sledsim.loads import Load, workload_presets, workload_spec
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sledsim.cli.parser import Commands
+
+_ABOUT = """\
+List the workloads that come with sledsim, show one, or tell what its requests are like.
+
+Wherever a workload is named, the path of a TOML file will do; it may start from one of these with
+base = "cello" and state only what differs.
+"""
+
+_SHOW = """\
+Show a workload that is a file: every key with its source.
+
+  sledsim workloads show cello
+"""
+
+_INFO = """\
+Draw all requests of an open workload and tell what they are like; nothing is simulated.
+
+  sledsim workloads info cello
+  sledsim workloads info zipf --set rate=100 --set requests=100_000 --device g2
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    actions = command(commands, "workloads", _list, _ABOUT).add_commands()
+    command(actions, "list", _list, "List the workloads that come with sledsim (the default).")
+    show = command(actions, "show", _show, _SHOW)
+    show.add_argument("workload", metavar="NAME", help="a name, or the path of a TOML file")
+    info = command(actions, "info", _info, _INFO)
+    info.add_argument("workload", metavar="NAME", help="as in sledsim run")
+    info.add_argument(
+        "--device",
+        metavar="DEVICE",
+        default="atlas10k-50mbps",
+        help="what it is laid on (default: atlas10k-50mbps)",
+    )
+    info.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a key of the workload, as in --set requests=1000; repeatable",
+    )
+
+
+def _list(options: argparse.Namespace) -> None:
+    specs = [workload_spec(name) for name in workload_presets()]
+    listed = [
+        {
+            "name": spec["name"],
+            **{key: spec["parameters"][key]["value"] for key in ("title", "kind", "requests")},
+        }
+        for spec in specs
+    ]
+    if options.json:
+        print_json({"generators": _core.workloads(), "workloads": listed})
+        return
+    rows = [["workload", "requests", "kind", "title"]]
+    rows += [
+        [line["name"], number(line["requests"]), line["kind"], line["title"]] for line in listed
+    ]
+    print(table(rows, "<><<"), end="\n\n")
+    print(f"Generators: {', '.join(_core.workloads())}.")
+
+
+def _show(options: argparse.Namespace) -> None:
+    spec = workload_spec(options.workload)
+    if options.json:
+        print_json(spec)
+        return
+    print(spec["name"], spec["about"], sep="\n\n", end="\n\n")
+    rows = [["parameter", "value", "source", "from"]]
+    rows += [
+        [key, _value(entry["value"]), entry["source"] or "", entry["origin"]]
+        for key, entry in spec["parameters"].items()
+    ]
+    print(table(rows, "<><<"))
+
+
+def _info(options: argparse.Namespace) -> None:
+    core = _core.workload_of_settings(options.workload, options.set)
+    found = characteristics(Load(core, options.workload), on=resolve(options.device, []))
+    if options.json:
+        print_json(found)
+        return
+    rows = [[name, _figure(found[key], unit)] for name, key, unit in _FIGURES]
+    counts, misses = found["index_of_dispersion"], found["lru_miss_ratio"]
+    rows += [
+        [f"dispersion in {window:g} s", _figure(counts.get(window), "")] for window in WINDOWS_S
+    ]
+    rows += [[f"LRU misses, {size} MB", _figure(100 * misses[size], "%")] for size in CACHES_MB]
+    print(table(rows, "<>"))
+
+
+_FIGURES = (
+    ("requests", "requests", ""),
+    ("duration", "duration", "h"),
+    ("reads", "reads", "%"),
+    ("mean size", "mean_size", "KB"),
+    ("working set", "working_set", "MB"),
+    ("sequential", "sequentiality", "%"),
+    ("reads below 8 KB", "reads_below_8kb", "%"),
+    ("writes below 8 KB", "writes_below_8kb", "%"),
+)
+
+
+def _figure(value: float | None, unit: str) -> str:
+    return "-" if value is None else f"{number(value)} {unit}".rstrip()
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,115 @@
+"""Crash tests: the power is cut, and every block looked at."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.layouts import laid_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sledsim.devices import Device
+    from sledsim.loads import Load
+
+
+class CrashReport:
+    """What came of a crash test; made by :func:`crash_test`."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        """All of it, as the JSON of ``sledsim crash --json``."""
+
+    def __repr__(self) -> str:
+        points, violations = self.document["points"], self.document["violations"]
+        device = self.document["device"]
+        return f"<sledsim crash test of {device}: {points} points, {violations} violations>"
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was lost, invented or brought back."""
+        return not self.document["violations"]
+
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        """The first violations, at most ten, each with a ``text`` that tells all of it."""
+        shown: list[dict[str, Any]] = self.document["shown"]
+        return shown
+
+    @property
+    def recovery_ms(self) -> dict[str, float | None]:
+        """How long recoveries took: ``mean``, ``p50``, ``p90``, ``p99`` and ``max``, in ms."""
+        times: dict[str, float | None] = self.document["recovery_ms"]
+        return times
+
+
+def crash_test(
+    load: Load,
+    device: Device,
+    scheduler: str = "fcfs",
+    *,
+    points: int = 1000,
+    seed: int = 1,
+    layout: str | Mapping[str, object] | None = None,
+    promise: str | None = None,
+    requests_between: int | None = None,
+    fua: float | None = None,
+    flush: float | None = None,
+    in_recovery: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> CrashReport:
+    """Run a load on a device whose power fails again and again.
+
+    After each failure every block that was ever written must hold something that it may hold, and
+    every read must return something that was there while it was under way; see the page on crash
+    tests. The load is begun anew, with its next seed, until there were failures enough.
+
+    Parameters
+    ----------
+    load, device, scheduler, layout
+        As in :func:`simulate`.
+    points
+        How often power fails.
+    seed
+        Of the instants, and of what is left of writes under way; not that of the load.
+    promise
+        When a write is to survive: ``"completion"``, or ``"flush"``, when it was complete and a
+        flush after it is, or it is marked ``fua``. By default what the device promises: ``"flush"``
+        if it reports writes from a volatile buffer.
+    requests_between
+        Requests from one failure to the next in the mean; by default at least 16, and so many that
+        the failures are spread over the load.
+    fua
+        The share of writes that are marked ``fua`` beside those of the load (0.2).
+    flush
+        The share of requests after which a flush is put in (0.05).
+    in_recovery
+        The share of recoveries during which power fails again, at most 0.9 (0.2).
+    progress
+        Called now and then with the number of failures so far, and of all.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with the load or an argument, for a device that cannot keep contents,
+        and for a load that writes nothing or outruns the device.
+    """
+    for name, number, least in (
+        ("points", points, 1),
+        ("seed", seed, 0),
+        ("requests_between", requests_between, 1),
+    ):
+        if number is not None and not least <= number < 1 << 63:
+            msg = f"{name} = {number}: must be an integer from {least} to 2^63 - 1"
+            raise SledsimError(msg)
+    document = _core.crash_test(
+        laid_out(device, layout)._core,  # noqa: SLF001 (one package)
+        load._core,  # noqa: SLF001
+        scheduler,
+        (points, seed, requests_between, promise, fua, flush, in_recovery),
+        progress,
+    )
+    return CrashReport(json.loads(document))

@@ -1,0 +1,124 @@
+"""Crash tests from Python and the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL: dict[str, Any] = {"last_lbn": 200, "queue_depth": 8, "read_fraction": 0.4, "requests": 1000}
+SETS = [f"--set={key}={value}" for key, value in SMALL.items()]
+
+
+def test_a_sled_keeps_what_is_complete() -> None:
+    report = ss.crash_test(ss.workload(**SMALL), ss.device("g2"), "sptf", points=300, seed=2)
+    assert report.passed
+    assert report.violations == []
+    document = report.document
+    assert document["points"] == 300
+    assert document["promise"] == "completion"
+    way = document["under_way"]
+    assert way["writes"] == way["lost"] + way["torn"] + way["kept"]
+    assert min(way["lost"], way["torn"], way["kept"]) > 50
+    assert document["reads"] + document["writes"] <= document["requests"]
+    # It has nothing to rebuild.
+    assert report.recovery_ms["max"] == 0
+    assert repr(report) == "<sledsim crash test of g2: 300 points, 0 violations>"
+
+
+def test_a_volatile_buffer_keeps_what_was_flushed_and_no_more() -> None:
+    load, disk = ss.workload(**SMALL), ss.device("atlas10k")
+    assert ss.crash_test(load, disk, points=100).document["promise"] == "flush"
+    report = ss.crash_test(load, disk, points=100, promise="completion", fua=0)
+    assert not report.passed
+    assert len(report.violations) == 10 < report.document["violations"]
+    violation = report.violations[0]
+    assert violation["what"] == "found"
+    block = violation["block"]
+    assert block["found"] not in block["allowed"]
+    versions = {version["token"]: version for version in block["history"]}
+    assert block["found"] in versions
+    # Something newer was acknowledged before power failed.
+    newest = versions[block["allowed"][-1]]
+    assert newest["acknowledged_ms"] <= violation["failed_ms"]
+    assert f"LBN {block['lbn']}" in violation["text"]
+
+
+def test_the_same_seed_crashes_the_same() -> None:
+    load, disk = ss.workload(**SMALL), ss.device("atlas10k")
+    runs = [
+        ss.crash_test(load, disk, points=50, promise="completion", seed=seed).document
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0]["shown"] != runs[2]["shown"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"points": 0}, "points = 0: must be an integer from 1"),
+        ({"seed": -1}, "seed = -1: must be an integer from 0"),
+        ({"requests_between": 0}, "requests_between = 0: must be an integer from 1"),
+        ({"fua": 2.0}, "fua = 2: must be from 0 to 1"),
+        ({"promise": "always"}, "promise = 'always': must be completion or flush"),
+        ({"in_recovery": 1.0}, "in_recovery = 1: must be from 0 to 0.9"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, object], says: str) -> None:
+    with pytest.raises(ss.SledsimError) as refused:
+        ss.crash_test(ss.workload(**SMALL), ss.device("g2"), **arguments)  # type: ignore[arg-type]
+    assert says in str(refused.value)
+
+
+def test_the_command_tells_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crash", "--device", "g2", "--points", "50", *SETS]) == 0
+    said = capsys.readouterr().out
+    assert "what is complete survives" in said
+    assert said.rstrip().endswith("none")
+    wrong = ["crash", "--device", "atlas10k", "--points=50", "--promise=completion", *SETS]
+    assert main(wrong) == 1
+    said = capsys.readouterr().out
+    assert "allowed: [" in said
+    assert "more" in said
+    assert main([*wrong, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["violations"] > 0
+    assert document["passed"] is False
+
+
+def test_what_cannot_be_tested_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache = tmp_path / "cache.toml"
+    cache.write_text(
+        'title = "Cache"\nkind = "read_cache"\n'
+        '[front]\nbase = "memory"\nblocks = 100\n[back]\nbase = "g2"\n'
+    )
+    for options, says in (
+        (["--device", str(cache)], "of kind 'read_cache'"),
+        (["--device", "g2", "--set", "read_fraction=1"], "writes nothing"),
+        (["--device", "g2", "--points", "0"], "points = 0"),
+    ):
+        assert main(["crash", *options]) == 2
+        assert says in capsys.readouterr().err
+
+
+def test_it_can_be_interrupted() -> None:
+    command = [sys.executable, "-m", "sledsim", "crash", "--device", "g2", "--points", "1000000000"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert errors == "sledsim: interrupted\n"
