@@ -503,10 +503,39 @@ fn mcd_keeps_what_it_acknowledged() {
             ("partial_write", &["true", "false"]),
             ("bypass_after_kib", &["", "8"]),
             ("clean_after_idle_ms", &["", "0", "20"]),
+            ("clean_above", &["", "0.25"]),
+            ("policy", &["lru", "lfuda", "slru", "arc", "s3fifo"]),
+            ("exchange_kib", &["", "32"]),
+            ("fetch_kib", &["", "\"auto\"", "16"]),
         ],
         workload: "random",
         load_keys: SMALL_LOADS,
         schedulers: &["fcfs", "c_look"],
     };
-    mcd.crash(12, &points(1000));
+    mcd.crash(16, &points(1000));
+}
+
+/// The hybrids of MSST 2005 behind the cache of a controller: one tier in front
+/// of another.
+#[test]
+fn hybrids_behind_a_controller_keep_what_they_acknowledged() {
+    for (hybrid, key) in [("mcd", "segment_kib"), ("mwb", "log_kib")] {
+        let both = Configurations {
+            device: &format!("title = \"Hybrid behind a controller\"\nkind = \"{hybrid}\""),
+            device_keys: &[
+                FRONTS,
+                BACKS,
+                ("front_mib", &["0.0625", "0.125"]),
+                (key, &["8", "16"]),
+                ("controller_cache.cache_mib", &["0.015625", "0.0625"]),
+                ("controller_cache.line_kib", &["2", "4"]),
+                ("controller_cache.exchange_kib", &["", "16"]),
+                ("controller_cache.clean_after_idle_ms", &["", "5"]),
+            ],
+            workload: "random",
+            load_keys: SMALL_LOADS,
+            schedulers: &["fcfs"],
+        };
+        both.crash(6, &points(1000));
+    }
 }

@@ -8,6 +8,7 @@ mod common;
 use common::policies::{Naive, naive};
 use common::tiers::{Loose, play, spec, tier};
 use sledsim_core::hybrids::{BACK, FRONT};
+use sledsim_core::model::Model;
 use sledsim_core::random::{Stream, Zipf};
 use sledsim_core::request::{Op, Request};
 use sledsim_core::units::Nanos;
@@ -42,12 +43,17 @@ struct Twin {
     free: Vec<u64>,
     policy: Box<dyn Naive>,
     moved: Vec<Moved>,
+    counts: BTreeMap<&'static str, u64>,
 }
 
 /// A part of a request: segment, and blocks of the back.
 type Part = (u64, Vec<u64>);
 
 impl Twin {
+    fn count(&mut self, name: &'static str, by: usize) {
+        *self.counts.entry(name).or_default() += by as u64;
+    }
+
     fn whole(&self, segment: u64) -> BTreeSet<u64> {
         let end = ((segment + 1) * self.segment).min(self.back);
         (segment * self.segment..end).collect()
@@ -79,9 +85,17 @@ impl Twin {
     fn serve(&mut self, request: &Request) {
         let parts = self.parts(request);
         let is_write = request.op == Op::Write;
+        let (all, found) = match request.op {
+            Op::Write => ("segments_written", "segments_written_found"),
+            _ => ("segments_read", "segments_read_found"),
+        };
         // What the front serves at once, what it fills up, and what it lacks.
         let (mut ready, mut partial, mut absent) = (Vec::new(), Vec::new(), Vec::new());
         for (segment, blocks) in parts {
+            self.count(all, 1);
+            if self.held.contains_key(&segment) {
+                self.count(found, 1);
+            }
             let Some(held) = self.held.get(&segment) else {
                 absent.push((segment, blocks));
                 continue;
@@ -109,6 +123,7 @@ impl Twin {
             if coming.contains(&part.0) {
                 let run = runs.iter_mut().find(|run| run.1.contains(&part.0));
                 run.expect("it is in one").2.push(part);
+                self.count(found, 1);
                 continue;
             }
             if let Some(run) = runs.last_mut()
@@ -165,7 +180,9 @@ impl Twin {
             let Some(gone) = gone.expect("there is always one that may go") else {
                 continue;
             };
+            self.count("segments_given_up", 1);
             if self.held[&gone].dirty {
+                self.count("segments_given_up_dirty", 1);
                 busy.extend(self.write_back(gone, &busy));
                 dirty.push(self.held[&gone].slot);
             } else {
@@ -202,6 +219,7 @@ impl Twin {
             .flat_map(|segment| self.held[&segment].valid.iter().copied())
             .collect();
         let front = all.iter().map(|lbn| self.at(*lbn)).collect();
+        self.count("destaged_blocks", all.len());
         self.moved.push((FRONT, false, front));
         self.moved.push((BACK, true, all));
         for segment in first..=last {
@@ -230,6 +248,7 @@ impl Twin {
             self.held.get_mut(&segment).expect("held").valid = whole;
         }
         let (first, last) = (missing[0], missing[missing.len() - 1]);
+        self.count("fetched_blocks", (first..=last).count());
         self.moved.push((BACK, false, (first..=last).collect()));
         self.moved.push((FRONT, true, filled));
         let by_buffer = |part: &Part| {
@@ -340,6 +359,7 @@ fn case(seed: u64, policy: &str) -> Case {
         free: (0..slots).rev().collect(),
         policy: naive(policy, slots as usize),
         moved: Vec::new(),
+        counts: BTreeMap::new(),
     };
     Case {
         keys,
@@ -379,6 +399,14 @@ fn the_children_move_what_those_of_the_twin_move() {
                 expected.sort();
                 assert_eq!(found, expected, "{policy} {seed} {request:?}");
             }
+            let mut reports = Vec::new();
+            model.report(Nanos::MAX, &mut reports);
+            let counts = reports[0]
+                .counts
+                .iter()
+                .copied()
+                .filter(|count| count.1 > 0);
+            assert_eq!(counts.collect::<BTreeMap<_, _>>(), case.twin.counts);
         }
     }
 }

@@ -202,7 +202,7 @@ pub(super) struct Op {
     /// Blocks of the back that are moved.
     pub(super) moved: Extents,
     /// Pieces that wait for it.
-    pub(super) waiting: Vec<Piece>,
+    pub(super) waiting: SmallVec<[Piece; 2]>,
 }
 
 impl Op {
@@ -214,7 +214,7 @@ impl Op {
             slots: SmallVec::new(),
             is_buffered: false,
             moved: Extents::new(),
-            waiting: Vec::new(),
+            waiting: SmallVec::new(),
         }
     }
 
