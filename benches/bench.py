@@ -325,6 +325,49 @@ def cache_rates() -> dict[str, dict[str, float]]:
     return rates
 
 
+HYBRID_REQUESTS = 1_000_000
+HYBRID_GOAL = 1e6
+"""Requests/s through the caching tier."""
+
+
+def hybrid_rates() -> dict[str, dict[str, float]]:
+    """Requests/s of 8 KiB through the hybrids, with and without the cache of a controller.
+
+    The sled alone is run beside them: what comes on top of it is the hybrid's.
+    """
+    tables = '[front]\nbase = "msst2005"\n[back]\nbase = "atlas10k-50mbps"\n'
+    with tempfile.TemporaryDirectory() as folder:
+        devices = {"sled": ss.device("msst2005")}
+        for kind, size in (("mcd", "segment_kib = 8"), ("mwb", "log_kib = 128")):
+            path = Path(folder) / f"{kind}.toml"
+            tables = "".join(
+                f'[{part}]\nbase = "{parts[part]["base"]}"\n' for part in ("front", "back")
+            )
+            head = f'title = "{kind}"\nkind = "{kind}"\n{size}\nfront_mib = 256\n'
+            path.write_text(head + tables, encoding="utf-8")
+            devices[kind] = ss.device(path)
+            devices[f"{kind}_behind_a_controller"] = ss.device(kind)
+        devices["mcd_behind_a_controller"] = ss.device("mcd", segment_kib=8)
+    rates = {}
+    for name, device in devices.items():
+        load = ss.workload(
+            requests=HYBRID_REQUESTS,
+            queue_depth=4,
+            size="fixed",
+            mean_size_kib=8,
+            blocking=16,
+            last_lbn=399_999,
+        )
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            ss.simulate(load, device, requests=False)
+            times.append(time.perf_counter() - start)
+        rates[name] = {"requests_per_s": round(HYBRID_REQUESTS / min(times))}
+    rates["mcd"]["goal"] = HYBRID_GOAL
+    return rates
+
+
 def main() -> None:
     """Measure everything."""
     results: dict[str, Any] = {
@@ -345,6 +388,7 @@ def main() -> None:
         "batches": batch_rates(),
         "tables": table_rates(),
         "caches": cache_rates(),
+        "hybrids": hybrid_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }

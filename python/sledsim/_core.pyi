@@ -157,6 +157,7 @@ def run(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> tuple[str, Rows | None, Rows | None, Statistics]: ...
+def scenarios() -> list[str]: ...
 def scenario(
     file: str | Path | None,
     device: str | None,
