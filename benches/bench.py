@@ -338,13 +338,11 @@ def hybrid_rates() -> dict[str, dict[str, float]]:
     tables = '[front]\nbase = "msst2005"\n[back]\nbase = "atlas10k-50mbps"\n'
     with tempfile.TemporaryDirectory() as folder:
         devices = {"sled": ss.device("msst2005")}
-        for kind, size in (("mcd", "segment_kib = 8"), ("mwb", "log_kib = 128")):
+        for kind, size in (("mcd", {"segment_kib": 8}), ("mwb", {"log_kib": 128})):
             path = Path(folder) / f"{kind}.toml"
-            tables = "".join(
-                f'[{part}]\nbase = "{parts[part]["base"]}"\n' for part in ("front", "back")
-            )
-            head = f'title = "{kind}"\nkind = "{kind}"\n{size}\nfront_mib = 256\n'
-            path.write_text(head + tables, encoding="utf-8")
+            own = {"title": kind, "kind": kind} | size | {"front_mib": 256}
+            lines = [f"{key} = {json.dumps(value)}" for key, value in own.items()]
+            path.write_text("\n".join([*lines, tables]), encoding="utf-8")
             devices[kind] = ss.device(path)
             devices[f"{kind}_behind_a_controller"] = ss.device(kind)
         devices["mcd_behind_a_controller"] = ss.device("mcd", segment_kib=8)
