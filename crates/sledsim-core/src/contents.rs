@@ -27,16 +27,18 @@ pub trait Contents {
     /// write under way any of its blocks are on the media, as `chance` has it:
     /// a block is old or new, never half of each. The model begins anew, at
     /// time 0 of a new clock, and has to be recovered before it takes requests.
-    ///
-    /// Power may fail during recovery: at an instant before the one that the
-    /// last [`Contents::recover`] told, and before any request. What recovery
-    /// would have done to the media after it has not happened then.
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream);
 
     /// Rebuilds what it has to know from what survived, beginning at `at`; when
     /// it takes requests again. A device without anything to rebuild does
     /// nothing.
-    fn recover(&mut self, at: Nanos) -> Nanos;
+    fn recover(&mut self, at: Nanos) -> Nanos {
+        self.recover_until(at, Nanos::MAX).unwrap_or(at)
+    }
+
+    /// As [`Contents::recover`], but power will fail again at `until`: `None` if
+    /// it is not done by then, and all that was due before is.
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos>;
 
     /// The token that a read of `lbn` would return when nothing is under way.
     fn token(&mut self, lbn: u64) -> u64;

@@ -228,9 +228,11 @@ impl Contents for HostQueue {
         }
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         let contents = self.child.contents(0);
-        contents.map_or(at, |contents| contents.recover(at))
+        let end = contents.map_or(Some(at), |contents| contents.recover_until(at, until));
+        self.child.forget();
+        end
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

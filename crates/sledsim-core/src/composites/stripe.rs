@@ -235,14 +235,15 @@ impl Contents for Stripe {
         self.kept = Some(Kept::default());
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         let mut end = at;
         for index in 0..self.children.len() {
             if let Some(contents) = self.children.contents(index) {
-                end = end.max(contents.recover(at));
+                end = end.max(contents.recover_until(at, until)?);
             }
         }
-        end
+        self.children.forget();
+        Some(end)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

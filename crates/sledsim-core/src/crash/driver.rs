@@ -372,13 +372,19 @@ impl Round<'_> {
         loop {
             let contents = self.model.contents().expect("it was built to keep some");
             contents.lose_power(at, &mut self.chance);
-            let end = contents.recover(Nanos::ZERO);
-            if end == Nanos::ZERO || !self.crashes.chance(self.plan.in_recovery) {
+            let longest = self.report.recoveries.iter().max().copied();
+            let until = match longest {
+                Some(longest) if self.crashes.chance(self.plan.in_recovery) => {
+                    Nanos(self.crashes.below(longest.0 + 1))
+                }
+                _ => Nanos::MAX,
+            };
+            if let Some(end) = contents.recover_until(Nanos::ZERO, until) {
                 self.report.recoveries.push(end);
                 return end;
             }
             self.report.in_recovery += 1;
-            at = Nanos(self.crashes.below(end.0));
+            at = until;
         }
     }
 

@@ -311,8 +311,8 @@ impl Contents for Keeper {
         self.leaf = (self.build)();
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
-        at
+    fn recover_until(&mut self, at: Nanos, _until: Nanos) -> Option<Nanos> {
+        Some(at)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

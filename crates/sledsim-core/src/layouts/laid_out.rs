@@ -137,9 +137,9 @@ impl Contents for LaidOut {
         }
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         let contents = self.model.contents();
-        contents.map_or(at, |contents| contents.recover(at))
+        contents.map_or(Some(at), |contents| contents.recover_until(at, until))
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

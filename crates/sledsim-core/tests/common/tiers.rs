@@ -223,7 +223,7 @@ impl Contents for Tokens {
         unreachable!("no power fails in these tests")
     }
 
-    fn recover(&mut self, _at: Nanos) -> Nanos {
+    fn recover_until(&mut self, _at: Nanos, _until: Nanos) -> Option<Nanos> {
         unreachable!("no power fails in these tests")
     }
 

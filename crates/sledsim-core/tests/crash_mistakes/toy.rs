@@ -522,7 +522,7 @@ impl Contents for Toy {
         }
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         match self.mistake {
             Mistake::ForgetsOneEntry => {
                 self.directory.pop_last();
@@ -541,7 +541,7 @@ impl Contents for Toy {
             _ => {}
         }
         let used: BTreeSet<u64> = self.directory.values().copied().collect();
-        let all = std::mem::take(&mut self.directory);
+        let all = self.directory.clone();
         let mut end = at;
         let empties = self.is(Mistake::EmptiesTheDirectoryFirst);
         for (lbn, slot) in &all {
@@ -556,10 +556,16 @@ impl Contents for Toy {
                 self.send(FRONT, at, Op::Read, &[slot], job, &mut Nobody);
             }
         }
-        while let Some(event) = self.children.step(Nanos::MAX, true, &mut Nobody) {
+        if empties {
+            self.directory.clear();
+        }
+        while let Some(event) = self.children.step(until, false, &mut Nobody) {
             if let Some((_, row)) = event {
                 end = end.max(row.completion);
             }
+        }
+        if self.children.next_at().is_some() {
+            return None;
         }
         self.jobs.clear();
         if empties {
@@ -570,7 +576,7 @@ impl Contents for Toy {
                 .filter(|slot| !used.contains(slot))
                 .collect();
         }
-        end
+        Some(end)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

@@ -437,8 +437,8 @@ impl sledsim_core::contents::Contents for Spied {
             .lose_power(at, chance);
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
-        at
+    fn recover_until(&mut self, at: Nanos, _until: Nanos) -> Option<Nanos> {
+        Some(at)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

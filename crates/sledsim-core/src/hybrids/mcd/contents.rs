@@ -55,8 +55,6 @@ struct Survivor {
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
     buffers: BTreeMap<u32, Buffer>,
-    /// What the last recovery wrote to the back, and its end: emptied then.
-    recovered: Option<(Nanos, BTreeMap<u32, Buffer>)>,
 }
 
 #[derive(Clone)]
@@ -79,7 +77,6 @@ impl Kept {
         Self::with(Survivor {
             headers: vec![None; slots as usize],
             buffers: BTreeMap::new(),
-            recovered: None,
         })
     }
 
@@ -276,18 +273,25 @@ impl Mcd {
         self.hold(BACK, &all);
     }
 
-    /// Hands a child a request of the recovery and waits until it is done.
-    fn recovers(&mut self, child: usize, op: RequestOp, extents: Extents) {
+    /// Hands a child a request of the recovery and waits until it is done, or
+    /// power fails.
+    fn recovers(
+        &mut self,
+        child: usize,
+        op: RequestOp,
+        extents: Extents,
+        until: Nanos,
+    ) -> Option<()> {
         self.send(child, op, Job::Recovered, extents, &mut Unheard);
-        while let Some(at) = self.children.next_at() {
-            if let Some(Some((child, row))) = self.children.step(at, true, &mut Unheard) {
-                self.now = row.completion;
-                self.jobs.remove(row.id);
-                if row.op == RequestOp::Read {
-                    self.returned(child, &row);
-                }
-                return;
+        loop {
+            let event = self.children.step(until, false, &mut Unheard)?;
+            let Some((child, row)) = event else { continue };
+            self.now = row.completion;
+            self.jobs.remove(row.id);
+            if row.op == RequestOp::Read {
+                self.returned(child, &row);
             }
+            return Some(());
         }
     }
 }
@@ -319,14 +323,9 @@ impl Contents for Mcd {
                 contents.lose_power(at, chance);
             }
         }
-        let Some(mut kept) = self.kept.take() else {
+        let Some(kept) = self.kept.take() else {
             return;
         };
-        if let Some((end, buffers)) = kept.survivor.recovered.take()
-            && at < end
-        {
-            kept.survivor.buffers = buffers;
-        }
         self.children.forget();
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
         let kept = Some(Box::new(Kept::with(kept.survivor)));
@@ -334,11 +333,11 @@ impl Contents for Mcd {
         *self = Self::between(&self.name, self.device, self.spec.clone(), children, kept);
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         self.now = at;
         for child in [BACK, FRONT] {
             if let Some(contents) = self.children.contents(child) {
-                self.now = self.now.max(contents.recover(at));
+                self.now = self.now.max(contents.recover_until(at, until)?);
             }
         }
         self.children.forget();
@@ -350,11 +349,11 @@ impl Contents for Mcd {
                     blocks: 1,
                 };
                 let extents = some.iter().map(header).collect();
-                self.recovers(FRONT, RequestOp::Read, extents);
+                self.recovers(FRONT, RequestOp::Read, extents, until)?;
             }
         }
         let Some(survivor) = self.kept.as_ref().map(|kept| &kept.survivor) else {
-            return self.now;
+            return Some(self.now);
         };
         let only_here: BTreeMap<u64, u64> = (survivor.buffers.values())
             .flat_map(|buffer| (buffer.only_here.iter()).map(|lbn| (*lbn, buffer.tokens[lbn])))
@@ -363,11 +362,11 @@ impl Contents for Mcd {
         for (&lbn, &token) in &only_here {
             self.hold(BACK, &[token]);
             let extent = Extent { lbn, blocks: 1 };
-            self.recovers(BACK, RequestOp::Write, Extents::from_slice(&[extent]));
+            let extents = Extents::from_slice(&[extent]);
+            self.recovers(BACK, RequestOp::Write, extents, until)?;
         }
         if let Some(kept) = &mut self.kept {
-            let buffers = std::mem::take(&mut kept.survivor.buffers);
-            kept.survivor.recovered = Some((self.now, buffers));
+            kept.survivor.buffers.clear();
         }
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {
@@ -379,7 +378,7 @@ impl Contents for Mcd {
         }
         self.slots
             .find_free(|slot| headers[slot as usize].is_none());
-        self.now
+        Some(self.now)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

@@ -29,13 +29,12 @@ struct Found {
 
 impl Mwb {
     /// Does the requests to the front that `ids` name, all of which were sent:
-    /// when the last is complete.
-    fn finish(&mut self, ids: &[u64], at: Nanos) -> Nanos {
+    /// when the last is complete, if that is before `until`.
+    fn finish(&mut self, ids: &[u64], at: Nanos, until: Nanos) -> Option<Nanos> {
         let mut now = at;
         let mut left = ids.len();
-        while left > 0
-            && let Some(event) = self.children.step(Nanos::MAX, true, &mut Unheard)
-        {
+        while left > 0 {
+            let event = self.children.step(until, false, &mut Unheard)?;
             let Some((child, row)) = event else { continue };
             now = row.completion;
             left -= 1;
@@ -46,23 +45,28 @@ impl Mwb {
                 keeping.volatile.arrived(row.id, contents.returned(row.id));
             }
         }
-        now
+        Some(now)
     }
 
     /// Reads these blocks of the front, first LBN and count: their tokens, and
-    /// when the last were read.
-    fn read_front(&mut self, parts: &[(u64, u64)], at: Nanos) -> (Vec<Vec<u64>>, Nanos) {
+    /// when the last were read, if that is before `until`.
+    fn read_front(
+        &mut self,
+        parts: &[(u64, u64)],
+        at: Nanos,
+        until: Nanos,
+    ) -> Option<(Vec<Vec<u64>>, Nanos)> {
         let mut ids = Vec::with_capacity(parts.len());
         for &(lbn, blocks) in parts {
             let read = Request::new(0, at, Op::Read, lbn, blocks as u32);
             ids.push(self.send(FRONT, read, None, &[], &mut Unheard));
         }
-        let now = self.finish(&ids, at);
+        let now = self.finish(&ids, at, until)?;
         let mut tokens = Vec::with_capacity(ids.len());
         if let Some(keeping) = &mut self.keeping {
             tokens.extend(ids.into_iter().map(|id| keeping.volatile.take_own(id)));
         }
-        (tokens, now)
+        Some((tokens, now))
     }
 
     /// The records in `log`, all of whose blocks were read.
@@ -106,12 +110,12 @@ impl Mwb {
 
     /// Reads the first block of every place and what has no summary: the number
     /// of the oldest log in use, what was found by number, and when.
-    fn find_logs(&mut self, at: Nanos) -> (u64, BTreeMap<u64, Found>, Nanos) {
+    fn find_logs(&mut self, at: Nanos, until: Nanos) -> Option<(u64, BTreeMap<u64, Found>, Nanos)> {
         let shape = self.spec.shape;
         let places: Vec<_> = (0..shape.logs())
             .map(|place| (shape.front(shape.start(place)), shape.summary_blocks()))
             .collect();
-        let (tokens, now) = self.read_front(&places, at);
+        let (tokens, now) = self.read_front(&places, at, until)?;
         // The oldest log in use, and the first that never had a summary.
         let (mut first, mut next) = (0, 0);
         let mut found = BTreeMap::new();
@@ -143,7 +147,7 @@ impl Mwb {
         let whole: Vec<_> = (to_scan.iter())
             .map(|&log| (shape.front(shape.start(log)), shape.log_blocks()))
             .collect();
-        let (tokens, now) = self.read_front(&whole, now);
+        let (tokens, now) = self.read_front(&whole, now, until)?;
         for (log, tokens) in to_scan.into_iter().zip(&tokens) {
             let placed = self.scan(log, tokens);
             let summarised = false;
@@ -156,7 +160,7 @@ impl Mwb {
         {
             last.remove();
         }
-        (first, found, now)
+        Some((first, found, now))
     }
 }
 
@@ -186,14 +190,15 @@ impl Contents for Mwb {
         self.timing = Timing::new(&self.spec, Logs::new(self.spec.shape, 0), Nanos::ZERO);
     }
 
-    fn recover(&mut self, at: Nanos) -> Nanos {
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         let mut now = at;
         for child in [FRONT, BACK] {
             if let Some(contents) = self.children.contents(child) {
-                now = now.max(contents.recover(at));
+                now = now.max(contents.recover_until(at, until)?);
             }
         }
-        let (first, found, now) = self.find_logs(now);
+        self.children.forget();
+        let (first, found, now) = self.find_logs(now, until)?;
         let mut timing = Timing::new(&self.spec, Logs::new(self.spec.shape, first), now);
         let mut without = Vec::new();
         for (number, Found { placed, summarised }) in found {
@@ -216,17 +221,13 @@ impl Contents for Mwb {
         for &number in &without {
             ids.push(self.summarise(number, now, &mut Unheard));
         }
-        let now = self.finish(&ids, now);
-        // Should power fail meanwhile, some of what was there still is.
+        let now = self.finish(&ids, now, until)?;
         for number in without {
-            if let Some(log) = self.timing.logs.get(number) {
-                log.writes -= 1;
-                log.summarised = true;
-            }
+            self.summarised(number);
         }
         self.timing.forget_sent();
         self.timing.back_idle = now;
-        now
+        Some(now)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {
