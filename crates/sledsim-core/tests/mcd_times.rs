@@ -136,7 +136,7 @@ fn with_shortcut_pending_reads_are_served_by_the_buffer() {
     );
     // Not so without.
     let case = run(small(36, "shortcut = false"), &requests);
-    assert_eq!(case.completions()[..2], [102_910, 103_920]);
+    assert_eq!(case.completions(), [102_910, 103_920, 104_960, 105_970]);
 }
 
 #[test]
@@ -230,6 +230,42 @@ fn parts_of_a_segment_become_valid_one_write_after_the_other() {
     let case = run(small(36, "headers = false"), &requests[..2]);
     assert_eq!(case.completions(), [1020, 2030]);
     assert_eq!(case.asked()[1], (1020, "front", W, 6, 1, Some(1)));
+}
+
+#[test]
+fn who_waits_in_a_slot_waits_until_nothing_goes_on_in_it() {
+    let requests = [
+        (0, W, 0, 1),
+        (2000, W, 4, 1),
+        (2001, R, 0, 1),
+        (2002, W, 6, 1),
+        // Later ones stay behind it, though what they want is valid.
+        (2003, R, 0, 1),
+    ];
+    let case = run(small(36, ""), &requests);
+    assert_eq!(case.completions(), [1020, 3020, 4030, 5050, 6060]);
+}
+
+#[test]
+fn of_pieces_served_at_once_the_longest_says_where_the_time_went() {
+    let keys = "exchange_kib = 8";
+    for (lbn, blocks) in [(6, 7), (3, 7)] {
+        let case = run(small(72, keys), &[(0, R, lbn, blocks)]);
+        let row = case.row(0);
+        assert_eq!(row.completion.0, 101_600 + 7 + 5);
+        let parts = (row.parts.queue.0, row.parts.other.0, row.parts.transfer.0);
+        assert_eq!(parts, (0, 100_007, 1605));
+    }
+}
+
+#[test]
+fn a_request_is_complete_when_its_last_piece_is() {
+    // Of segments 0 and 1: the front has read its block at 100803, the buffer
+    // serves 8 blocks from 100800 to 100815.
+    let requests = [(0, W, 0, 8), (1, R, 8, 1), (99_793, R, 7, 9)];
+    let case = run(small(36, ""), &requests);
+    assert_eq!(case.completions(), [1090, 100_809, 100_816]);
+    assert_eq!(case.asked()[2], (99_793, "front", R, 8, 1, Some(2)));
 }
 
 #[test]
@@ -521,6 +557,8 @@ fn dirty_segments_are_cleaned_when_the_back_rests_or_too_many_are() {
         (5_000_000, R, 0, 1),
         (5_000_001, W, 16, 8),
         (5_000_002, W, 8, 8),
+        // Dirty already, and longest of all it stays.
+        (5_500_000, W, 16, 1),
     ];
     let case = run(small(36, keys), &requests);
     let expected = [
@@ -529,7 +567,7 @@ fn dirty_segments_are_cleaned_when_the_back_rests_or_too_many_are() {
         (6_202_680, "front", R, 19, 8, None),
         (6_203_760, "back", W, 8, 8, None),
     ];
-    assert_eq!(case.asked()[4..], expected);
+    assert_eq!(case.asked()[5..], expected);
     // More than a quarter of four slots: the second makes it too many.
     let case = run(
         small(36, "clean_above = 0.25"),
@@ -542,6 +580,32 @@ fn dirty_segments_are_cleaned_when_the_back_rests_or_too_many_are() {
         (4170, "back", W, 16, 8, None),
     ];
     assert_eq!(case.asked(), expected);
+}
+
+#[test]
+fn what_leaves_dirty_is_not_cleaned_and_all_others_are() {
+    // Two slots. Segment 1 is used again, so that 3 leaves for 5; it was the
+    // last to become dirty.
+    let requests = [
+        (0, W, 8, 8),
+        (2000, W, 24, 8),
+        (4000, R, 8, 1),
+        (6000, W, 40, 8),
+    ];
+    let case = run(small(18, "clean_after_idle_ms = 1"), &requests);
+    let expected = [
+        (6000, "front", R, 10, 8, None),
+        (7080, "front", W, 9, 9, Some(3)),
+        (7080, "back", W, 24, 8, None),
+        (1_107_880, "front", R, 1, 8, None),
+        (1_108_960, "back", W, 8, 8, None),
+        (1_209_760, "front", R, 10, 8, None),
+        (1_210_840, "back", W, 40, 8, None),
+    ];
+    let mut asked = case.asked();
+    asked.sort_by_key(|asked| asked.0);
+    assert_eq!(asked[3..].len(), expected.len());
+    assert!(asked[3..].iter().all(|asked| expected.contains(asked)));
 }
 
 #[test]

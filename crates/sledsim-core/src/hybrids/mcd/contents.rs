@@ -273,6 +273,14 @@ impl Mcd {
         self.hold(BACK, &all);
     }
 
+    /// The token of a block that nothing but the buffer holds: one that is on its
+    /// way, as a tier before this one may ask for when it has recovered.
+    fn only_in_buffer(&self, lbn: u64) -> Option<u64> {
+        let buffers = self.kept.as_ref()?.survivor.buffers.values();
+        let mut holding = buffers.filter(|buffer| buffer.only_here.contains(&lbn));
+        holding.next()?.tokens.get(&lbn).copied()
+    }
+
     /// Hands a child a request of the recovery and waits until it is done, or
     /// power fails.
     fn recovers(
@@ -288,6 +296,10 @@ impl Mcd {
             let Some((child, row)) = event else { continue };
             self.now = row.completion;
             self.jobs.remove(row.id);
+            if child == BACK {
+                self.back_busy -= 1;
+                self.back_free_at = self.now;
+            }
             if row.op == RequestOp::Read {
                 self.returned(child, &row);
             }
@@ -386,6 +398,9 @@ impl Contents for Mcd {
         let from = (lbn - self.lbn_of(segment)) as u32;
         let slot = (self.directory.get(segment))
             .filter(|&slot| slot & super::OP == 0 && self.slots.holds(slot, from, 1));
+        if let (None, Some(token)) = (slot, self.only_in_buffer(lbn)) {
+            return token;
+        }
         let (child, lbn) = match slot {
             Some(slot) => (FRONT, self.front_lbn(slot) + u64::from(from)),
             None => (BACK, lbn),

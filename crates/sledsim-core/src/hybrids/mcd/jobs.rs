@@ -67,6 +67,8 @@ pub(super) struct Open {
     /// Up to when its row accounts for its time.
     accounted: Nanos,
     has_started: bool,
+    /// When memory last began to serve it, and how long it transfers.
+    served: (Nanos, Nanos),
     /// A read that goes on from where many before it ended.
     pub(super) streams: bool,
 }
@@ -78,6 +80,7 @@ impl Open {
             row,
             left: 0,
             has_started: false,
+            served: (Nanos::MAX, Nanos::ZERO),
             streams: false,
         }
     }
@@ -133,14 +136,20 @@ impl Open {
         if end <= self.accounted {
             return;
         }
-        if at < self.accounted {
-            self.row.parts = Parts {
+        let parts = &mut self.row.parts;
+        if at == self.served.0 {
+            // Another piece at the same instant, which takes longer.
+            parts.other = parts.other - latency;
+            parts.transfer = parts.transfer - self.served.1;
+            self.accounted = at;
+        } else if at < self.accounted {
+            *parts = Parts {
                 queue: at - self.row.arrival,
                 ..Parts::default()
             };
             self.accounted = at;
         }
-        let parts = &mut self.row.parts;
+        self.served = (at, transfer);
         parts.queue += at - self.accounted;
         parts.other += latency;
         parts.transfer += transfer;
