@@ -1,7 +1,7 @@
 //! Where in the front the units of a hybrid live.
 
 use crate::error::Result;
-use crate::keys::Keys;
+use crate::keys::{Keys, Range};
 use crate::units::BLOCK_BYTES;
 
 /// Where on the front the part is that a hybrid uses.
@@ -116,19 +116,33 @@ impl Placement {
     }
 }
 
+/// Sizes that a key may have, in its unit.
+const SIZES: Range = Range::above(0.0).at_most(1e12);
+
 /// The blocks that the key `name` is, a number of units of `unit_bytes`, if it
 /// was given.
 ///
 /// # Errors
 /// A size that is no whole number of blocks.
 pub fn blocks_of(keys: &mut Keys, name: &'static str, unit_bytes: u64) -> Result<Option<u64>> {
-    let allowed = crate::keys::Range::above(0.0).at_most(1e12);
-    let Some(size) = keys.opt_f64(name, allowed)? else {
-        return Ok(None);
-    };
+    let size = keys.opt_f64(name, SIZES)?;
+    size.map(|size| whole_blocks(keys, name, size, unit_bytes))
+        .transpose()
+}
+
+/// As [`blocks_of`] of a key that must be given.
+///
+/// # Errors
+/// A missing key, or a size that is no whole number of blocks.
+pub fn need_blocks_of(keys: &mut Keys, name: &'static str, unit_bytes: u64) -> Result<u64> {
+    let size = keys.f64(name, SIZES)?;
+    whole_blocks(keys, name, size, unit_bytes)
+}
+
+fn whole_blocks(keys: &Keys, name: &str, size: f64, unit_bytes: u64) -> Result<u64> {
     let blocks = size * unit_bytes as f64 / BLOCK_BYTES as f64;
     if blocks.fract() != 0.0 {
         return Err(keys.refuse(name, format!("must be a multiple of {BLOCK_BYTES} bytes")));
     }
-    Ok(Some(blocks as u64))
+    Ok(blocks as u64)
 }

@@ -2,12 +2,15 @@
 
 use crate::caches::Choice;
 use crate::error::Result;
-use crate::hybrids::placement::{Placement, PlacementSpec, blocks_of};
+use crate::hybrids::placement::{Placement, PlacementSpec, blocks_of, need_blocks_of};
 use crate::keys::{Keys, Range};
 use crate::units::Nanos;
 
 /// The largest segment: 1 MiB, of which the bits fit into a header block.
 const MOST_SEGMENT_BLOCKS: u64 = 2048;
+
+/// A line of a controller's cache, unless it is said: 4 KiB.
+const DEFAULT_LINE_BLOCKS: u32 = 8;
 
 /// The largest number of segments.
 const MOST_SLOTS: u64 = 1 << 26;
@@ -102,14 +105,12 @@ impl McdSpec {
     /// # Errors
     /// As [`McdSpec::read`].
     pub fn read_controller(keys: &mut Keys, back_blocks: u64) -> Result<(Self, u64)> {
-        let line_blocks = match blocks_of(keys, "line_kib", 1024)? {
-            Some(_) => segment_blocks(keys, "line_kib")?,
-            None => 8,
+        let line_blocks = if keys.has("line_kib") {
+            segment_blocks(keys, "line_kib")?
+        } else {
+            DEFAULT_LINE_BLOCKS
         };
-        let wanted = "a number above 0";
-        let Some(blocks) = blocks_of(keys, "cache_mib", 1 << 20)? else {
-            return Err(keys.refuse("cache_mib", format!("missing key ({wanted})")));
-        };
+        let blocks = need_blocks_of(keys, "cache_mib", 1 << 20)?;
         let lines = blocks / u64::from(line_blocks);
         if lines == 0 {
             let must = format!(
@@ -186,12 +187,12 @@ impl McdSpec {
 }
 
 fn segment_blocks(keys: &mut Keys, name: &'static str) -> Result<u32> {
-    let most = format!("a number of KiB, at most {}", MOST_SEGMENT_BLOCKS / 2);
-    match blocks_of(keys, name, 1024)? {
-        Some(blocks) if blocks <= MOST_SEGMENT_BLOCKS => Ok(blocks as u32),
-        Some(_) => Err(keys.refuse(name, format!("must be {most}"))),
-        None => Err(keys.refuse(name, format!("missing key ({most})"))),
+    let blocks = need_blocks_of(keys, name, 1024)?;
+    if blocks > MOST_SEGMENT_BLOCKS {
+        let must = format!("must be at most {} KiB", MOST_SEGMENT_BLOCKS / 2);
+        return Err(keys.refuse(name, must));
     }
+    Ok(blocks as u32)
 }
 
 fn read_policy(keys: &mut Keys) -> Result<Choice> {
