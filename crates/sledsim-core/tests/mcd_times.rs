@@ -49,6 +49,9 @@ fn small(front_blocks: u64, keys: &str) -> Mcd {
 /// All techniques off.
 const PLAIN: &str = "shortcut = false\nimmediate_report = false\npartial_write = false";
 
+/// When, which child, what, first block and how many, for whom.
+type Asked = (u64, &'static str, Op, u64, u32, Option<u64>);
+
 struct Case {
     rows: Rows,
 }
@@ -78,9 +81,8 @@ impl Case {
         ids.map(|id| self.row(id).completion.0).collect()
     }
 
-    /// What the children were asked: when, which, what, first block and how
-    /// many, for whom.
-    fn asked(&self) -> Vec<(u64, &'static str, Op, u64, u32, Option<u64>)> {
+    /// What the children were asked.
+    fn asked(&self) -> Vec<Asked> {
         let mut notes: Vec<&Row> = self.rows.notes.iter().collect();
         notes.sort_by_key(|note| note.id);
         let child = |device| ["front", "back"][usize::from(device) - 1];
