@@ -8,9 +8,7 @@ from sledsim.papers.msst2005 import runs
 def simulate(*, quick: bool) -> Found:
     """Run what they compare."""
     mean_ms = {
-        name: {
-            kind: runs.outcome(name, kind, quick=quick).mean_ms for kind in ("MEMS", "MCD ALL")
-        }
+        name: {kind: runs.outcome(name, kind, quick=quick).mean_ms for kind in ("MEMS", "MCD ALL")}
         for name in runs.LOADS
     }
     lfuda = {
@@ -22,9 +20,7 @@ def simulate(*, quick: bool) -> Found:
     return Found(
         {
             "mems_percent": 100 * runs.MEMS_MIB * 2**20 / (512 * disk.blocks),
-            **{
-                f"lru_{name}": own["MCD ALL"] / lfuda[name] for name, own in mean_ms.items()
-            },
+            **{f"lru_{name}": own["MCD ALL"] / lfuda[name] for name, own in mean_ms.items()},
             "of_mems_least": min(of_mems),
             "of_mems_most": max(of_mems),
             "tpcc_saturated": float(runs.outcome("tpcc", "MCD ALL", quick=quick).saturated),

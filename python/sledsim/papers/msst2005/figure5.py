@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sledsim.papers import Simulated
 
 SIZES_MIB = (64, 128, 256, 512, runs.INFINITE_MIB)
-QUICK_SIZES_MIB = (64, 256, 512, runs.INFINITE_MIB)
+QUICK_SIZES_MIB = (64, 256, runs.INFINITE_MIB)
 SEGMENTS_KIB = (4, 8, 16, 32, 64, 128, 256)
 QUICK_SEGMENTS_KIB = (8, 32, 64, 128, 256)
 
@@ -68,9 +68,14 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     for (mems, curve), marker in zip(found.series["mean_ms"].items(), "osD^v", strict=False):
         label = "3 GB" if int(mems) == runs.INFINITE_MIB else f"{mems} MB"
-        segments = [int(segment) for segment in curve]
-        axes.plot(segments, list(curve.values()), marker=marker, ms=4, label=label)
+        axes.plot(
+            [int(segment) for segment in curve],
+            list(curve.values()),
+            marker=marker,
+            ms=4,
+            label=label,
+        )
     axes.set_xscale("log", base=2)
-    axes.set_xticks(segments, [str(segment) for segment in segments])
+    axes.set_xticks(SEGMENTS_KIB, [str(segment) for segment in SEGMENTS_KIB])
     axes.set(xlabel="segment (KB)", ylabel="mean response time (ms)", ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=5, columnspacing=1)

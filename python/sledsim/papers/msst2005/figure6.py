@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from sledsim.papers import Simulated
 
 Reading = dict[str, Any]
-"""A scheduler, keys of the disk wherever it is (``disk``), of the controller's cache (``cache``), and
-of the MEMS caching disk (``mcd``)."""
+"""A scheduler, keys of the disk wherever it is (``disk``), of the controller's cache (``cache``),
+and of the MEMS caching disk (``mcd``)."""
 READINGS: dict[str, Reading] = {
     "c_look": {"scheduler": "c_look"},
     "cleaning": {"mcd": runs.CLEANING},

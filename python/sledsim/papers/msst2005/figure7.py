@@ -1,5 +1,7 @@
 """Figure 7: NVRAM that costs as much as the MEMS, by the ratio of their prices."""
 
+from typing import Any
+
 from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Simulated
@@ -9,7 +11,7 @@ RATIOS = tuple(float(ratio) for ratio in range(1, 11))
 QUICK_RATIOS = (1.0, 2.0, 3.0, 5.0, 10.0)
 
 
-def sweep(*, quick: bool, **keys: object) -> dict[str, dict[float, float]]:
+def sweep(*, quick: bool, **keys: Any) -> dict[str, dict[float, float]]:
     """Run the disk with smaller and smaller caches; ``keys`` are those of the MEMS caching disk."""
     ratios = QUICK_RATIOS if quick else RATIOS
     return {
@@ -58,7 +60,5 @@ def draw(figure: Figure, found: Found) -> None:
     axes.axhline(1, color="black", linewidth=1)
     axes.set_yscale("log")
     axes.set_xticks([1, 2, 3, 5, 10])
-    axes.set(
-        xlabel="price of a byte of NVRAM / of MEMS", ylabel="time with NVRAM / time with MEMS"
-    )
+    axes.set(xlabel="price of a byte of NVRAM / of MEMS", ylabel="time with NVRAM / time with MEMS")
     figure.legend(loc="outside upper center", ncols=4)

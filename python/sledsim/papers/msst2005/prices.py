@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import log2
+from typing import Any
 
 from sledsim.papers.msst2005 import runs
 
@@ -28,7 +29,7 @@ def ram_ms(name: str, ratio: float, *, quick: bool, mems_mib: float = runs.MEMS_
     return runs.outcome(name, "DISK-RAM", quick=quick, mems_mib=mems_mib / ratio).mean_ms
 
 
-def relative(name: str, ratio: float, *, quick: bool, **keys: object) -> float:
+def relative(name: str, ratio: float, *, quick: bool, **keys: Any) -> float:
     """Return that time as a multiple of the time of the MEMS caching disk, as Figure 7 does.
 
     ``keys`` are those of the MEMS caching disk.

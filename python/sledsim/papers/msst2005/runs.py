@@ -22,30 +22,29 @@ SEGMENT_KIB = {"tpcd": 256, "tpcc": 8, "cello": 8, "hplajw": 64}
 MEMS_MIB = 256
 INFINITE_MIB = 3072
 """Section 6.3: 3 GB, which hold everything."""
-OFF = {"shortcut": False, "immediate_report": False, "partial_write": False}
-TECHNIQUES: dict[str, dict[str, object]] = {
-    "NONE": {**OFF},
+OFF: dict[str, Any] = {"shortcut": False, "immediate_report": False, "partial_write": False}
+TECHNIQUES: dict[str, dict[str, Any]] = {
+    "NONE": OFF,
     "SHORTCUT": OFF | {"shortcut": True},
     "IREPORT": OFF | {"immediate_report": True},
     "PWRITE": OFF | {"partial_write": True},
     "ALL": dict.fromkeys(OFF, True),
 }
 """Keys of a MEMS caching disk by the labels of Figure 4."""
-LAZY_CACHE = {"clean_after_idle_ms": 1e8, "clean_above": 1.0, "exchange_kib": 4}
+LAZY_CACHE: dict[str, Any] = {"clean_after_idle_ms": 1e8, "clean_above": 1.0, "exchange_kib": 4}
 """A controller's cache that writes back what it gives up, line by line, and nothing before."""
-CLEANING: dict[str, object] = {"clean_after_idle_ms": 20, "clean_above": 0.5}
+CLEANING: dict[str, Any] = {"clean_after_idle_ms": 20, "clean_above": 0.5}
 """What the caches of the controllers do: dirty segments are written when the disk rests."""
 ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
-QUICK = 16
+QUICK = 24
 """A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
 as in the whole. Rates, bursts, buffers and the disk are whole."""
 CACHE_MIB, QUICK_CACHE_MIB = 4.0, 1.0
-"""Section 6, and in a quick run: a part of its set would ask for less, whole bursts for all of it."""
+"""Section 6, and in a quick run: a part of the set would ask for less, whole bursts for all."""
 MAX_QUEUE = 1000
 """So many outstanding requests end a run as saturated."""
 STRIPE = Path(__file__).with_name("stripe.toml")
-_LINES_PER_MIB = 256
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
 
 
@@ -133,11 +132,16 @@ def keys_of(kind: str, *, quick: bool, **keys: Any) -> dict[str, Any]:
     if technique:
         keys = TECHNIQUES[technique] | keys
     if base in {"MCD", "MWB"}:
-        keys["front_mib"] = mems_mib / part
+        keys["front_mib"] = _whole(mems_mib / part)
     if base == "DISK-RAM":
-        cache_mib = int(mems_mib / part * _LINES_PER_MIB) / _LINES_PER_MIB
+        cache_mib = _whole(mems_mib / part)
     cache = {"cache_mib": cache_mib} | keys.pop("controller_cache", {})
     return {"base": _PRESETS[base], **keys, "controller_cache": cache}
+
+
+def _whole(mib: float) -> float:
+    """Return a size in whole lines of 4 KiB."""
+    return int(mib * 256) / 256
 
 
 def outcome(
@@ -149,7 +153,10 @@ def outcome(
     load_keys: Mapping[str, Any] | None = None,
     **keys: Any,
 ) -> Outcome:
-    """Run a workload on an architecture, once in a process; ``keys`` are those of :func:`device`."""
+    """Run a workload on an architecture, once in a process.
+
+    ``keys`` are those of :func:`device`.
+    """
     if kind.startswith("MCD"):
         keys.setdefault("segment_kib", SEGMENT_KIB[name])
     return _outcome(name, kind, quick, scheduler, json.dumps([load_keys or {}, keys]))

@@ -22,7 +22,7 @@ ARRIVALS: dict[str, dict[str, Any]] = {
 }
 """Arrivals of the loads that come as Poisson processes, which a b-model replaces."""
 CONTROLLERS: dict[str, dict[str, Any]] = {"eager": {}, "lazy": runs.LAZY_CACHE}
-THRESHOLDS: dict[str, dict[str, float]] = {
+THRESHOLDS: dict[str, dict[str, Any]] = {
     "as the preset": {},
     "early": {"clean_idle_above": 0.05, "clean_to": 0.02},
     "late": {"clean_above": 0.98, "clean_idle_above": 0.95, "clean_to": 0.9},
@@ -30,6 +30,7 @@ THRESHOLDS: dict[str, dict[str, float]] = {
     "idle after 500 ms": {"clean_after_idle_ms": 500},
 }
 """When a MEMS write buffer is cleaned."""
+_COMPARED: dict[str, dict[str, Any]] = {"DISK": {}, "MWB": {}, "MCD ALL": runs.CLEANING}
 _UNLIMITED = 100_000
 
 
@@ -70,11 +71,7 @@ def simulate(*, quick: bool) -> Found:
         label: {
             name: {
                 kind: runs.outcome(name, kind, quick=quick, controller_cache=cache, **keys).mean_ms
-                for kind, keys in (
-                    ("DISK", {}),
-                    ("MWB", {}),
-                    ("MCD ALL", runs.CLEANING),
-                )
+                for kind, keys in _COMPARED.items()
             }
             for name in ("cello", "hplajw")
         }
@@ -98,8 +95,9 @@ def simulate(*, quick: bool) -> Found:
         for label, keys in ARRIVALS.items()
     }
     spread = [
-        max(own[name] for own in thresholds.values()) / min(own[name] for own in thresholds.values())
+        max(times) / min(times)
         for name in ("cello", "hplajw")
+        for times in [[own[name] for own in thresholds.values()]]
     ]
     lazy = controllers["lazy"]
     return Found(
@@ -131,9 +129,7 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw the gains against what was varied."""
     figure.set_size_inches(5.6, 6)
     grid = figure.subplots(2, 2, sharey="row")
-    for row, (name, label) in zip(
-        grid, (("cello", "cello"), ("hplajw", "hplajw")), strict=True
-    ):
+    for row, (name, label) in zip(grid, (("cello", "cello"), ("hplajw", "hplajw")), strict=True):
         _curves(row[0], found.series["bursts"][name])
         _curves(row[1], found.series["reuse"][name])
         row[0].set_ylabel(f"{label}: gain (times)")
