@@ -17,7 +17,7 @@ def array(kind: str, name: str, *, quick: bool, **keys: Any) -> ss.Device:
     """Return a stripe of an architecture, each device behind a controller of its own."""
     if kind.startswith("MCD"):
         keys["segment_kib"] = runs.SEGMENT_KIB[name]
-    child = runs.keys_of(kind, quick=quick, **keys)
+    child = runs.keys_of(kind, runs.part_of(name, quick=quick), **keys)
     return ss.device(runs.STRIPE, children=CHILDREN, child=child)
 
 

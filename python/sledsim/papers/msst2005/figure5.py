@@ -41,11 +41,6 @@ def best(curve: Mapping[int, float]) -> int:
     return min(curve, key=lambda segment: curve[segment])
 
 
-def from_8(curve: Mapping[int, float]) -> list[float]:
-    """Return the times of segments of 8 KB and more."""
-    return [time for segment, time in curve.items() if segment >= 8]
-
-
 def simulate(
     name: str,
     compare: Callable[[Curves], Mapping[str, Simulated]],
@@ -77,5 +72,6 @@ def draw(figure: Figure, found: Found) -> None:
         )
     axes.set_xscale("log", base=2)
     axes.set_xticks(SEGMENTS_KIB, [str(segment) for segment in SEGMENTS_KIB])
-    axes.set(xlabel="segment (KB)", ylabel="mean response time (ms)", ylim=(0, None))
+    axes.set(xlabel="segment (KB)", ylabel="mean response time (ms)")
+    axes.set_yscale("log")
     figure.legend(loc="outside upper center", ncols=5, columnspacing=1)

@@ -20,4 +20,4 @@ def compare(curves: figure5.Curves) -> dict[str, Simulated]:
 
 def simulate(*, quick: bool) -> Found:
     """Run with all sizes."""
-    return figure5.simulate("hplajw", compare, quick=quick)
+    return figure5.simulate("hplajw", compare, quick=quick, hypotheses={"cleaning": runs.CLEANING})

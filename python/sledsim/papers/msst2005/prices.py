@@ -19,7 +19,7 @@ def ram_ms(name: str, ratio: float, *, quick: bool, mems_mib: float = runs.MEMS_
     ratio
         How many times as much a byte of NVRAM costs as one of MEMS: any positive number.
     quick
-        As :data:`runs.QUICK`.
+        As in :func:`runs.load`.
     mems_mib
         The MEMS whose cost is spent.
     """

@@ -37,12 +37,12 @@ CLEANING: dict[str, Any] = {"clean_after_idle_ms": 20, "clean_above": 0.5}
 """What the caches of the controllers do: dirty segments are written when the disk rests."""
 ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
-QUICK = 24
+PARTS = {"tpcd": 24, "tpcc": 24, "cello": 24, "hplajw": 12}
 """A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
 as in the whole. Rates, bursts, buffers and the disk are whole."""
 CACHE_MIB, QUICK_CACHE_MIB = 4.0, 1.0
 """Section 6, and in a quick run: a part of the set would ask for less, whole bursts for all."""
-MAX_QUEUE = 1000
+MAX_QUEUE = 500
 """So many outstanding requests end a run as saturated."""
 STRIPE = Path(__file__).with_name("stripe.toml")
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
@@ -83,7 +83,7 @@ def load(
     name
         As in :data:`LOADS`.
     quick
-        As :data:`QUICK`.
+        Whether to take the part that :data:`PARTS` says.
     shift
         What is added to keys of the workload, in each part that has them.
     times
@@ -93,17 +93,23 @@ def load(
     """
     own = {key: entry["value"] for key, entry in ss.workload_spec(name)["parameters"].items()}
     given: dict[str, Any] = {"max_queue": MAX_QUEUE}
+    part = part_of(name, quick=quick)
     for key, value in own.items():
         last = key.rpartition(".")[2]
         if last == "set_mib":
-            _put(given, key, value * times / (QUICK if quick else 1))
+            _put(given, key, value * times / part)
         if last == "rate":
             _put(given, key, value * times)
-        if quick and last == "requests":
-            _put(given, key, value // QUICK)
+        if last == "requests":
+            _put(given, key, value // part)
         if shift and last in shift:
             _put(given, key, round(value + shift[last], 6))
     return ss.workload(name, **(given | keys))
+
+
+def part_of(name: str, *, quick: bool) -> int:
+    """Return the number of parts of which a run has one."""
+    return PARTS[name] if quick else 1
 
 
 def _put(tables: dict[str, Any], key: str, value: object) -> None:
@@ -114,20 +120,20 @@ def _put(tables: dict[str, Any], key: str, value: object) -> None:
     tables[last] = value
 
 
-def device(kind: str, *, quick: bool, **keys: Any) -> ss.Device:
+def device(kind: str, part: int = 1, **keys: Any) -> ss.Device:
     """Return an architecture: one of :data:`ARCHITECTURES`, or ``MCD`` with keys.
 
-    ``mems_mib`` is the size of the MEMS, or of the controller's cache of DISK-RAM.
+    ``mems_mib`` is the size of the MEMS, or of the controller's cache of DISK-RAM, of which a run
+    has one of so many parts.
     """
-    own = keys_of(kind, quick=quick, **keys)
+    own = keys_of(kind, part, **keys)
     return ss.device(own.pop("base"), **own)
 
 
-def keys_of(kind: str, *, quick: bool, **keys: Any) -> dict[str, Any]:
+def keys_of(kind: str, part: int = 1, **keys: Any) -> dict[str, Any]:
     """Return the preset that :func:`device` takes as ``base``, and all keys."""
     base, _, technique = kind.partition(" ")
-    part = QUICK if quick else 1
-    cache_mib = QUICK_CACHE_MIB if quick else CACHE_MIB
+    cache_mib = CACHE_MIB if part == 1 else QUICK_CACHE_MIB
     mems_mib = keys.pop("mems_mib", MEMS_MIB)
     if technique:
         keys = TECHNIQUES[technique] | keys
@@ -167,7 +173,7 @@ def _outcome(name: str, kind: str, quick: bool, scheduler: str, keys: str) -> Ou
     load_keys, device_keys = json.loads(keys)
     return measure(
         load(name, quick=quick, **load_keys),
-        device(kind, quick=quick, **device_keys),
+        device(kind, part_of(name, quick=quick), **device_keys),
         scheduler,
     )
 
