@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005.axes import log_y
 
 CHILDREN = 4
 PRICES = (5, 10)
@@ -85,7 +86,7 @@ def draw(figure: Figure, found: Found) -> None:
         heights = [own[kind] for own in found.series[of].values()]
         spots = [spot + 0.2 * (place - 1.5) for spot in range(len(heights))]
         axes.bar(spots, heights, 0.18, label=label)
-    axes.set_yscale("log")
+    log_y(axes)
     axes.set_xticks(range(len(runs.LOADS)), list(runs.LOADS.values()))
     axes.set(ylabel="mean response time (ms)")
     axes.grid(visible=False, axis="x")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005.axes import log_y
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,5 +74,5 @@ def draw(figure: Figure, found: Found) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(SEGMENTS_KIB, [str(segment) for segment in SEGMENTS_KIB])
     axes.set(xlabel="segment (KB)", ylabel="mean response time (ms)")
-    axes.set_yscale("log")
+    log_y(axes)
     figure.legend(loc="outside upper center", ncols=5, columnspacing=1)

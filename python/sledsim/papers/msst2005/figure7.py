@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Simulated
 from sledsim.papers.msst2005 import prices, runs
+from sledsim.papers.msst2005.axes import log_y
 
 RATIOS = tuple(float(ratio) for ratio in range(1, 11))
 QUICK_RATIOS = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -58,7 +59,7 @@ def draw(figure: Figure, found: Found) -> None:
         ratios = [float(ratio) for ratio in curve]
         axes.plot(ratios, list(curve.values()), marker=marker, ms=4, label=runs.LOADS[name])
     axes.axhline(1, color="black", linewidth=1)
-    axes.set_yscale("log")
+    log_y(axes)
     axes.set_xticks([1, 2, 3, 5, 10])
     axes.set(xlabel="price of a byte of NVRAM / of MEMS", ylabel="time with NVRAM / time with MEMS")
     figure.legend(loc="outside upper center", ncols=4)

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005.axes import log_y
 
 FETCHES_KIB = (8, 16, 32, 64, 128, 256)
 QUICK_FETCHES_KIB = (8, 32, 64, 256)
@@ -76,11 +77,12 @@ def draw(figure: Figure, found: Found) -> None:
     upper.set_xticks(range(len(plain)), [runs.LOADS[name] for name in plain])
     upper.set(ylabel="time / as described")
     upper.grid(visible=False, axis="x")
-    upper.legend(ncols=2, fontsize=8)
+    upper.set_ylim(0, 1.5)
+    upper.legend(ncols=2, fontsize=8, loc="upper left")
     for (name, own), marker in zip(found.series["fetch_kib"].items(), "osD^", strict=True):
         best = min(time for size, time in own.items() if size != "auto")
         heights = [time / best for time in own.values()]
         lower.plot(list(own), heights, marker=marker, ms=4, label=runs.LOADS[name])
     lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")
-    lower.set_yscale("log")
+    log_y(lower)
     lower.legend(ncols=2, fontsize=8)

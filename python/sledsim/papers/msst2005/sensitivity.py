@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005.axes import log_y
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,4 +148,4 @@ def _curves(axes: Axes, points: dict[str, dict[str, float]]) -> None:
         gain = [own[label] for own in points.values()]
         axes.plot(shifts, gain, marker=marker, ms=4, label=label)
     axes.axhline(1, color="black", linewidth=1)
-    axes.set_yscale("log")
+    log_y(axes)
