@@ -302,6 +302,70 @@ def trace_rates() -> dict[str, dict[str, float]]:
     return rates
 
 
+CACHE_REQUESTS = 2_000_000
+
+
+def cache_rates() -> dict[str, dict[str, float]]:
+    """Accesses/s of each policy, drawing the requests included; half of them are hits of LRU."""
+    rates: dict[str, dict[str, float]] = {}
+    for policy in ss.policies():
+        times, row = [], {}
+        for _ in range(3):
+            load = ss.workload("zipf", requests=CACHE_REQUESTS, size="fixed", blocking=8)
+            start = time.perf_counter()
+            (row,) = ss.hit_ratios(
+                load, sizes_mib=[64], segment_kib=4, policies=[policy], device_blocks=6_750_000
+            )
+            times.append(time.perf_counter() - start)
+        rates[policy] = {
+            "accesses_per_s": round(row["accesses"] / min(times)),
+            "access_ns": round(1e9 * min(times) / row["accesses"], 1),
+            "hit_ratio": round(row["hit_ratio"], 4),
+        }
+    return rates
+
+
+HYBRID_REQUESTS = 1_000_000
+HYBRID_GOAL = 1e6
+"""Requests/s through the caching tier."""
+
+
+def hybrid_rates() -> dict[str, dict[str, float]]:
+    """Requests/s of 8 KiB through the hybrids, with and without the cache of a controller.
+
+    The sled alone is run beside them: what comes on top of it is the hybrid's.
+    """
+    tables = '[front]\nbase = "msst2005"\n[back]\nbase = "atlas10k-50mbps"\n'
+    with tempfile.TemporaryDirectory() as folder:
+        devices = {"sled": ss.device("msst2005")}
+        for kind, size in (("mcd", {"segment_kib": 8}), ("mwb", {"log_kib": 128})):
+            path = Path(folder) / f"{kind}.toml"
+            own = {"title": kind, "kind": kind} | size | {"front_mib": 256}
+            lines = [f"{key} = {json.dumps(value)}" for key, value in own.items()]
+            path.write_text("\n".join([*lines, tables]), encoding="utf-8")
+            devices[kind] = ss.device(path)
+            devices[f"{kind}_behind_a_controller"] = ss.device(kind)
+        devices["mcd_behind_a_controller"] = ss.device("mcd", segment_kib=8)
+    rates = {}
+    for name, device in devices.items():
+        load = ss.workload(
+            requests=HYBRID_REQUESTS,
+            queue_depth=4,
+            size="fixed",
+            mean_size_kib=8,
+            blocking=16,
+            last_lbn=399_999,
+        )
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            ss.simulate(load, device, requests=False)
+            times.append(time.perf_counter() - start)
+        rates[name] = {"requests_per_s": round(HYBRID_REQUESTS / min(times))}
+    rates["mcd"]["goal"] = HYBRID_GOAL
+    return rates
+
+
 def main() -> None:
     """Measure everything."""
     results: dict[str, Any] = {
@@ -321,6 +385,8 @@ def main() -> None:
         "free_bandwidth": scan_rates(),
         "batches": batch_rates(),
         "tables": table_rates(),
+        "caches": cache_rates(),
+        "hybrids": hybrid_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }

@@ -10,6 +10,7 @@
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.caches import Cache, cache, hit_ratios, policies
 from sledsim.comparison import Comparison, compare
 from sledsim.crashes import CrashReport, crash_test
 from sledsim.devices import (
@@ -52,6 +53,7 @@ __version__ = _core.VERSION
 __all__ = [
     "Access",
     "Batch",
+    "Cache",
     "Comparison",
     "CrashReport",
     "Device",
@@ -76,14 +78,17 @@ __all__ = [
     "Validation",
     "Zone",
     "__version__",
+    "cache",
     "compare",
     "convert_trace",
     "crash_test",
     "device",
     "generate_trace",
+    "hit_ratios",
     "import_device",
     "layout",
     "load_info",
+    "policies",
     "presets",
     "read_trace",
     "sample_traces",

@@ -18,10 +18,6 @@ use std::path::{Path, PathBuf};
 pub struct Load {
     kind: LoadKind,
     pub(crate) limits: Limits,
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(dead_code, reason = "runs are made with rows only")
-    )]
     pub(crate) warm_up: WarmUp,
     /// Lays the load on no more than so many blocks.
     within: Option<u64>,
@@ -80,6 +76,14 @@ impl Load {
         match &self.kind {
             LoadKind::Workload(workload) => Some(workload.seed()),
             LoadKind::Trace(_) => None,
+        }
+    }
+
+    /// Whether it must be told how many blocks there are.
+    pub(crate) fn needs_blocks(&self) -> bool {
+        match &self.kind {
+            LoadKind::Workload(_) => true,
+            LoadKind::Trace(spec) => spec.needs_blocks(),
         }
     }
 
@@ -191,6 +195,11 @@ impl Running {
 }
 
 impl Running {
+    /// Whether the order of the requests depends on when others complete.
+    pub(crate) fn needs_times(&self) -> bool {
+        matches!(self, Self::Mix(source) if source.has_closed_parts())
+    }
+
     /// What a trace says of how long its requests took.
     #[cfg(feature = "parquet")]
     pub(crate) fn take_measured(&mut self) -> Vec<Measured> {

@@ -23,7 +23,7 @@
 use crate::devices::Device;
 use crate::engine::Progress;
 use crate::error::{Error, Result};
-use crate::keys::Keys;
+use crate::keys::{Keys, did_you_mean};
 use crate::layouts::{Laid, Site};
 use crate::load::{Load, trace_path};
 use crate::parallel::free::TaskSpec;
@@ -66,11 +66,42 @@ pub struct Additions {
     pub samples: Option<PathBuf>,
 }
 
+/// The scenarios that come with sledsim, by name.
+pub const SCENARIOS: [(&str, &str); 2] = [
+    (
+        "mcd-hplajw-like",
+        include_str!("../data/scenarios/mcd-hplajw-like.toml"),
+    ),
+    (
+        "mwb-cello-like",
+        include_str!("../data/scenarios/mwb-cello-like.toml"),
+    ),
+];
+
+/// The keys of the scenario at `path`, or of one that comes with sledsim.
+fn read(path: &Path) -> Result<Keys> {
+    let name = path.to_string_lossy();
+    let shipped = SCENARIOS.iter().find(|(shipped, _)| *shipped == name);
+    if let Some((_, text)) = shipped.filter(|_| !path.exists()) {
+        return Keys::parse(text, &format!("{name}.toml"));
+    }
+    let is_name = path.extension().is_none() && path.components().count() == 1;
+    if is_name && !path.exists() {
+        let names = SCENARIOS.iter().map(|(name, _)| *name);
+        let hint = did_you_mean(&name, names);
+        let problem = format!("unknown scenario '{name}'{hint}; or give the path of a .toml file");
+        return Err(Error::Key(problem));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
+    Keys::parse(&text, &name)
+}
+
 /// The tables of a scenario.
 const TABLES: [&str; 5] = ["device", "scheduler", "layout", "background", "workload"];
 
 impl Scenario {
-    /// Resolves the scenario at `file`, if any, with `additions`.
+    /// Resolves the scenario at `file` (or of that name among [`SCENARIOS`]), if
+    /// any, with `additions`.
     ///
     /// # Errors
     /// An unreadable file, or whatever is wrong with a key.
@@ -90,11 +121,7 @@ impl Scenario {
     ) -> Result<Self> {
         let mut keys = match file {
             None => Keys::empty("scenario"),
-            Some(path) => {
-                let text =
-                    std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
-                Keys::parse(&text, &path.to_string_lossy())?
-            }
+            Some(path) => read(path)?,
         };
         let beside = file.and_then(Path::parent);
         if let Some(device) = &additions.device {

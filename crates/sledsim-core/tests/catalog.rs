@@ -36,7 +36,7 @@ fn every_value_of_every_preset_has_its_source() {
             _ => 5,
         };
         let is_cached = parameters.contains_key("controller_cache.cache_mib");
-        let keys = keys + usize::from(parameters.contains_key("base")) + 6 * usize::from(is_cached);
+        let keys = keys + usize::from(parameters.contains_key("base")) + 4 * usize::from(is_cached);
         if spec["parameters"]["kind"]["value"] == "disk" {
             assert!(parameters.len() >= 20, "{name}");
         } else {

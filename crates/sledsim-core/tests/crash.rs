@@ -21,6 +21,13 @@ fn load(keys: &str) -> Load {
     Load::workload("random", keys).expect("a load")
 }
 
+fn points(points: u64) -> Plan {
+    Plan {
+        points,
+        ..Plan::default()
+    }
+}
+
 const SMALL: &str = "requests = 1000\nread_fraction = 0.4\nlast_lbn = 99\nqueue_depth = 8";
 
 fn crash(device: &Device, scheduler: &str, plan: &Plan) -> Report {
@@ -73,11 +80,7 @@ fn devices() -> Vec<(Device, &'static str, bool)> {
 #[test]
 fn devices_keep_what_they_promise() {
     for (device, scheduler, early) in devices() {
-        let plan = Plan {
-            points: 1000,
-            ..Plan::default()
-        };
-        let report = crash(&device, scheduler, &plan);
+        let report = crash(&device, scheduler, &points(1000));
         let what = format!("{} with {scheduler}", device.name());
         assert!(report.passed(), "{what}: {}", report.shown[0]);
         let expected = [Promise::Completion, Promise::Flush][usize::from(early)];
@@ -102,9 +105,8 @@ fn devices_keep_what_they_promise() {
 fn a_volatile_buffer_does_not_keep_what_it_acknowledges() {
     for (device, scheduler, early) in devices() {
         let plan = Plan {
-            points: 200,
             promise: Some(Promise::Completion),
-            ..Plan::default()
+            ..points(200)
         };
         let report = crash(&device, scheduler, &plan);
         assert_eq!(!report.passed(), early, "{} {scheduler}", device.name());
@@ -304,11 +306,7 @@ fn a_layout_keeps_contents_where_they_belong() {
         check: &mut |_| Ok(()),
     };
     let laid = Laid::read(keys, site).expect("a layout");
-    let plan = Plan {
-        points: 500,
-        ..Plan::default()
-    };
-    let report = crash(&g2.laid_out(laid), "sptf", &plan);
+    let report = crash(&g2.laid_out(laid), "sptf", &points(500));
     assert!(report.passed(), "{}", report.shown[0]);
 }
 
@@ -332,11 +330,7 @@ fn a_trace_is_a_load_too() {
     };
     let run = |file: &std::path::Path| {
         let load = Load::trace(file, keys()).expect("a load");
-        let plan = Plan {
-            points: 20,
-            ..Plan::default()
-        };
-        test(&memory, &load, &scheduler, &plan, &mut |_| Ok(()))
+        test(&memory, &load, &scheduler, &points(20), &mut |_| Ok(()))
     };
     let mut lines = "t,op,lbn,n\n".to_owned();
     for index in 0..100 {
@@ -451,7 +445,7 @@ fn stripes_of_any_shape_keep_what_they_promise() {
         load_keys: SMALL_LOADS,
         schedulers: &["fcfs", "c_look"],
     };
-    let reports = stripes.crash(20, 200, 1);
+    let reports = stripes.crash(20, &points(200));
     assert!(reports.iter().all(|report| report.points == 200));
     assert!(
         reports
@@ -486,7 +480,7 @@ fn mwb_keeps_what_it_acknowledged() {
         load_keys: SMALL_LOADS,
         schedulers: &["fcfs", "c_look"],
     };
-    mwb.crash(10, 1000, 1);
+    mwb.crash(12, &points(1000));
 }
 
 #[test]
@@ -501,10 +495,47 @@ fn mcd_keeps_what_it_acknowledged() {
             BACKS,
             ("front_mib", &["0.0625", "0.125", "0.25"]),
             ("front_placement", &["", "centre", "whole"]),
+            ("segment_kib", &["2", "4", "8", "16"]),
+            ("headers", &["true", "true", "false"]),
+            ("buffer_kib", &["32", "256"]),
+            ("shortcut", &["true", "false"]),
+            ("immediate_report", &["true", "false"]),
+            ("partial_write", &["true", "false"]),
+            ("bypass_after_kib", &["", "8"]),
+            ("clean_after_idle_ms", &["", "0", "20"]),
+            ("clean_above", &["", "0.25"]),
+            ("policy", &["lru", "lfuda", "slru", "arc", "s3fifo"]),
+            ("exchange_kib", &["", "32"]),
+            ("fetch_kib", &["", "\"auto\"", "16"]),
         ],
         workload: "random",
         load_keys: SMALL_LOADS,
         schedulers: &["fcfs", "c_look"],
     };
-    mcd.crash(10, 1000, 1);
+    mcd.crash(16, &points(1000));
+}
+
+/// The hybrids of MSST 2005 behind the cache of a controller: one tier in front
+/// of another.
+#[test]
+fn hybrids_behind_a_controller_keep_what_they_acknowledged() {
+    for (hybrid, key) in [("mcd", "segment_kib"), ("mwb", "log_kib")] {
+        let both = Configurations {
+            device: &format!("title = \"Hybrid behind a controller\"\nkind = \"{hybrid}\""),
+            device_keys: &[
+                FRONTS,
+                BACKS,
+                ("front_mib", &["0.0625", "0.125"]),
+                (key, &["8", "16"]),
+                ("controller_cache.cache_mib", &["0.015625", "0.0625"]),
+                ("controller_cache.line_kib", &["2", "4"]),
+                ("controller_cache.exchange_kib", &["", "16"]),
+                ("controller_cache.clean_after_idle_ms", &["", "5"]),
+            ],
+            workload: "random",
+            load_keys: SMALL_LOADS,
+            schedulers: &["fcfs"],
+        };
+        both.crash(6, &points(1000));
+    }
 }

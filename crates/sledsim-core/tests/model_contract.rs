@@ -1,6 +1,6 @@
 //! Does every model keep the contract? One suite for sleds and disks without
-//! and with a buffer, a stripe of two sleds, a memory in front of a sled, write
-//! buffers, and flash.
+//! and with a buffer, a stripe of two sleds, a memory in front of a sled, flash, write
+//! buffers, and caching tiers.
 
 mod common;
 
@@ -179,10 +179,40 @@ fn flash() -> Box<dyn Model> {
     device("flash", &overrides).build(&fcfs).0
 }
 
+/// A sled before a disk, with all techniques, behind the cache of a controller;
+/// small, so that everything happens.
+fn tier_behind_a_cache() -> Box<dyn Model> {
+    tier(
+        "segment_kib = 8\nfront_mib = 0.5\nbuffer_kib = 64\nexchange_kib = 32\n\
+         fetch_kib = 16\nbypass_after_kib = 64\nclean_after_idle_ms = 1\n\
+         front.base = \"msst2005\"\nback.base = \"atlas10k-50mbps\"\n\
+         [controller_cache]\ncache_mib = 0.25\nexchange_kib = 16\nbuffer_kib = 32\n\
+         clean_above = 0.3\nclean_after_idle_ms = 2",
+    )
+}
+
+/// A memory before a stripe of sleds, without any technique.
+fn plain_tier() -> Box<dyn Model> {
+    tier(
+        "segment_kib = 4\nbuffer_kib = 8\nfront_mib = 0.2509765625\nclean_above = 0.9\n\
+         shortcut = false\nimmediate_report = false\npartial_write = false\n\
+         policy = \"arc\"\nfetch_kib = \"auto\"\nfront.base = \"memory\"\n\
+         back.title = \"Two\"\nback.kind = \"stripe\"\nback.children = 2\n\
+         back.unit_blocks = 10\nback.child.base = \"g3\"",
+    )
+}
+
+fn tier(keys: &str) -> Box<dyn Model> {
+    let keys = format!("title = \"Tier\"\nkind = \"mcd\"\n{keys}");
+    let keys = Keys::parse(&keys, "test").expect("TOML");
+    let device = Device::from_keys(keys, None).expect("a device");
+    device.build(&fcfs).0
+}
+
 /// Whether every mechanism in it does nothing but serve the requests it
 /// reports, one at a time.
 fn is_plain(name: &str) -> bool {
-    !name.contains("buffered") && name != "flash"
+    !name.contains("buffered") && !name.contains("tier") && name != "flash"
 }
 
 /// As a scheduler's label says, host and all.
@@ -208,7 +238,7 @@ fn buffered_disk_behind_a_host() -> Box<dyn Model> {
     scheduled("atlas10k", &[], "fcfs(host=c_look)")
 }
 
-const MODELS: [(&str, Make); 17] = [
+const MODELS: [(&str, Make); 19] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -235,6 +265,8 @@ const MODELS: [(&str, Make); 17] = [
         write_buffer_before_a_disk,
     ),
     ("write buffer on memory", write_buffer_on_memory),
+    ("tier behind a cache", tier_behind_a_cache),
+    ("plain tier", plain_tier),
 ];
 
 /// Open arrivals of all operations, some batches, many on the same blocks.

@@ -104,7 +104,7 @@ fn each_half_gets_the_bias_or_the_rest_at_every_level() {
         );
         let n = (rate * 0.5 * f64::from(cascades)) as usize;
         let requests = open("random", n, &text);
-        let mut heads = 0.0;
+        let (mut heads, mut agree) = (0.0, 0.0);
         for level in 0..=levels {
             let windows = (cascades << level) as usize;
             let found = counts(&requests, (S / 2) >> level, windows);
@@ -119,6 +119,10 @@ fn each_half_gets_the_bias_or_the_rest_at_every_level() {
                 assert!((busier - bias * whole).abs() <= 3.0, "{bias} {halves:?}");
                 heads += f64::from(halves[0] > halves[1]);
             }
+            // Two neighbours toss coins of their own.
+            for pair in found.chunks(4).filter(|_| level > 1) {
+                agree += f64::from((pair[0] > pair[1]) == (pair[2] > pair[3]));
+            }
         }
         // Below the last level the clock is steady.
         let finest = counts(
@@ -131,6 +135,8 @@ fn each_half_gets_the_bias_or_the_rest_at_every_level() {
         if bias > 0.55 {
             let coins = f64::from((cascades << levels) - cascades);
             assert_share(heads, coins, 0.5, "heads");
+            let pairs = f64::from((cascades << (levels - 1)) - cascades);
+            assert_share(agree, pairs, 0.5, "neighbours that agree");
         }
     }
 }

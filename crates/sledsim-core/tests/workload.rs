@@ -638,7 +638,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
         ),
         (
             "size = \"normal\"",
-            "load.toml:1: size = \"normal\": must be \"geometric\", \"exponential\" or \"fixed\"",
+            "load.toml:1: size = \"normal\": must be \"geometric\", \"exponential\", \"fixed\" or \"listed\"",
         ),
         (
             "last_lbn = 6750000",

@@ -3,6 +3,7 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod caches;
 mod crash;
 mod device;
 mod disk;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::caches::{Cache, hit_ratios, policies};
+    #[pymodule_export]
     use crate::crash::crash_test;
     #[pymodule_export]
     use crate::device::{Device, presets, rising};
@@ -33,8 +36,8 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, run, scenario, schedulers, workload_presets, workload_show, workloads,
-        write_atomically,
+        Load, Statistics, run, scenario, scenarios, schedulers, workload_presets, workload_show,
+        workloads, write_atomically,
     };
     #[pymodule_export]
     use crate::tables::Table;

@@ -11,7 +11,7 @@ use sledsim_core::load::Load as CoreLoad;
 use sledsim_core::parallel::free::TaskSpec;
 use sledsim_core::request::Op;
 use sledsim_core::run::{Plan, RowsTo, SeriesTo};
-use sledsim_core::scenario::{Additions, Scenario};
+use sledsim_core::scenario::{Additions, SCENARIOS, Scenario};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::stats::{self, Stats, series_batch};
 use sledsim_core::units::Nanos;
@@ -237,6 +237,12 @@ fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
 pub(crate) enum Kept {
     InMemory(bool),
     File(PathBuf),
+}
+
+/// The names of the scenarios that come with sledsim.
+#[pyfunction]
+pub(crate) fn scenarios() -> Vec<&'static str> {
+    SCENARIOS.iter().map(|(name, _)| *name).collect()
 }
 
 /// Resolves a scenario: (device, load, scheduler's name).

@@ -26,6 +26,7 @@ Run a workload or a trace on a device and tell where the time went.
   sledsim run --device g2 --trace sample:postmark-ext4 --requests out.parquet
   sledsim run --device g2 --set rate=500 --precision 1% --seeds 4
   sledsim run study.toml --set device.spring_factor=0
+  sledsim run mcd-hplajw-like --set device.segment_kib=8
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
 
 What a scenario file says, the options override. After --set, keys of the workload or the trace
@@ -62,9 +63,10 @@ def add(commands: Commands) -> None:
     parser = command(commands, "run", _run, _ABOUT)
     parser.add_argument(
         "scenario",
-        metavar="SCENARIO.toml",
+        metavar="SCENARIO",
         nargs="?",
-        help="a file with device, scheduler and load",
+        help="a file with device, scheduler and load, or one that comes with sledsim: "
+        + ", ".join(_core.scenarios()),
     )
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")

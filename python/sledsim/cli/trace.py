@@ -1,4 +1,4 @@
-"""``sledsim trace``: what is in a trace, into another format, out of a workload."""
+"""``sledsim trace``: what is in a trace or a cache of it, conversions, workloads as traces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.cli import plots, trace_plots
+from sledsim.cli import hits, plots, trace_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, size, table
 from sledsim.cli.work import work
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands, Parser
 
 _ABOUT = """\
-Tell what is in a trace, convert it, write a workload as one, or list the sample traces.
+Tell what is in a trace or a cache of it, convert it, write a workload as one, or list the samples.
 
 Plain or compressed (gzip, zstd, xz); the format is recognised by the content.
 """
@@ -93,6 +93,7 @@ def add(commands: Commands) -> None:
     info.add_argument(
         "--plot", metavar="FILE", help="draw what is in the trace (.png, .svg or .pdf)"
     )
+    _add_reading(hits.add(actions))
     _add_convert(command(actions, "convert", _convert, _CONVERT))
     _add_generate(command(actions, "generate", _generate, _GENERATE))
 

@@ -7,9 +7,8 @@
 //!
 //! Which slot goes if some are busy: those that a row of replacements with the
 //! same p would give up, in that order. What a publication with all slots in use
-//! leaves open: a miss that finds an empty slot adapts p and trims the lists
-//! like any other, and gives up none; of more than c keys in B1 and B2 the
-//! oldest of B2 is forgotten.
+//! leaves open: a miss that finds an empty slot adapts p and makes room in the
+//! lists like any other, and gives up none.
 
 use super::Policy;
 use super::ghosts::Ghosts;
@@ -59,16 +58,10 @@ impl Arc {
         }
     }
 
-    /// Forgets the oldest of a list if there is no room for a key that none of
-    /// them has.
+    /// Makes room in T1 and B1 together, which hold c at most, for one more.
     fn trim(&mut self) {
-        let slots = u64::from(self.slots);
-        let [once, again] = [ONCE, AGAIN]
-            .map(|list| u64::from(self.lists.len(list)) + u64::from(self.ghosts.len(list)));
-        if once >= slots {
+        if self.lists.len(ONCE) + self.ghosts.len(ONCE) >= self.slots {
             self.ghosts.forget_oldest(ONCE);
-        } else if once + again >= 2 * slots {
-            self.ghosts.forget_oldest(AGAIN);
         }
     }
 }
@@ -123,6 +116,7 @@ impl Policy for Arc {
         }
         self.lists.take(slot);
         if !all_once {
+            // All four lists hold 2c, as all slots are in use.
             if self.ghosts.is_full() && self.ghosts.forget_oldest(AGAIN).is_none() {
                 self.ghosts.forget_oldest(ONCE);
             }

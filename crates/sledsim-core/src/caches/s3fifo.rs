@@ -61,7 +61,7 @@ impl S3Fifo {
     }
 
     /// Gives up a slot of the small queue, or of the main one for what moves on.
-    fn from_small(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+    fn evict_small(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let mut next = self.queues.oldest(SMALL);
         while let Some(slot) = next {
             next = self.queues.newer(slot);
@@ -76,7 +76,7 @@ impl S3Fifo {
             self.hits[slot as usize] = 0;
             self.queues.renew(MAIN, slot);
             if self.queues.len(MAIN) > self.main
-                && let Some(gone) = self.from_main(evictable)
+                && let Some(gone) = self.evict_main(evictable)
             {
                 return Some(gone);
             }
@@ -85,7 +85,7 @@ impl S3Fifo {
     }
 
     /// Gives up a slot of the main queue.
-    fn from_main(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+    fn evict_main(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let mut next = self.queues.oldest(MAIN);
         while let Some(slot) = next {
             if !evictable(slot) {
@@ -128,15 +128,15 @@ impl Policy for S3Fifo {
 
     fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let first = if self.queues.len(SMALL) >= self.small {
-            self.from_small(evictable)
+            self.evict_small(evictable)
         } else {
             None
         };
         first
-            .or_else(|| self.from_main(evictable))
-            .or_else(|| self.from_small(evictable))
+            .or_else(|| self.evict_main(evictable))
+            .or_else(|| self.evict_small(evictable))
             // What has moved on.
-            .or_else(|| self.from_main(evictable))
+            .or_else(|| self.evict_main(evictable))
     }
 
     fn remove(&mut self, slot: u32) {

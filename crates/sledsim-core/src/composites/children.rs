@@ -10,31 +10,44 @@ use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A child's announced completion, ordered by (time, sequence).
-struct Due {
-    at: Nanos,
-    sequence: u64,
-    child: usize,
-    row: Row,
+/// A child's announced completion: when, the number of the announcement, and
+/// where its row is.
+type Due = Reverse<(Nanos, u64, u32)>;
+
+/// What the children announced and what is not due yet.
+#[derive(Default)]
+struct Announced {
+    due: BinaryHeap<Due>,
+    count: u64,
+    /// Rows with their child, and places for others.
+    rows: Vec<(usize, Row)>,
+    unused: Vec<u32>,
 }
 
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.sequence) == (other.at, other.sequence)
+impl Announced {
+    fn push(&mut self, child: usize, row: &Row) {
+        let place = match self.unused.pop() {
+            Some(place) => {
+                self.rows[place as usize] = (child, *row);
+                place
+            }
+            None => {
+                self.rows.push((child, *row));
+                self.rows.len() as u32 - 1
+            }
+        };
+        self.due.push(Reverse((row.completion, self.count, place)));
+        self.count += 1;
     }
-}
 
-impl Eq for Due {}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+    fn next_at(&self) -> Option<Nanos> {
+        self.due.peek().map(|Reverse((at, _, _))| *at)
     }
-}
 
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    fn pop(&mut self) -> Option<(usize, Row)> {
+        let Reverse((_, _, place)) = self.due.pop()?;
+        self.unused.push(place);
+        Some(self.rows[place as usize])
     }
 }
 
@@ -47,14 +60,14 @@ pub struct Children {
     models: Vec<Box<dyn Model>>,
     /// When each wakes, as it said last.
     wakes: Vec<Option<Nanos>>,
-    due: BinaryHeap<Reverse<Due>>,
-    sequence: u64,
+    announced: Announced,
+    /// When something is next due.
+    next: Option<Nanos>,
 }
 
 /// Collects what one child announces.
 struct Desk<'a> {
-    due: &'a mut BinaryHeap<Reverse<Due>>,
-    sequence: &'a mut u64,
+    announced: &'a mut Announced,
     child: usize,
     above: &'a mut dyn Answers,
 }
@@ -62,14 +75,7 @@ struct Desk<'a> {
 impl Answers for Desk<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        let (at, sequence, child) = (row.completion, *self.sequence, self.child);
-        *self.sequence += 1;
-        self.due.push(Reverse(Due {
-            at,
-            sequence,
-            child,
-            row: *row,
-        }));
+        self.announced.push(self.child, row);
     }
 
     fn note(&mut self, row: &Row) {
@@ -81,12 +87,14 @@ impl Children {
     /// Children in the order of their indices.
     #[must_use]
     pub fn new(models: Vec<Box<dyn Model>>) -> Self {
-        Self {
-            wakes: models.iter().map(|model| model.wake_at()).collect(),
+        let mut children = Self {
+            wakes: Vec::new(),
             models,
-            due: BinaryHeap::new(),
-            sequence: 0,
-        }
+            announced: Announced::default(),
+            next: None,
+        };
+        children.forget();
+        children
     }
 
     /// How many children there are.
@@ -127,43 +135,39 @@ impl Children {
     /// Forgets all that was announced: power failed, and the children begin
     /// anew.
     pub fn forget(&mut self) {
-        self.due.clear();
+        self.announced = Announced::default();
         self.wakes = self.models.iter().map(|model| model.wake_at()).collect();
+        self.find_next();
     }
 
     /// Hands `request` to child `index`.
     pub fn submit(&mut self, index: usize, request: Request, answers: &mut dyn Answers) {
         let mut desk = Desk {
-            due: &mut self.due,
-            sequence: &mut self.sequence,
+            announced: &mut self.announced,
             child: index,
             above: answers,
         };
         let model = &mut self.models[index];
         model.submit(request, &mut desk);
         self.wakes[index] = model.wake_at();
+        self.find_next();
     }
 
-    /// The child that wakes first, and when.
-    fn first_wake(&self) -> Option<(Nanos, usize)> {
-        let wakes = self.wakes.iter().enumerate();
-        wakes
-            .filter_map(|(index, wake)| Some(((*wake)?, index)))
-            .min()
+    fn find_next(&mut self) {
+        let wakes = self.wakes.iter().copied().flatten();
+        self.next = wakes.chain(self.announced.next_at()).min();
     }
 
     /// When the next completion is due that was announced.
     #[must_use]
     pub fn next_completion(&self) -> Option<Nanos> {
-        self.due.peek().map(|Reverse(due)| due.at)
+        self.announced.next_at()
     }
 
     /// When something is next due.
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
-        let completion = self.next_completion();
-        let wake = self.first_wake().map(|(at, _)| at);
-        [completion, wake].into_iter().flatten().min()
+        self.next
     }
 
     /// Does the next thing due at `until` or before (before only, unless
@@ -176,26 +180,25 @@ impl Children {
         inclusive: bool,
         answers: &mut dyn Answers,
     ) -> Option<Option<(usize, Row)>> {
-        let at = self.next_at()?;
+        let at = self.next?;
         if at > until || (at == until && !inclusive) {
             return None;
         }
-        if self.due.peek().is_some_and(|Reverse(due)| due.at == at) {
-            return self
-                .due
-                .pop()
-                .map(|Reverse(due)| Some((due.child, due.row)));
+        if self.announced.next_at() == Some(at) {
+            let done = self.announced.pop();
+            self.find_next();
+            return Some(done);
         }
-        let (_, child) = self.first_wake()?;
+        let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
         let mut desk = Desk {
-            due: &mut self.due,
-            sequence: &mut self.sequence,
+            announced: &mut self.announced,
             child,
             above: answers,
         };
         let model = &mut self.models[child];
         model.wake(at, &mut desk);
         self.wakes[child] = model.wake_at();
+        self.find_next();
         Some(None)
     }
 

@@ -92,6 +92,11 @@ impl TraceSpec {
         })
     }
 
+    /// Whether addresses depend on how many blocks the device has.
+    pub(crate) fn needs_blocks(&self) -> bool {
+        self.address != Address::Error
+    }
+
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
     /// is called now and then with how far the reading is; its error ends it.
     ///

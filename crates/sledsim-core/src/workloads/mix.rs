@@ -213,6 +213,12 @@ impl Mix {
         })
     }
 
+    /// Whether requests of any part answer completions.
+    #[must_use]
+    pub fn has_closed_parts(&self) -> bool {
+        self.parts.iter().any(Generator::is_closed)
+    }
+
     fn ask(&mut self, part: usize) -> Result<()> {
         let next = self.parts[part].next_arrival()?;
         self.next[part] = next.unwrap_or(Nanos::MAX);

@@ -68,15 +68,19 @@ pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<St
 /// # Errors
 /// As [`crate::load::Load::workload`].
 pub fn show(name: &str) -> Result<Value> {
+    let (_, keys, Some(preset)) = resolve(name, Keys::empty(name))? else {
+        return Err(Error::Key(format!(
+            "workload '{name}': is a generator, not a file; the page on workloads has its keys"
+        )));
+    };
     Load::workload(name, Keys::empty(name))?;
-    let (_, keys, preset) = resolve(name, Keys::empty(name))?;
     let mut parameters = Map::new();
     for (key, value, source, origin) in keys.entries() {
         let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
         parameters.insert(key.to_owned(), entry);
     }
     Ok(json!({
-        "name": preset.as_deref().unwrap_or(name),
+        "name": preset,
         "about": keys.about(),
         "parameters": parameters,
     }))

@@ -43,15 +43,17 @@ pub fn is_known(kind: &str) -> bool {
 }
 
 impl Configurations<'_> {
-    /// Crashes `runs` configurations, each at `points` points.
+    /// Crashes `runs` configurations, as planned; each with a seed of its own,
+    /// from that of the plan on.
     ///
     /// # Panics
-    /// With the configuration and the violation, if there is one; with a
-    /// configuration that is refused.
-    pub fn crash(&self, runs: u64, points: u64, seed: u64) -> Vec<Report> {
+    /// When all have been crashed, with those that lost something and what that
+    /// was; with a configuration that is refused.
+    pub fn crash(&self, runs: u64, plan: &Plan) -> Vec<Report> {
         let mut reports = Vec::new();
-        for run in 0..runs {
-            let mut draw = Stream::new(seed + run, "configuration");
+        let mut wrong = Vec::new();
+        for seed in plan.seed..plan.seed + runs {
+            let mut draw = Stream::new(seed, "configuration");
             let mut told = String::new();
             let device = keys(
                 self.device,
@@ -62,29 +64,31 @@ impl Configurations<'_> {
             );
             let load = keys("", "load", self.load_keys, &mut draw, &mut told);
             let scheduler = self.schedulers[draw.below(self.schedulers.len() as u64) as usize];
-            let what = format!(
-                "configuration {}: {told}scheduler = {scheduler}",
-                seed + run
-            );
+            let what = format!("configuration {seed}: {told}scheduler = {scheduler}");
             let refused = |error| -> ! { panic!("{what}: refused: {error}") };
             let device = Device::from_keys(device, None).unwrap_or_else(|error| refused(error));
             let load = Load::workload(self.workload, load).unwrap_or_else(|error| refused(error));
             let scheduler = Choice::named(scheduler).unwrap_or_else(|error| refused(error));
             let plan = Plan {
-                points,
-                seed: seed + run,
-                ..Plan::default()
+                seed,
+                ..plan.clone()
             };
             let report = test(&device, &load, &scheduler, &plan, &mut |_| Ok(()));
             let report = report.unwrap_or_else(|error| refused(error));
-            assert!(
-                report.passed(),
-                "{what}: {} violations, the first: {}",
-                report.violations,
-                report.shown[0]
-            );
+            if let Some(first) = report.shown.first() {
+                let violations = report.violations;
+                wrong.push(format!(
+                    "{what}: {violations} violations, the first: {first}"
+                ));
+            }
             reports.push(report);
         }
+        assert!(
+            wrong.is_empty(),
+            "{} of {runs}:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
         reports
     }
 }

@@ -4,6 +4,7 @@
 pub mod crashes;
 pub mod policies;
 pub mod sleds;
+pub mod tiers;
 
 use flate2::read::GzDecoder;
 use sledsim_core::devices::{Device, Override};

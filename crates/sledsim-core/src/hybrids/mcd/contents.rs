@@ -55,6 +55,8 @@ struct Survivor {
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
     buffers: BTreeMap<u32, Buffer>,
+    /// What the last recovery wrote to the back, and its end: emptied then.
+    recovered: Option<(Nanos, BTreeMap<u32, Buffer>)>,
 }
 
 #[derive(Clone)]
@@ -77,6 +79,7 @@ impl Kept {
         Self::with(Survivor {
             headers: vec![None; slots as usize],
             buffers: BTreeMap::new(),
+            recovered: None,
         })
     }
 
@@ -316,9 +319,14 @@ impl Contents for Mcd {
                 contents.lose_power(at, chance);
             }
         }
-        let Some(kept) = self.kept.take() else {
+        let Some(mut kept) = self.kept.take() else {
             return;
         };
+        if let Some((end, buffers)) = kept.survivor.recovered.take()
+            && at < end
+        {
+            kept.survivor.buffers = buffers;
+        }
         self.children.forget();
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
         let kept = Some(Box::new(Kept::with(kept.survivor)));
@@ -358,7 +366,8 @@ impl Contents for Mcd {
             self.recovers(BACK, RequestOp::Write, Extents::from_slice(&[extent]));
         }
         if let Some(kept) = &mut self.kept {
-            kept.survivor.buffers.clear();
+            let buffers = std::mem::take(&mut kept.survivor.buffers);
+            kept.survivor.recovered = Some((self.now, buffers));
         }
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {

@@ -199,12 +199,10 @@ pub(super) struct Op {
     pub(super) slots: SmallVec<[u32; 4]>,
     /// The data are in the segment buffer.
     pub(super) is_buffered: bool,
-    /// Writes were put into the buffered data.
-    pub(super) is_merged: bool,
     /// Blocks of the back that are moved.
     pub(super) moved: Extents,
     /// Pieces that wait for it.
-    pub(super) waiting: Vec<Piece>,
+    pub(super) waiting: SmallVec<[Piece; 2]>,
 }
 
 impl Op {
@@ -215,9 +213,8 @@ impl Op {
             count,
             slots: SmallVec::new(),
             is_buffered: false,
-            is_merged: false,
             moved: Extents::new(),
-            waiting: Vec::new(),
+            waiting: SmallVec::new(),
         }
     }
 

@@ -252,8 +252,9 @@ impl Mcd {
                 is_fresh
             };
             if self.spec.shortcut && may {
-                if let Some(state) = self.ops.get_mut(op) {
-                    state.is_merged |= !is_read;
+                let written = self.directory.get(piece.segment).filter(|_| !is_read);
+                if let Some(slot) = written {
+                    self.slots.soil(slot);
                 }
                 self.serve_from_buffer(op, piece);
             } else if let Some(state) = self.ops.get_mut(op) {
@@ -271,9 +272,6 @@ impl Mcd {
         for (segment, &slot) in (op_state.first..).zip(&op_state.slots) {
             self.slots.set_valid(slot, 0, self.blocks_of(segment));
             self.slots.at_mut(slot).op = NONE;
-            if op_state.is_merged {
-                self.slots.soil(slot);
-            }
             if let Some(kept) = &mut self.kept {
                 kept.head(slot, segment, self.slots.bits(slot));
             }

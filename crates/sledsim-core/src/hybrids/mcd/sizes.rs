@@ -8,8 +8,9 @@ use crate::row::Row;
 const MOST_KIB: u64 = 256;
 /// One group of the largest size in so many is watched.
 const SAMPLE: u64 = 8;
-/// After so many watched pieces the managers are compared.
-const EPOCH: u32 = 512;
+/// After so many watched pieces the managers are compared, at first and later:
+/// every time after twice as many.
+const EPOCHS: (u32, u32) = (64, 512);
 /// What is left of a manager's cost after the next comparison.
 const KEPT: f64 = 0.5;
 
@@ -25,6 +26,7 @@ pub(super) struct Sizes {
     largest: u64,
     segment_blocks: u32,
     watched: u32,
+    epoch: u32,
     best: usize,
     /// Of the back's reads: how many, blocks, time in s without and with
     /// transfer of blocks.
@@ -66,6 +68,7 @@ impl Sizes {
             largest,
             segment_blocks: spec.segment_blocks,
             watched: 0,
+            epoch: EPOCHS.0,
             best: 0,
             reads: 0.0,
             blocks: 0.0,
@@ -99,8 +102,9 @@ impl Sizes {
             manager.misses += u32::from(!hit);
         }
         self.watched += 1;
-        if self.watched == EPOCH {
+        if self.watched == self.epoch {
             self.watched = 0;
+            self.epoch = EPOCHS.1.min(2 * self.epoch);
             self.compare();
         }
     }

@@ -139,6 +139,7 @@ impl McdSpec {
             return Err(keys.refuse("front", must));
         }
         let time_ms = Range::at_least(0.0).at_most(1e9);
+        let idle_ms = Range::at_least(0.0).at_most(f64::INFINITY);
         let buffer_blocks = blocks_of(keys, "buffer_kib", 1024)?.unwrap_or(4096);
         if buffer_blocks < u64::from(segment_blocks) {
             let must = format!(
@@ -174,7 +175,8 @@ impl McdSpec {
             exchange_segments,
             bypass_after_blocks: None,
             clean_after_idle: keys
-                .opt_f64("clean_after_idle_ms", time_ms)?
+                .opt_f64("clean_after_idle_ms", idle_ms)?
+                .filter(|idle| idle.is_finite())
                 .map(Nanos::from_ms),
             clean_above: keys
                 .opt_f64("clean_above", Range::at_least(0.0).at_most(1.0))?

@@ -15,7 +15,7 @@
 //! # What is on the front
 //!
 //! Logs are numbered as they are begun and live in places that are used in turn
-//! ([`shape`]). Each begins with room for its *summary*. A *record* is a header
+//! (`shape.rs`). Each begins with room for its *summary*. A *record* is a header
 //! (its own address, where the data belong, a checksum over all) and its data.
 //! The summary lists what the records hold; it is written when the log is closed
 //! and all of them are complete. A *mark* is written over the first block of a
@@ -38,7 +38,7 @@
 //! oldest is on the front. Then the blocks were on the back before the mark was
 //! sent, or a newer record held them, for which the same is true. The logs that
 //! are searched are enough: one is begun only when of all but the last
-//! [`logs::WITHOUT_SUMMARY`] before it the summaries are there.
+//! eight before it the summaries are there (`logs.rs`).
 //!
 //! *Nothing stale wins.* Say a record in log g is found and a newer one of the
 //! same block, completed in log h, is not. So h is older than F or its place was

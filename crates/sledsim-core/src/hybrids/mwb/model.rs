@@ -13,7 +13,6 @@ use crate::request::{Extent, Extents, Flags, Op, Request};
 use crate::row::{Row, Status};
 use crate::units::Nanos;
 use smallvec::SmallVec;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A MEMS write buffer; see the [module](super).
@@ -21,10 +20,9 @@ pub struct Mwb {
     name: String,
     device: u16,
     pub(super) spec: MwbSpec,
-    /// In a cell because [`Contents::token`] asks models that lend their
-    /// contents only to who may change them.
-    pub(super) children: RefCell<Children>,
+    pub(super) children: Children,
     next_id: u64,
+    counts: Counts,
     pub(super) timing: Timing,
     /// Contents, if both children keep theirs.
     pub(super) keeping: Option<Keeping>,
@@ -121,6 +119,40 @@ impl Unplaced {
     }
 }
 
+/// Blocks moved since the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    appended: u64,
+    read_from_logs: u64,
+    read_from_back: u64,
+    cleaned: u64,
+}
+
+impl Counts {
+    /// Counts a request to a child.
+    fn count(&mut self, child: usize, request: &Request, sent: Option<&Sent>) {
+        let blocks = u64::from(request.blocks());
+        match sent {
+            // Its header is no data.
+            Some(Sent::Append { .. }) => self.appended += blocks - 1,
+            Some(Sent::FromLogs(_)) => self.read_from_logs += blocks,
+            Some(Sent::FromBack) if request.op == Op::Read => self.read_from_back += blocks,
+            Some(Sent::Cleaning) if child == BACK => self.cleaned += blocks,
+            _ => {}
+        }
+    }
+
+    /// By name.
+    fn named(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("appended_blocks", self.appended),
+            ("read_from_logs_blocks", self.read_from_logs),
+            ("read_from_back_blocks", self.read_from_back),
+            ("cleaned_blocks", self.cleaned),
+        ]
+    }
+}
+
 /// What a request to a child is for.
 pub(super) enum Sent {
     /// A record, its header at `address`.
@@ -154,8 +186,9 @@ impl Mwb {
             name: name.to_owned(),
             device,
             spec,
-            children: RefCell::new(children),
+            children,
             next_id: 0,
+            counts: Counts::default(),
             timing: Timing::new(&spec, Logs::new(spec.shape, 0), Nanos::ZERO),
             keeping: keeps.then(Keeping::default),
         }
@@ -176,7 +209,9 @@ impl Mwb {
         if let Some(sent) = sent {
             self.timing.sent.insert(id, sent);
         }
-        let children = self.children.get_mut();
+        self.counts
+            .count(child, &request, self.timing.sent.get(&id));
+        let children = &mut self.children;
         if self.keeping.is_some()
             && request.op == Op::Write
             && let Some(contents) = children.contents(child)
@@ -192,7 +227,7 @@ impl Mwb {
     fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
         loop {
             let timer = self.clean_at();
-            let children = self.children.get_mut();
+            let children = &mut self.children;
             let before_timer = |at: Nanos| {
                 let completes = children.next_completion() == Some(at);
                 timer.is_none_or(|timer| at < timer || (at == timer && completes))
@@ -332,13 +367,13 @@ impl Mwb {
         let sent = self.timing.sent.remove(&row.id);
         if row.op == Op::Read
             && let Some(keeping) = &mut self.keeping
-            && let Some(contents) = self.children.get_mut().contents(child)
+            && let Some(contents) = self.children.contents(child)
         {
             keeping.volatile.arrived(row.id, contents.returned(row.id));
         }
         match sent {
             Some(Sent::Append { address, extents }) => {
-                self.appended(address, &extents, at, answers)
+                self.appended(address, &extents, at, answers);
             }
             Some(Sent::FromLogs(logs)) => {
                 for log in logs {
@@ -457,7 +492,7 @@ impl Mwb {
 
 impl Model for Mwb {
     fn blocks(&self) -> u64 {
-        self.children.borrow().blocks(BACK)
+        self.children.blocks(BACK)
     }
 
     fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
@@ -508,7 +543,7 @@ impl Model for Mwb {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.clean_at(), self.children.borrow().next_at()];
+        let both = [self.clean_at(), self.children.next_at()];
         both.into_iter().flatten().min()
     }
 
@@ -517,6 +552,8 @@ impl Model for Mwb {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children.borrow().report(&self.name, until, reports);
+        let own = reports.len();
+        self.children.report(&self.name, until, reports);
+        reports[own].counts = self.counts.named();
     }
 }

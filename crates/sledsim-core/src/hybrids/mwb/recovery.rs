@@ -34,14 +34,14 @@ impl Mwb {
         let mut now = at;
         let mut left = ids.len();
         while left > 0
-            && let Some(event) = (self.children.get_mut()).step(Nanos::MAX, true, &mut Unheard)
+            && let Some(event) = self.children.step(Nanos::MAX, true, &mut Unheard)
         {
             let Some((child, row)) = event else { continue };
             now = row.completion;
             left -= 1;
             if row.op == Op::Read
                 && let Some(keeping) = &mut self.keeping
-                && let Some(contents) = self.children.get_mut().contents(child)
+                && let Some(contents) = self.children.contents(child)
             {
                 keeping.volatile.arrived(row.id, contents.returned(row.id));
             }
@@ -173,7 +173,7 @@ impl Contents for Mwb {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        let children = self.children.get_mut();
+        let children = &mut self.children;
         children.forget();
         for child in [FRONT, BACK] {
             if let Some(contents) = children.contents(child) {
@@ -189,7 +189,7 @@ impl Contents for Mwb {
     fn recover(&mut self, at: Nanos) -> Nanos {
         let mut now = at;
         for child in [FRONT, BACK] {
-            if let Some(contents) = self.children.get_mut().contents(child) {
+            if let Some(contents) = self.children.contents(child) {
                 now = now.max(contents.recover(at));
             }
         }
@@ -217,8 +217,12 @@ impl Contents for Mwb {
             ids.push(self.summarise(number, now, &mut Unheard));
         }
         let now = self.finish(&ids, now);
+        // Should power fail meanwhile, some of what was there still is.
         for number in without {
-            self.summarised(number);
+            if let Some(log) = self.timing.logs.get(number) {
+                log.writes -= 1;
+                log.summarised = true;
+            }
         }
         self.timing.forget_sent();
         self.timing.back_idle = now;
@@ -232,8 +236,7 @@ impl Contents for Mwb {
                 place = (FRONT, self.spec.shape.front(address));
             }
         });
-        let mut children = self.children.borrow_mut();
-        let contents = children.contents(place.0);
+        let contents = self.children.contents(place.0);
         contents.map_or(0, |contents| contents.token(place.1))
     }
 }

@@ -1,0 +1,97 @@
+//! Replacement policies and hit ratios. The interpreter is released while a
+//! load passes by.
+
+use crate::error::to_python;
+use crate::simulation::{Check, Load};
+use pyo3::prelude::*;
+use sledsim_core::caches::{Cache as CoreCache, Choice, HitsSpec};
+use sledsim_core::error::Result;
+use std::sync::{Mutex, PoisonError};
+
+/// Names of the policies, the default first.
+#[pyfunction]
+pub(crate) fn policies() -> Vec<&'static str> {
+    Choice::names().collect()
+}
+
+/// Requests, accesses, hits, accesses that read, hits of these.
+type PyHits = (u64, u64, u64, u64, u64);
+
+/// Hits of every policy at every size.
+#[pyfunction]
+#[pyo3(signature = (load, segment_blocks, sizes_blocks, policies, device_blocks, progress))]
+pub(crate) fn hit_ratios(
+    py: Python<'_>,
+    load: &Load,
+    segment_blocks: u64,
+    sizes_blocks: Vec<u64>,
+    policies: Vec<String>,
+    device_blocks: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<PyHits>> {
+    let policies = policies.iter().map(|label| Choice::named(label));
+    let spec = HitsSpec {
+        segment_blocks,
+        sizes_blocks,
+        policies: policies.collect::<Result<_>>().map_err(to_python)?,
+        device_blocks,
+    };
+    let mut check = Check::new(progress.as_ref());
+    let load = &load.load;
+    let counted =
+        py.detach(|| spec.count(load, &mut |at| check.report(at.completed, at.expected())));
+    let counted = counted.map_err(|error| check.exception(error))?;
+    let hits = counted.iter().map(|line| {
+        (
+            line.requests,
+            line.accesses,
+            line.hits,
+            line.read_accesses,
+            line.read_hits,
+        )
+    });
+    Ok(hits.collect())
+}
+
+/// A cache of keys.
+#[derive(Debug)]
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Cache {
+    cache: Mutex<CoreCache>,
+    label: String,
+}
+
+impl Cache {
+    fn with<T>(&self, work: impl FnOnce(&mut CoreCache) -> T) -> T {
+        work(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl Cache {
+    #[new]
+    fn new(policy: &str, slots: u32) -> PyResult<Self> {
+        let choice = Choice::named(policy).map_err(to_python)?;
+        Ok(Self {
+            cache: Mutex::new(CoreCache::new(&choice, slots)),
+            label: choice.label(),
+        })
+    }
+
+    #[getter]
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn access(&self, key: u64) -> bool {
+        self.with(|cache| cache.access(key))
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.with(|cache| cache.contains(key))
+    }
+
+    fn __len__(&self) -> usize {
+        self.with(|cache| cache.len() as usize)
+    }
+}

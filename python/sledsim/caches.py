@@ -1,0 +1,189 @@
+"""Replacement policies: which segment a cache gives up, and how often it has what is wanted."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sledsim.devices import Device
+    from sledsim.loads import Load
+
+_BLOCK_BYTES = 512
+_MOST_BLOCKS = 1 << 54
+_MOST_SLOTS = 1 << 26
+SIZES_MIB = (1, 4, 16, 64, 256)
+"""The sizes that are looked at unless others are given."""
+
+
+def policies() -> list[str]:
+    """Return the names of the replacement policies, the default first."""
+    return _core.policies()
+
+
+class Cache:
+    """Keys in slots under a policy, with nothing else; made by :func:`cache`."""
+
+    def __init__(self, core: _core.Cache, slots: int) -> None:
+        self._core = core
+        self.slots = slots
+        """How many keys there is room for."""
+
+    def __repr__(self) -> str:
+        return f"<sledsim cache {self.policy}: {len(self)} of {self.slots} slots>"
+
+    @property
+    def policy(self) -> str:
+        """Name of the policy, with its key where that is not at its default."""
+        return self._core.label
+
+    def access(self, key: int) -> bool:
+        """Ask for a key; it is there afterwards.
+
+        Parameters
+        ----------
+        key
+            From 0 to 2^64 - 1: the number of a segment, or of anything else.
+
+        Returns
+        -------
+        bool
+            Whether it was there before: a hit.
+
+        Raises
+        ------
+        SledsimError
+            For a key out of range.
+        """
+        if not 0 <= key < 1 << 64:
+            _refuse(f"key = {key}: must be from 0 to 2^64 - 1")
+        return self._core.access(key)
+
+    def hits(self, keys: Iterable[int]) -> int:
+        """Ask for keys one after the other; return how many were there."""
+        return sum(map(self.access, keys))
+
+    def __contains__(self, key: int) -> bool:
+        return 0 <= key < 1 << 64 and self._core.contains(key)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+
+def cache(policy: str = "lru", slots: int = 64) -> Cache:
+    """Make an empty cache of keys, to see what a policy keeps.
+
+    Parameters
+    ----------
+    policy
+        One of :func:`policies`, perhaps with its key, as in ``"slru(protected=0.5)"``.
+    slots
+        How many keys there is room for, from 1 to 2^26.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown policy or key, or a value out of range.
+    """
+    if not 1 <= slots <= _MOST_SLOTS:
+        _refuse(f"slots = {slots}: must be from 1 to {_MOST_SLOTS}")
+    return Cache(_core.Cache(policy, slots), slots)
+
+
+def hit_ratios(
+    load: Load,
+    *,
+    sizes_mib: Sequence[float] = SIZES_MIB,
+    policies: Sequence[str] | None = None,
+    segment_kib: float = 8,
+    device: Device | None = None,
+    device_blocks: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> list[dict[str, Any]]:
+    """Count what caches would have of a load, without simulating times.
+
+    The requests pass by once, in the order of their arrival; one that touches several segments is
+    an access for each. A segment that was missed is there afterwards, whether it was read or
+    written. Requests of a closed load are done at once. Those before the end of a warm-up fill the
+    caches and do not count.
+
+    Parameters
+    ----------
+    load
+        A workload or a trace.
+    sizes_mib
+        Sizes of the caches; what is left beside whole segments is not used.
+    policies
+        Which policies, as in :func:`cache`; all if not given.
+    segment_kib
+        The unit of caching, whole blocks of 512 bytes.
+    device, device_blocks
+        What the load is laid on, or how many blocks that has. A trace may do without either, unless
+        its addresses are wrapped or scaled.
+    progress
+        Called now and then with the number of requests done and of all, if known.
+
+    Returns
+    -------
+    list
+        A dict for each policy and size, in the order given: ``policy``, ``size_mib``,
+        ``segment_kib``, ``requests``, ``accesses``, ``hits``, ``hit_ratio``, and of the accesses
+        that read and that write ``read_hit_ratio`` and ``write_hit_ratio`` (``None`` if there are
+        none).
+
+    Raises
+    ------
+    SledsimError
+        For an unknown policy, a size out of range or below a segment, a load whose order depends on
+        how long requests take, or a line of a trace that cannot be read.
+    """
+    if device is not None and device_blocks is not None:
+        _refuse("device and device_blocks: give one of them")
+    blocks = device.blocks if device is not None else device_blocks
+    if blocks is not None and not 1 <= blocks <= _MOST_BLOCKS:
+        _refuse(f"device_blocks = {blocks}: must be from 1 to 2^54")
+    segment = segment_kib * 1024 / _BLOCK_BYTES
+    if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
+        _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
+    for size in sizes_mib:
+        if not (math.isfinite(size) and 0 < size * 2048 <= _MOST_BLOCKS):
+            _refuse(f"sizes_mib = {size}: must be above 0 and at most 2^43")
+    names = _core.policies() if policies is None else list(policies)
+    counted = _core.hit_ratios(
+        load._core,  # noqa: SLF001 (one package)
+        int(segment),
+        [int(size * 2048) for size in sizes_mib],
+        names,
+        blocks,
+        progress,
+    )
+    cases = [(policy, size) for policy in names for size in sizes_mib]
+    rows = []
+    for (policy, size), (requests, accesses, hits, reads, read_hits) in zip(
+        cases, counted, strict=True
+    ):
+        rows.append(
+            {
+                "policy": policy,
+                "size_mib": size,
+                "segment_kib": segment_kib,
+                "requests": requests,
+                "accesses": accesses,
+                "hits": hits,
+                "hit_ratio": hits / accesses,
+                "read_hit_ratio": read_hits / reads if reads else None,
+                "write_hit_ratio": (hits - read_hits) / (accesses - reads)
+                if accesses > reads
+                else None,
+            }
+        )
+    return rows
+
+
+def _refuse(problem: str) -> None:
+    raise SledsimError(problem)

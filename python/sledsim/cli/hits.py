@@ -1,0 +1,135 @@
+"""``sledsim trace hits``: what caches would have of a trace."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.caches import SIZES_MIB, hit_ratios, policies
+from sledsim.cli import plots
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, plain, table
+from sledsim.cli.work import work
+from sledsim.loads import read_trace
+
+if TYPE_CHECKING:
+    import argparse
+
+    from matplotlib.figure import Figure
+
+    from sledsim.cli.parser import Commands, Parser
+
+_ABOUT = """\
+Tell how often caches of several sizes and policies would have what a trace asks for.
+
+  sledsim trace hits sample:postmark-ext4
+  sledsim trace hits big.trace.gz --sizes 16,64,256 --policies lru,arc --segment 64
+  sledsim trace hits sample:postmark-ext4 --plot hits.png
+
+Requests pass by in the order of their arrival; one that touches several segments is an access for
+each. No times are simulated.
+"""
+
+
+def add(actions: Commands) -> Parser:
+    """Add the command; the caller adds how a trace is read."""
+    parser = command(actions, "hits", _hits, _ABOUT)
+    parser.add_argument("file", metavar="FILE", help="path of a trace, or sample:NAME")
+    parser.add_argument(
+        "--sizes",
+        metavar="MIB,...",
+        default=",".join(map(str, SIZES_MIB)),
+        help="sizes of the caches in MiB (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--policies",
+        metavar="A,B,...",
+        default=",".join(policies()),
+        help="what they give up, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--segment", metavar="KIB", type=float, default=8.0, help="unit of caching (default: 8)"
+    )
+    parser.add_argument(
+        "--trace-device",
+        metavar="D",
+        help="which device of the trace: its number or name, 'all' for one shared address space, "
+        "or 'separate' (default: the only one)",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the hit ratios (.png, .svg or .pdf)")
+    return parser
+
+
+def _hits(options: argparse.Namespace) -> None:
+    sizes = [_size(text) for text in options.sizes.split(",")]
+    names = [name.strip() for name in options.policies.split(",")]
+    for flag, given in (("--sizes", sizes), ("--policies", names)):
+        if len(set(given)) < len(given):
+            _refuse(f"{flag}: names one of them twice")
+    if options.plot is not None:
+        plots.check(options.plot)
+    keys = {
+        "trace_format": options.format,
+        "columns": options.columns,
+        "sort_ms": options.sort,
+        "trace_device": options.trace_device,
+    }
+    load = read_trace(options.file, **{key: value for key, value in keys.items() if value})
+    rows = work(
+        lambda beat: hit_ratios(
+            load, sizes_mib=sizes, policies=names, segment_kib=options.segment, progress=beat
+        )
+    )
+    if options.plot is not None:
+        _core.write_atomically(options.plot, _draw(rows, options.file, options.plot))
+    if options.json:
+        print_json({"path": options.file, "caches": rows})
+        return
+    first = rows[0]
+    print(
+        f"{options.file}: {number(first['requests'])} reads and writes, "
+        f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
+    )
+    found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}
+    lines = [["hit ratio", *names]]
+    lines += [
+        [f"  {plain(size)} MiB", *(f"{found[name, size]:.1%}" for name in names)] for size in sizes
+    ]
+    print(table(lines, "<" + ">" * len(names)))
+    if options.plot is not None:
+        print(f"\nwritten: {options.plot}")
+
+
+def _size(text: str) -> float:
+    try:
+        size = float(text)
+    except ValueError:
+        _refuse(f"--sizes {text.strip()}: must be numbers of MiB with commas between them")
+    return int(size) if size.is_integer() else size
+
+
+def _draw(rows: list[dict[str, Any]], title: str, path: str) -> bytes:
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    figure: Figure = Figure(figsize=(6.4, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for name in dict.fromkeys(row["policy"] for row in rows):
+        points = sorted(
+            (row["size_mib"], 100 * row["hit_ratio"]) for row in rows if row["policy"] == name
+        )
+        axes.plot(*zip(*points, strict=True), "o-", markersize=3, label=name)
+    axes.set_xscale("log", base=2)
+    axes.set(title=Path(title).name, xlabel="size, MiB", ylabel="hit ratio, %", ylim=(0, 100))
+    axes.xaxis.set_major_formatter(lambda at, _position: plain(at))
+    axes.grid(alpha=0.3)
+    axes.legend()
+    picture = io.BytesIO()
+    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
+    return picture.getvalue()
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise SledsimError(problem)

@@ -1,0 +1,220 @@
+"""Replacement policies and hit ratios through Python and the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import OrderedDict
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SAMPLE = "sample:postmark-ext4"
+LIBCACHESIM = {
+    "lru": {20: 813, 100: 3923, 300: 10142},
+    "arc": {20: 1144, 100: 4758, 300: 10725},
+}
+
+
+def test_lru_is_that_of_the_standard_library() -> None:
+    draw = random.Random(1)
+    keys = [int(draw.paretovariate(0.7)) % 500 for _ in range(20_000)]
+    for slots in (1, 2, 30, 200):
+        there = lru_cache(maxsize=slots)(lambda key: key)
+        for key in keys:
+            there(key)
+        ours = ss.cache("lru", slots)
+        assert ours.hits(keys) == there.cache_info().hits
+        assert len(ours) == there.cache_info().currsize
+
+
+def skewed(count: int) -> Iterator[int]:
+    """Keys below 1000, small ones more often, from a congruential generator (Knuth's)."""
+    state = 1
+    for _ in range(count):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield (state >> 33) % (1 + (state >> 20) % 1000)
+
+
+@pytest.mark.parametrize("policy", ["lru", "arc"])
+def test_hits_are_those_of_another_simulator(policy: str) -> None:
+    # libCacheSim 0.3.5 (PyPI), objects of size 1. Its other policies are variants of ours:
+    # four segments of LRU, another aging of LFU, another start of S3-FIFO.
+    theirs = LIBCACHESIM[policy]
+    assert {slots: ss.cache(policy, slots).hits(skewed(20_000)) for slots in theirs} == theirs
+
+
+def test_segmented_lru_protects_what_came_back() -> None:
+    # Four slots, of which .8 are three: after 1 and 2 came back, a scan takes the other two.
+    ours = ss.cache("slru", 4)
+    assert ours.hits([1, 2, 1, 2, 3, 4, 5, 6, 7]) == 2
+    assert 1 in ours
+    assert 2 in ours
+    assert 6 in ours
+    assert 7 in ours
+    assert len(ours) == ours.slots == 4
+    # With a half, two: 3 coming back makes 1 probationary, and it is the newest of these.
+    ours = ss.cache("slru(protected=0.5)", 4)
+    ours.hits([1, 2, 1, 2, 3, 3, 4])
+    assert ours.policy == "slru(protected=0.5)"
+    assert ours.hits([8]) == 0
+    assert [key in ours for key in (1, 2, 3, 4, 8)] == [False, True, True, True, True]
+
+
+def test_a_cache_tells_what_it_is_and_refuses_what_it_cannot_be() -> None:
+    ours = ss.cache("arc", 10)
+    assert not ours.access(2**64 - 1)
+    assert ours.access(2**64 - 1)
+    assert -1 not in ours
+    assert repr(ours) == "<sledsim cache arc: 1 of 10 slots>"
+    assert ss.policies()[0] == ss.cache().policy == "lru"
+    with pytest.raises(ss.SledsimError, match=r"key = -1: must be from 0"):
+        ours.access(-1)
+    with pytest.raises(ss.SledsimError, match=r"unknown policy 'acr'; did you mean 'arc'\?"):
+        ss.cache("acr", 10)
+    with pytest.raises(ss.SledsimError, match="slots = 0: must be from 1"):
+        ss.cache("lru", 0)
+    with pytest.raises(ss.SledsimError, match="'protected'"):
+        ss.cache("slru(protect=0.5)", 10)
+
+
+def pieces(path: Path, segment_blocks: int) -> list[tuple[int, bool]]:
+    """Segments that the requests of a trace in DiskSim's format touch, and whether they read."""
+    found = []
+    for line in path.read_text().splitlines():
+        _, _, lbn, blocks, flags = line.split()
+        first, last = int(lbn), int(lbn) + int(blocks) - 1
+        found += [
+            (segment, flags == "1")
+            for segment in range(first // segment_blocks, last // segment_blocks + 1)
+        ]
+    return found
+
+
+def test_hit_ratios_of_a_trace_are_those_of_an_ordered_dict(tmp_path: Path) -> None:
+    file = tmp_path / "plain.trace"
+    ss.convert_trace(SAMPLE, file, to="disksim_ascii")
+    touched = pieces(file, 32)
+    rows = ss.hit_ratios(
+        ss.read_trace(SAMPLE), segment_kib=16, sizes_mib=[0.125, 1, 2.01], policies=["lru"]
+    )
+    assert [row["size_mib"] for row in rows] == [0.125, 1, 2.01]
+    for row, slots in zip(rows, (8, 64, 128), strict=True):
+        kept: OrderedDict[int, None] = OrderedDict()
+        hits = {True: 0, False: 0}
+        for segment, read in touched:
+            hits[read] += segment in kept
+            kept[segment] = None
+            kept.move_to_end(segment)
+            if len(kept) > slots:
+                kept.popitem(last=False)
+        reads = sum(read for _, read in touched)
+        assert row["policy"] == "lru"
+        assert row["segment_kib"] == 16
+        assert row["accesses"] == len(touched)
+        assert row["hits"] == sum(hits.values())
+        assert row["hit_ratio"] == sum(hits.values()) / len(touched)
+        assert row["read_hit_ratio"] == hits[True] / reads
+        assert row["write_hit_ratio"] == hits[False] / (len(touched) - reads)
+
+
+def test_all_policies_see_the_same_requests_and_larger_lru_caches_have_more() -> None:
+    load = ss.workload("zipf", requests=20_000, read_fraction=1.0)
+    rows = ss.hit_ratios(load, device=ss.device("g2"))
+    assert [row["policy"] for row in rows[::5]] == ss.policies()
+    assert len({(row["requests"], row["accesses"]) for row in rows}) == 1
+    lru = [row["hits"] for row in rows if row["policy"] == "lru"]
+    assert lru == sorted(lru)
+    assert lru[-1] > lru[0] > 0
+    assert all(row["write_hit_ratio"] is None for row in rows)
+    blocks = ss.device("g2").blocks
+    assert rows == ss.hit_ratios(load, device_blocks=blocks)
+    assert rows == ss.hit_ratios(
+        ss.workload("zipf", requests=20_000, read_fraction=1.0, rate=1e3), device_blocks=blocks
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"policies": ["lru", "lur"]}, r"unknown policy 'lur'; did you mean 'lru'\?"),
+        ({"policies": []}, "at least one each"),
+        ({"sizes_mib": []}, "at least one each"),
+        ({"sizes_mib": [4, 0]}, "sizes_mib = 0: must be above 0"),
+        ({"sizes_mib": [float("nan")]}, "sizes_mib = nan"),
+        ({"sizes_mib": [1e40]}, "sizes_mib = 1e\\+40"),
+        ({"sizes_mib": [0.004]}, "must be at least a segment, which is 8 KiB"),
+        ({"sizes_mib": [2**42]}, "at most 67108864"),
+        ({"segment_kib": 0}, "segment_kib = 0: must be a multiple of 0.5"),
+        ({"segment_kib": 0.7}, "segment_kib = 0.7"),
+        ({"device_blocks": 0}, "device_blocks = 0"),
+        ({"device_blocks": 100}, "trace.gz:1: "),
+    ],
+)
+def test_bad_input_is_refused(keys: dict[str, object], says: str) -> None:
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.hit_ratios(ss.read_trace(SAMPLE), **keys)  # type: ignore[arg-type]
+
+
+def test_a_place_is_needed_and_only_one() -> None:
+    load = ss.workload()
+    with pytest.raises(ss.SledsimError, match="device or device_blocks: one of them is needed"):
+        ss.hit_ratios(load)
+    with pytest.raises(ss.SledsimError, match="give one of them"):
+        ss.hit_ratios(load, device=ss.device("g2"), device_blocks=10)
+
+
+def test_the_reading_can_be_stopped() -> None:
+    def stop(_done: int, _of: int | None) -> None:
+        msg = "enough"
+        raise RuntimeError(msg)
+
+    load = ss.workload(requests=3_000_000)
+    with pytest.raises(RuntimeError, match="enough"):
+        ss.hit_ratios(load, device_blocks=1_000_000, progress=stop)
+
+
+def test_the_command_tells_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    line = ["trace", "hits", SAMPLE, "--sizes", "1,0.5", "--policies", "arc,lru"]
+    assert main([*line, "--segment", "16", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    expected = ss.hit_ratios(
+        ss.read_trace(SAMPLE), sizes_mib=[1, 0.5], policies=["arc", "lru"], segment_kib=16
+    )
+    assert said == {"path": SAMPLE, "caches": expected}
+    picture = tmp_path / "hits.png"
+    assert main([*line, "--segment", "16", "--plot", str(picture)]) == 0
+    text = capsys.readouterr().out
+    for row in expected:
+        assert f"{row['hit_ratio']:.1%}" in text
+    assert "0.5 MiB" in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ("--policies lru,mru2", "unknown policy 'mru2'"),
+        ("--policies lru,lru", "--policies: names one of them twice"),
+        ("--sizes 1,x", "--sizes x: must be numbers of MiB"),
+        ("--sizes 0", "sizes_mib = 0"),
+        ("--segment 3.3", "segment_kib = 3.3"),
+        ("--plot x.doc", "--plot x.doc: must end in"),
+        ("--format nonsense", "nonsense"),
+    ],
+)
+def test_the_command_refuses_with_one_line(
+    flags: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "hits", SAMPLE, *flags.split()]) == 2
+    said = capsys.readouterr()
+    assert says in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
