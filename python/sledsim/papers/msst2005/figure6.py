@@ -20,7 +20,8 @@ and of the MEMS caching disk (``mcd``)."""
 READINGS: dict[str, Reading] = {
     "c_look": {"scheduler": "c_look"},
     "cleaning": {"mcd": runs.CLEANING},
-    "lazy_controller": {"mcd": runs.CLEANING, "cache": runs.LAZY_CACHE},
+    "all_cleaning": {"mcd": runs.CLEANING, "cache": runs.CLEANING},
+    "line_by_line": {"mcd": runs.CLEANING, "cache": runs.LINE_BY_LINE},
 }
 NO_READ_AHEAD: Reading = {"disk": {"buffer": {"read_ahead": "none"}}}
 _WITH_BACK = ("MWB", "MCD NONE", "MCD ALL")

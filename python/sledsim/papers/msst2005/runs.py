@@ -31,10 +31,10 @@ TECHNIQUES: dict[str, dict[str, Any]] = {
     "ALL": dict.fromkeys(OFF, True),
 }
 """Keys of a MEMS caching disk by the labels of Figure 4."""
-LAZY_CACHE: dict[str, Any] = {"clean_after_idle_ms": 1e8, "clean_above": 1.0, "exchange_kib": 4}
-"""A controller's cache that writes back what it gives up, line by line, and nothing before."""
 CLEANING: dict[str, Any] = {"clean_after_idle_ms": 20, "clean_above": 0.5}
-"""What the caches of the controllers do: dirty segments are written when the disk rests."""
+"""Of a cache: what is dirty is written while the disk rests, and while more than half is."""
+LINE_BY_LINE: dict[str, Any] = {"exchange_kib": 4}
+"""Of a controller's cache: what it gives up is written without its neighbours."""
 ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
 PARTS = {"tpcd": 24, "tpcc": 24, "cello": 24, "hplajw": 12}

@@ -22,7 +22,12 @@ ARRIVALS: dict[str, dict[str, Any]] = {
     "bursts": {"bias": 0.6},
 }
 """Arrivals of the loads that come as Poisson processes, which a b-model replaces."""
-CONTROLLERS: dict[str, dict[str, Any]] = {"eager": {}, "lazy": runs.LAZY_CACHE}
+CONTROLLERS: dict[str, dict[str, Any]] = {
+    "as the presets": {},
+    "line by line": runs.LINE_BY_LINE,
+    "while the disk rests": runs.CLEANING,
+}
+"""How the controllers' caches write back."""
 THRESHOLDS: dict[str, dict[str, Any]] = {
     "as the preset": {},
     "early": {"clean_idle_above": 0.05, "clean_to": 0.02},
@@ -100,14 +105,14 @@ def simulate(*, quick: bool) -> Found:
         for name in ("cello", "hplajw")
         for times in [[own[name] for own in thresholds.values()]]
     ]
-    lazy = controllers["lazy"]
+    lines = controllers["line by line"]
     return Found(
         {
             "bursts": [own["DISK ms"] for own in bursts["cello"].values()],
             "reuse_ms": reuse["hplajw"]["0.6"]["MCD ms"],
-            "lazy_cello": lazy["cello"]["DISK"] / lazy["cello"]["MCD ALL"],
-            "lazy_mwb": lazy["cello"]["DISK"] / lazy["cello"]["MWB"],
-            "lazy_hplajw": lazy["hplajw"]["DISK"] / lazy["hplajw"]["MCD ALL"],
+            "lines_cello": lines["cello"]["DISK"] / lines["cello"]["MCD ALL"],
+            "lines_mwb": lines["cello"]["DISK"] / lines["cello"]["MWB"],
+            "lines_hplajw": lines["hplajw"]["DISK"] / lines["hplajw"]["MCD ALL"],
             "robust": min(
                 own["DISK/MCD, cleaning"]
                 for varied in (bursts, reuse)
