@@ -44,7 +44,7 @@ CACHE_MIB, QUICK_CACHE_MIB = 4.0, 1.0
 """Section 6, and in a quick run: a part of the set would ask for less, whole bursts for all."""
 MAX_QUEUE = 500
 """So many outstanding requests end a run as saturated."""
-STRIPE = Path(__file__).with_name("stripe.toml")
+STRIPE = Path(__file__).parent / "devices" / "stripe.toml"
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
 
 
