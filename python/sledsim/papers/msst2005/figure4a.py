@@ -1,0 +1,12 @@
+"""Figure 4(a): techniques of the MEMS caching disk under TPCD."""
+
+from sledsim.papers import Found
+from sledsim.papers.msst2005 import figure4
+
+draw = figure4.draw
+KEYS = ("gain_least", "gain_most", "shortcut", "shortcut_all", "others_ms")
+
+
+def simulate(*, quick: bool) -> Found:
+    """Run each technique."""
+    return figure4.simulate("tpcd", KEYS, quick=quick)

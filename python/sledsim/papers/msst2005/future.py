@@ -1,0 +1,88 @@
+"""What section 7 leaves for the future: streams that bypass MEMS, sizes chosen by themselves."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from sledsim.papers import Found
+from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005.axes import log_y
+
+FETCHES_KIB = (8, 16, 32, 64, 128, 256)
+QUICK_FETCHES_KIB = (8, 32, 64, 256)
+BYPASS_KIB = 64
+PLACEMENTS = ("first", "centre", "whole")
+FETCHING: dict[str, Any] = {"segment_kib": 8}
+"""Small segments, of which several are fetched at once."""
+
+
+def fetches(name: str, *, quick: bool) -> dict[str, float]:
+    """Return mean response times by how much is fetched at a time."""
+    sizes = QUICK_FETCHES_KIB if quick else FETCHES_KIB
+    return {
+        str(size): runs.outcome(name, "MCD ALL", quick=quick, fetch_kib=size, **FETCHING).mean_ms
+        for size in (*sizes, "auto")
+    }
+
+
+def simulate(*, quick: bool) -> Found:
+    """Run the MEMS caching disk as the paper has it, and with what it does not have."""
+
+    def mean_ms(name: str, **keys: Any) -> float:
+        return runs.outcome(name, "MCD ALL", quick=quick, **keys).mean_ms
+
+    plain = {name: mean_ms(name) for name in runs.LOADS}
+    bypass = {name: mean_ms(name, bypass_after_kib=BYPASS_KIB) for name in runs.LOADS}
+    clean = {name: mean_ms(name, **runs.CLEANING) for name in runs.LOADS}
+    placed = {
+        place: {name: mean_ms(name, front_placement=place) for name in runs.LOADS}
+        for place in PLACEMENTS
+    }
+    fetched = {name: fetches(name, quick=quick) for name in runs.LOADS}
+    disk = runs.outcome("tpcd", "DISK", quick=quick).mean_ms
+    auto = {
+        name: own["auto"] / min(time for size, time in own.items() if size != "auto")
+        for name, own in fetched.items()
+    }
+    return Found(
+        {
+            "bypass_tpcd": {"bypass": bypass["tpcd"], "MCD ALL": plain["tpcd"]},
+            "bypass_of_disk": bypass["tpcd"] / disk,
+            **{f"auto_{name}": auto[name] for name in runs.LOADS},
+            "clean_cello": {"cleaning": clean["cello"], "MCD ALL": plain["cello"]},
+            "clean_tpcc": {"cleaning": clean["tpcc"], "MCD ALL": plain["tpcc"]},
+            "clean_hplajw": {"cleaning": clean["hplajw"], "MCD ALL": plain["hplajw"]},
+        },
+        series={
+            "readings": {"as described": plain, f"bypass after {BYPASS_KIB} KB": bypass}
+            | {"cleaning": clean}
+            | {f"front {place}": own for place, own in placed.items() if place != "first"},
+            "fetch_kib": fetched,
+        },
+    )
+
+
+def draw(figure: Figure, found: Found) -> None:
+    """Draw times with each addition, and by how much is fetched."""
+    figure.set_size_inches(5.6, 6)
+    upper, lower = figure.subplots(2)
+    readings = found.series["readings"]
+    plain = readings["as described"]
+    others = {label: own for label, own in readings.items() if own is not plain}
+    for place, (label, own) in enumerate(others.items()):
+        heights = [own[name] / plain[name] for name in plain]
+        spots = [spot + 0.2 * (place - (len(others) - 1) / 2) for spot in range(len(plain))]
+        upper.bar(spots, heights, 0.18, label=label)
+    upper.axhline(1, color="black", linewidth=1)
+    upper.set_xticks(range(len(plain)), [runs.LOADS[name] for name in plain])
+    upper.set(ylabel="time / as described")
+    upper.grid(visible=False, axis="x")
+    upper.set_ylim(0, 1.5)
+    upper.legend(ncols=2, fontsize=8, loc="upper left")
+    for (name, own), marker in zip(found.series["fetch_kib"].items(), "osD^", strict=True):
+        best = min(time for size, time in own.items() if size != "auto")
+        heights = [time / best for time in own.values()]
+        lower.plot(list(own), heights, marker=marker, ms=4, label=runs.LOADS[name])
+    lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")
+    log_y(lower)
+    lower.legend(ncols=2, fontsize=8)
