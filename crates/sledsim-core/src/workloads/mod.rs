@@ -15,8 +15,10 @@ mod sizes;
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
 pub use mix::{Mix, MixSpec};
+#[cfg(feature = "parquet")]
+pub(crate) use presets::is_path;
+pub(crate) use presets::resolve;
 pub use presets::{PRESETS, show};
-pub(crate) use presets::{is_path, resolve};
 
 use crate::error::{Error, Result};
 use crate::keys::{Keys, did_you_mean};

@@ -208,6 +208,8 @@ pub(super) struct Op {
     pub(super) slots: SmallVec<[u32; 4]>,
     /// The data are in the segment buffer.
     pub(super) is_buffered: bool,
+    /// They may stay there for a while.
+    pub(super) is_late: bool,
     /// Blocks of the back that are moved.
     pub(super) moved: Extents,
     /// Pieces that wait for it.
@@ -222,6 +224,7 @@ impl Op {
             count,
             slots: SmallVec::new(),
             is_buffered: false,
+            is_late: false,
             moved: Extents::new(),
             waiting: SmallVec::new(),
         }

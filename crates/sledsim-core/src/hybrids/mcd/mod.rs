@@ -17,8 +17,10 @@
 //!   write of a whole segment never reads it.
 //! - **Giving up a segment**: a clean one at once. A dirty one is read into the
 //!   buffer and written to the back; its slot is free when that is done, with
-//!   *Immediate Report* as soon as the data are in the buffer. Dirty
-//!   neighbours in the back are written along, and stay.
+//!   *Immediate Report* as soon as the data are in the buffer, which are written
+//!   when the back has nothing to read, when the buffer is full, or when
+//!   somebody waits for them. Dirty neighbours in the back are written along,
+//!   and stay.
 //! - **Cleaning**: dirty segments, the longest dirty first, are written one
 //!   request after another to a back that has had nothing else to do for a
 //!   while, or while too many are dirty.
@@ -89,6 +91,12 @@ pub struct Mcd {
     /// Operations that want room in the segment buffer.
     want_buffer: VecDeque<u32>,
     buffer_free: u64,
+    /// Operations whose data may stay in the buffer for a while, the oldest
+    /// first; how many of them are on their way to the back; and how many pieces
+    /// wait for any.
+    late: VecDeque<u32>,
+    late_busy: u32,
+    awaited: u32,
     /// Requests to the back that are no cleaning, and when the last was done.
     back_busy: u32,
     back_free_at: Nanos,
@@ -150,6 +158,9 @@ impl Mcd {
             coming: 0,
             want_buffer: VecDeque::new(),
             buffer_free: spec.buffer_blocks,
+            late: VecDeque::new(),
+            late_busy: 0,
+            awaited: 0,
             back_busy: 0,
             back_free_at: Nanos::ZERO,
             cleaner: None,

@@ -24,7 +24,10 @@ impl Mcd {
                 }
                 self.access_ready(answers);
                 self.pass_on(answers);
-            } else if !self.hand_out_slots() && !self.hand_out_buffer(answers) {
+            } else if !self.hand_out_slots()
+                && !self.hand_out_buffer(answers)
+                && !self.write_late(answers)
+            {
                 return;
             }
         }
@@ -296,21 +299,62 @@ impl Mcd {
         let Some(state) = self.ops.get(op) else {
             return;
         };
-        let moved = state.moved.clone();
-        self.counts.destaged_blocks += blocks_of(&moved);
         if self.spec.immediate_report
             && let What::Destage {
                 victim: Some(victim),
             } = state.what
         {
             let slot = state.slots[victim];
+            self.awaited += state.waiting.len() as u32;
             self.coming -= 1;
             self.release(slot);
+            self.late.push_back(op);
+            if let Some(state) = self.ops.get_mut(op) {
+                state.is_late = true;
+            }
+        } else {
+            self.write_back(op, answers);
         }
+    }
+
+    /// Sends an operation's data from the buffer to the back.
+    fn write_back(&mut self, op: u32, answers: &mut dyn Answers) {
         if self.kept.is_some() {
             self.hold_destaged(op);
         }
+        let Some(state) = self.ops.get(op) else {
+            return;
+        };
+        let moved = state.moved.clone();
+        self.counts.destaged_blocks += blocks_of(&moved);
         self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, answers);
+    }
+
+    /// Sends data that may stay in the buffer to the back, if the back rests, if
+    /// there is no room in the buffer, or if a piece waits for them; whether any
+    /// were sent.
+    fn write_late(&mut self, answers: &mut dyn Answers) -> bool {
+        let wanted = self.want_buffer.front().and_then(|&op| self.ops.get(op));
+        let is_full = wanted.is_some_and(|op| self.room(op) > self.buffer_free);
+        let index = if self.back_busy == 0 || (is_full && self.late_busy == 0) {
+            (!self.late.is_empty()).then_some(0)
+        } else if self.awaited > 0 {
+            let is_awaited =
+                |&op: &u32| (self.ops.get(op)).is_some_and(|op| !op.waiting.is_empty());
+            self.late.iter().position(is_awaited)
+        } else {
+            None
+        };
+        let Some(op) = index.and_then(|index| self.late.remove(index)) else {
+            return false;
+        };
+        self.late_busy += 1;
+        if let Some(state) = self.ops.get_mut(op) {
+            state.is_late = false;
+            self.awaited -= state.waiting.len() as u32;
+        }
+        self.write_back(op, answers);
+        true
     }
 
     /// An operation's blocks are on the back.
@@ -325,6 +369,9 @@ impl Mcd {
         let What::Destage { victim } = state.what else {
             return;
         };
+        if victim.is_some() && self.spec.immediate_report {
+            self.late_busy -= 1;
+        }
         for (index, &slot) in state.slots.iter().enumerate() {
             if Some(index) != victim {
                 self.unpin(slot);

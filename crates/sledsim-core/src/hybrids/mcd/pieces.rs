@@ -149,6 +149,7 @@ impl Mcd {
             self.serve_from_buffer(op, piece);
         } else if let Some(op) = self.ops.get_mut(op) {
             op.waiting.push(piece);
+            self.awaited += u32::from(op.is_late);
         }
     }
 
