@@ -41,8 +41,8 @@ def test_all_architectures_are_compared_on_one_trace() -> None:
         *("compare", "--devices", ",".join(PRESETS), "--trace", "sample:postmark-ext4", "--json")
     )
     assert done.returncode == 0, done.stderr
-    lines = json.loads(done.stdout)["devices"]
-    assert [line["device"] for line in lines] == list(PRESETS)
+    runs = json.loads(done.stdout)["runs"]
+    assert [run["label"] for run in runs] == list(PRESETS)
 
 
 def test_a_shipped_scenario_runs_by_name() -> None:
@@ -130,7 +130,7 @@ def test_placement_on_the_sled_decides_how_far_it_moves() -> None:
         ("mwb", {"front_mib": 0.0625}, "must hold"),
         ("mwb", {"log_kib": 0.25}, "must be a multiple of 512 bytes"),
         ("mwb", {"buffer_kib": 0}, "buffer_kib = 0: must be above 0"),
-        ("mwb", {"clean_above": 0.2, "clean_to": 0.4}, "clean_to"),
+        ("mwb", {"clean_idle_above": 0.2, "clean_to": 0.4}, "clean_to = 0.4: must be at most"),
         ("disk", {"controller_cache": {"cache_mib": 0}}, "cache_mib = 0: must be above 0"),
         ("disk", {"controller_cache": {"cache_mib": 10_000}}, "must not be larger than the"),
         ("g2", {"controller_cache": {"line_kib": 4}}, "missing key 'controller_cache.cache_mib'"),

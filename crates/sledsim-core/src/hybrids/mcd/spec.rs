@@ -124,7 +124,11 @@ impl McdSpec {
             return Err(keys.refuse("cache_mib", must));
         }
         let placement = Placement::dense(lines, u64::from(line_blocks));
-        let spec = Self::common(keys, line_blocks, placement, false)?;
+        // A line is in the cache until it is written: what is on its way counts.
+        let spec = Self {
+            immediate_report: false,
+            ..Self::common(keys, line_blocks, placement, false)?
+        };
         Ok((spec, lines * u64::from(line_blocks)))
     }
 
