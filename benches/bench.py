@@ -346,7 +346,7 @@ def hybrid_rates() -> dict[str, dict[str, float]]:
             devices[kind] = ss.device(path)
             devices[f"{kind}_behind_a_controller"] = ss.device(kind)
         devices["mcd_behind_a_controller"] = ss.device("mcd", segment_kib=8)
-    rates = {}
+    rates: dict[str, dict[str, float]] = {}
     for name, device in devices.items():
         load = ss.workload(
             requests=HYBRID_REQUESTS,
