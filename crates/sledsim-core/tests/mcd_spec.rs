@@ -15,7 +15,7 @@ fn read(text: &str) -> Result<McdSpec, String> {
 #[test]
 fn what_is_not_allowed_is_named() {
     let cases = [
-        ("", "segment_kib: missing key"),
+        ("", "missing key 'segment_kib'"),
         ("segment_kib = 0", "segment_kib"),
         ("segment_kib = 2048", "segment_kib"),
         ("segment_kib = 0.3", "segment_kib"),
