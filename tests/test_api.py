@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PRESETS = [
-    name for name in ss.presets() if ss.device(name).spec["parameters"]["kind"]["value"] == "mems"
+    name
+    for name in ss.presets()
+    if (own := ss.device(name).parameters)["kind"] == "mems"
+    # Behind a controller it is a composite.
+    and "controller_cache.cache_mib" not in own
 ]
 
 

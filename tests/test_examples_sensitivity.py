@@ -162,7 +162,7 @@ def test_where_a_share_says_nothing_presets_say_how_far(made: Made) -> None:
         path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
         for path in PRESETS.glob("*.toml")
     }
-    kinds = {name: file.get("kind") or files[file["base"]]["kind"] for name, file in files.items()}
+    kinds = {name: ss.device(name).parameters["kind"] for name in files}
     sleds = [file for name, file in files.items() if kinds[name] == "mems"]
     for key, nothing, furthest in (
         ("command_overhead_ms", 0, max),
