@@ -366,6 +366,18 @@ mod schema {
                     let required = schema["required"].as_array().unwrap();
                     assert!(required.iter().eq(rules.keys()), "not all are required");
                 }
+                "patternProperties" if value.is_object() => {
+                    // One pattern, of lower case words, for all members.
+                    let rule = &rule["^[a-z_]+$"];
+                    assert!(rule.is_object(), "teach this test other patterns");
+                    for (key, value) in object(value)? {
+                        if !key.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+                            return Err(format!("{key} is unknown"));
+                        }
+                        check(root, rule, value).map_err(|e| format!("{key}: {e}"))?;
+                    }
+                    assert_eq!(schema["additionalProperties"], json!(false));
+                }
                 "items" => {
                     for item in value.as_array().into_iter().flatten() {
                         check(root, rule, item)?;
@@ -374,6 +386,7 @@ mod schema {
                 "minimum"
                 | "maximum"
                 | "properties"
+                | "patternProperties"
                 | "required"
                 | "additionalProperties"
                 | "title"
