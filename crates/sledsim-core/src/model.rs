@@ -79,6 +79,14 @@ pub trait Answers {
     fn note(&mut self, row: &Row);
 }
 
+/// For what a model does on its own account, where nobody hears of it.
+pub(crate) struct Unheard;
+
+impl Answers for Unheard {
+    fn done(&mut self, _row: &Row) {}
+    fn note(&mut self, _row: &Row) {}
+}
+
 /// Energy spent so far by cause, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energy {

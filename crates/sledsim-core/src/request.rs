@@ -76,6 +76,27 @@ impl Extent {
 /// The extents of a request: one inline, several (a batch) on the heap.
 pub type Extents = SmallVec<[Extent; 1]>;
 
+/// Every block of `extents`, in their order.
+pub fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
+    extents.iter().flat_map(|extent| extent.lbn..extent.end())
+}
+
+/// Blocks in all of `extents` together.
+#[must_use]
+pub fn blocks_in(extents: &[Extent]) -> u32 {
+    extents.iter().map(|extent| extent.blocks).sum()
+}
+
+/// Appends blocks to `extents`: to the last of them where that ends before
+/// these.
+#[inline]
+pub fn append(extents: &mut Extents, lbn: u64, blocks: u32) {
+    match extents.last_mut() {
+        Some(last) if last.end() == lbn => last.blocks += blocks,
+        _ => extents.push(Extent { lbn, blocks }),
+    }
+}
+
 /// One request, as it arrives at a [`crate::model::Model`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -119,6 +140,6 @@ impl Request {
     /// Blocks in all extents together.
     #[must_use]
     pub fn blocks(&self) -> u32 {
-        self.extents.iter().map(|e| e.blocks).sum()
+        blocks_in(&self.extents)
     }
 }

@@ -3,14 +3,10 @@
 
 mod common;
 
-use common::tiers::{Loose, play, tier};
-use sledsim_core::devices::memory::Memory;
+use common::tiers::{Loose, memory, play, tier};
 use sledsim_core::hybrids::FRONT;
-use sledsim_core::model::Model;
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Op, Request};
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::station::{Interface, Station};
 use sledsim_core::units::Nanos;
 
 const ALONE: Option<(usize, Nanos)> = Some((1, Nanos(10_000_000)));
@@ -73,22 +69,6 @@ fn a_stream_that_was_interrupted_begins_anew() {
     // 16 passes, 24 too; 40 is no continuation, 48 is the second; 0 hits.
     let expected = [true, true, false, false, true, true, false, false, true];
     assert_eq!(cached, expected);
-}
-
-fn memory(device: u16, blocks: u64, latency: u64, block_time: u64) -> Box<dyn Model> {
-    let memory = Memory {
-        blocks,
-        latency: Nanos(latency),
-        block_time: Nanos(block_time),
-    };
-    let interface = Interface::default();
-    Box::new(Station::new(
-        "memory",
-        device,
-        memory,
-        Box::<Fcfs>::default(),
-        interface,
-    ))
 }
 
 const BACK_BLOCKS: u64 = 1 << 20;

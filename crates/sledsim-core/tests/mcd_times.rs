@@ -8,35 +8,15 @@
 
 mod common;
 
-use common::tiers::tier;
+use common::tiers::{memory, tier};
 use common::{Rows, run_open};
-use sledsim_core::devices::memory::Memory;
 use sledsim_core::hybrids::mcd::Mcd;
-use sledsim_core::model::Model;
 use sledsim_core::request::{Extent, Op, Request};
 use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::station::{Interface, Station};
 use sledsim_core::units::Nanos;
 
 const R: Op = Op::Read;
 const W: Op = Op::Write;
-
-fn memory(device: u16, blocks: u64, latency: u64, block_time: u64) -> Box<dyn Model> {
-    let memory = Memory {
-        blocks,
-        latency: Nanos(latency),
-        block_time: Nanos(block_time),
-    };
-    let interface = Interface::default();
-    Box::new(Station::new(
-        "memory",
-        device,
-        memory,
-        Box::<Fcfs>::default(),
-        interface,
-    ))
-}
 
 /// A tier with so many blocks in front, and 204 (25 segments and a half) behind.
 fn small(front_blocks: u64, keys: &str) -> Mcd {

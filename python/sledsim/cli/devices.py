@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, size, table
+from sledsim.cli.tables import number, size, specification, table
 from sledsim.devices import Device, device, of_core, presets
 from sledsim.disksim import import_device
 
@@ -126,13 +125,7 @@ def _show(options: argparse.Namespace) -> None:
     if options.json:
         print_json(spec)
         return
-    print(spec["name"], spec["about"], sep="\n\n", end="\n\n")
-    rows = [["parameter", "value", "source", "from"]]
-    rows += [
-        [key, _value(entry["value"]), entry["source"] or "", entry["origin"]]
-        for key, entry in spec["parameters"].items()
-    ]
-    print(table(rows, "<><<"), end="\n\n")
+    print(specification(spec), end="\n\n")
     derived = [["derived", "value"]]
     derived += [[key, number(value, 6)] for key, value in spec["derived"].items()]
     print(table(derived, "<>"))
@@ -185,7 +178,3 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
         yield "Blocks that are not about the device or its bus:"
         for block in report["skipped"]:
             yield f"  {block['place']}: {block['block']}: {block['what']}"
-
-
-def _value(value: bool | float | str) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

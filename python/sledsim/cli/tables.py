@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def table(rows: Sequence[Sequence[str]], align: str) -> str:
@@ -28,6 +29,16 @@ def table(rows: Sequence[Sequence[str]], align: str) -> str:
         for row in rows
     )
     return "\n".join(line.rstrip() for line in lines)
+
+
+def specification(spec: Mapping[str, Any]) -> str:
+    """Write a device or a workload: its name, what it is, and every parameter with its source."""
+    rows = [["parameter", "value", "source", "from"]]
+    for key, entry in spec["parameters"].items():
+        value = entry["value"]
+        text = value if isinstance(value, str) else json.dumps(value)
+        rows.append([key, text, entry["source"] or "", entry["origin"]])
+    return "\n\n".join([spec["name"], spec["about"], table(rows, "<><<")])
 
 
 def number(value: float | None, digits: int = 4) -> str:

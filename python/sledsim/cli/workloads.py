@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim.characteristics import CACHES_MB, WINDOWS_S, characteristics
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
+from sledsim.cli.tables import number, specification, table
 from sledsim.loads import Load, workload_presets, workload_spec
 
 if TYPE_CHECKING:
@@ -86,13 +85,7 @@ def _show(options: argparse.Namespace) -> None:
     if options.json:
         print_json(spec)
         return
-    print(spec["name"], spec["about"], sep="\n\n", end="\n\n")
-    rows = [["parameter", "value", "source", "from"]]
-    rows += [
-        [key, _value(entry["value"]), entry["source"] or "", entry["origin"]]
-        for key, entry in spec["parameters"].items()
-    ]
-    print(table(rows, "<><<"))
+    print(specification(spec))
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -124,7 +117,3 @@ _FIGURES = (
 
 def _figure(value: float | None, unit: str) -> str:
     return "-" if value is None else f"{number(value)} {unit}".rstrip()
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

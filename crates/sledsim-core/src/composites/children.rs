@@ -202,10 +202,16 @@ impl Children {
         Some(None)
     }
 
-    /// The report of the composite called `name`, then those of its children
-    /// by index. A composite spends no energy of its own; its busy time is the
+    /// The report of the composite called `name`, which counted `counts`, then
+    /// those of its children by index. A composite spends no energy of its own; its busy time is the
     /// mean over its children, so that the share of time stays one.
-    pub fn report(&self, name: &str, until: Nanos, reports: &mut Vec<Report>) {
+    pub fn report(
+        &self,
+        name: &str,
+        counts: Vec<(&'static str, u64)>,
+        until: Nanos,
+        reports: &mut Vec<Report>,
+    ) {
         let mut devices = Vec::new();
         for model in &self.models {
             model.report(until, &mut devices);
@@ -214,6 +220,7 @@ impl Children {
         reports.push(Report {
             name: name.to_owned(),
             busy: Nanos(busy / devices.len().max(1) as u64),
+            counts,
             ..Report::default()
         });
         reports.extend(devices);

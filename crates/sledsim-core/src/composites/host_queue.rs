@@ -200,7 +200,7 @@ impl Model for HostQueue {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.child.report(&self.name, until, reports);
+        self.child.report(&self.name, Vec::new(), until, reports);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Children;
 use crate::model::{Answers, Model, Report};
-use crate::request::{Extent, Extents, Op, Request};
+use crate::request::{Extent, Extents, Op, Request, append, lbns};
 use crate::row::Row;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -52,22 +52,15 @@ impl ReadCache {
     }
 
     fn holds(&self, extents: &[Extent]) -> bool {
-        let mut blocks = extents.iter().flat_map(|e| e.lbn..e.end());
+        let mut blocks = lbns(extents);
         blocks.all(|lbn| self.held[self.slot(lbn)] == Some(lbn))
     }
 
     /// Where `extents` live in the front.
     fn in_front(&self, extents: &[Extent]) -> Extents {
         let mut front = Extents::new();
-        for lbn in extents.iter().flat_map(|e| e.lbn..e.end()) {
-            let slot = self.slot(lbn) as u64;
-            match front.last_mut() {
-                Some(last) if last.end() == slot => last.blocks += 1,
-                _ => front.push(Extent {
-                    lbn: slot,
-                    blocks: 1,
-                }),
-            }
+        for lbn in lbns(extents) {
+            append(&mut front, self.slot(lbn) as u64, 1);
         }
         front
     }
@@ -108,7 +101,7 @@ impl ReadCache {
 
     /// Copies what the back just read or wrote into the front.
     fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
-        for lbn in extents.iter().flat_map(|e| e.lbn..e.end()) {
+        for lbn in lbns(extents) {
             let slot = self.slot(lbn);
             if row.op == Op::Write {
                 self.written[slot] = at;
@@ -141,7 +134,7 @@ impl Model for ReadCache {
         let hit = request.op == Op::Read && self.holds(&request.extents);
         if !hit {
             // What is being written or dropped is stale until it completes.
-            for lbn in request.extents.iter().flat_map(|e| e.lbn..e.end()) {
+            for lbn in lbns(&request.extents) {
                 let slot = self.slot(lbn);
                 if request.op != Op::Read && self.held[slot] == Some(lbn) {
                     self.held[slot] = None;
@@ -174,6 +167,6 @@ impl Model for ReadCache {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children.report(&self.name, until, reports);
+        self.children.report(&self.name, Vec::new(), until, reports);
     }
 }

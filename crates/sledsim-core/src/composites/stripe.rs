@@ -4,7 +4,7 @@ use super::Children;
 use crate::contents::Contents;
 use crate::model::{Answers, Model, Report};
 use crate::random::Stream;
-use crate::request::{Extent, Extents, Op, Request};
+use crate::request::{Extent, Extents, Op, Request, append, lbns};
 use crate::row::Row;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ impl Stripe {
         if let Some(held) = held
             && request.op == Op::Write
         {
-            let blocks = request.extents.iter().flat_map(|e| e.lbn..e.end());
+            let blocks = lbns(&request.extents);
             for (lbn, token) in blocks.zip(held) {
                 parts[self.place(lbn).0].push(token);
             }
@@ -103,10 +103,7 @@ impl Stripe {
                 let part = &mut parts[(unit % width) as usize];
                 let first = unit / width * self.unit_blocks + lbn % self.unit_blocks;
                 let blocks = (stop - lbn) as u32;
-                match part.last_mut() {
-                    Some(last) if last.end() == first => last.blocks += blocks,
-                    _ => part.push(Extent { lbn: first, blocks }),
-                }
+                append(part, first, blocks);
                 lbn = stop;
             }
         }
@@ -201,7 +198,7 @@ impl Model for Stripe {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children.report(&self.name, until, reports);
+        self.children.report(&self.name, Vec::new(), until, reports);
     }
 }
 
@@ -218,7 +215,7 @@ impl Contents for Stripe {
             return Vec::new();
         };
         let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
-        let blocks = extents.iter().flat_map(|e| e.lbn..e.end());
+        let blocks = lbns(&extents);
         blocks
             .filter_map(|lbn| parts[self.place(lbn).0].next())
             .collect()

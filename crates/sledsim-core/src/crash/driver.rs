@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::load::{Load, Running};
 use crate::model::{Answers, Model};
 use crate::random::Stream;
-use crate::request::{Op, Request};
+use crate::request::{Op, Request, lbns};
 use crate::row::{Row, Status};
 use crate::units::Nanos;
 use crate::workloads::Source;
@@ -60,6 +60,7 @@ pub fn test_model(
         let between = plan.requests_between;
         let mut round = Round {
             plan,
+            longest: report.recoveries.iter().max().copied(),
             between: between.unwrap_or(spread.max(LEAST_BETWEEN)),
             max_queue: load.limits.max_queue,
             blocks,
@@ -141,6 +142,8 @@ struct Round<'a> {
     next_extra_id: u64,
     /// Requests of the load that are under way: ids.
     of_load: BTreeSet<u64>,
+    /// The longest recovery so far.
+    longest: Option<Nanos>,
 }
 
 /// Why a stretch without power failures ended.
@@ -312,7 +315,7 @@ impl Round<'_> {
     /// Compares what a read returned with what it might.
     fn look_at(&mut self, read: &Request, begun: u64) {
         let mut tokens = self.contents().returned(read.id).into_iter();
-        for lbn in super::keeper::each(&read.extents) {
+        for lbn in lbns(&read.extents) {
             self.report.read_blocks_checked += 1;
             let found = tokens.next();
             let allowed = self.oracle.readable(lbn, begun);
@@ -336,7 +339,7 @@ impl Round<'_> {
         let recovered = self.recover(at);
         self.check_all();
         for (write, first) in &under_way {
-            let tokens = super::keeper::each(&write.extents).zip(*first..);
+            let tokens = lbns(&write.extents).zip(*first..);
             let mut new = 0;
             for (lbn, token) in tokens {
                 new += u32::from(self.contents().token(lbn) == token);
@@ -372,8 +375,7 @@ impl Round<'_> {
         loop {
             let contents = self.model.contents().expect("it was built to keep some");
             contents.lose_power(at, &mut self.chance);
-            let longest = self.report.recoveries.iter().max().copied();
-            let until = match longest {
+            let until = match self.longest {
                 Some(longest) if self.crashes.chance(self.plan.in_recovery) => {
                     Nanos(self.crashes.below(longest.0 + 1))
                 }
@@ -381,6 +383,7 @@ impl Round<'_> {
             };
             if let Some(end) = contents.recover_until(Nanos::ZERO, until) {
                 self.report.recoveries.push(end);
+                self.longest = self.longest.max(Some(end));
                 return end;
             }
             self.report.in_recovery += 1;

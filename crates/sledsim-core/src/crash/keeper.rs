@@ -6,7 +6,7 @@ use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
 use crate::random::Stream;
-use crate::request::{Extent, Extents, Op, Request};
+use crate::request::{Extents, Op, Request, lbns};
 use crate::row::{Row, Status};
 use crate::units::Nanos;
 use std::cmp::Reverse;
@@ -92,11 +92,6 @@ impl Answers for Hear<'_> {
     }
 }
 
-/// Every block of `extents`, in order.
-pub(super) fn each(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
-    extents.iter().flat_map(|extent| extent.lbn..extent.end())
-}
-
 impl Keeper {
     /// Around the leaf that `build` makes; `volatile` says whether it may
     /// report writes before they are on the media.
@@ -137,11 +132,11 @@ impl Keeper {
         if let Some(index) = self.writing.remove(&id) {
             let entry = &mut self.log[index];
             entry.completion = Some((at, number));
-            for (lbn, token) in each(&entry.extents).zip(&entry.tokens) {
+            for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
                 self.now.insert(lbn, *token);
             }
         } else if let Some((extents, mut tokens)) = self.reading.remove(&id) {
-            for (lbn, token) in each(&extents).zip(&mut tokens) {
+            for (lbn, token) in lbns(&extents).zip(&mut tokens) {
                 let new = self.holds(lbn);
                 if new != *token && self.coin.chance(0.5) {
                     *token = new;
@@ -163,7 +158,7 @@ impl Keeper {
         let mut versions: BTreeMap<u64, Vec<(Nanos, u64)>> = BTreeMap::new();
         for entry in complete {
             let end = entry.completion.map_or(Nanos::ZERO, |(end, _)| end);
-            for (lbn, token) in each(&entry.extents).zip(&entry.tokens) {
+            for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
                 let media = self.media.get(&lbn).copied().unwrap_or(0);
                 let of_it = (versions.entry(lbn)).or_insert_with(|| vec![(Nanos::ZERO, media)]);
                 if entry.fua || !self.volatile {
@@ -195,7 +190,7 @@ impl Keeper {
                 2 => (0, chance.below(blocks + 1)),
                 _ => (blocks, blocks),
             };
-            for (index, (lbn, token)) in each(&entry.extents).zip(&entry.tokens).enumerate() {
+            for (index, (lbn, token)) in lbns(&entry.extents).zip(&entry.tokens).enumerate() {
                 let index = index as u64;
                 let by_coin = first == blocks && chance.chance(0.5);
                 if (first..end).contains(&index) || by_coin {
@@ -216,7 +211,7 @@ impl Model for Keeper {
         self.settle(request.arrival);
         match request.op {
             Op::Read => {
-                let tokens = each(&request.extents).map(|lbn| self.holds(lbn)).collect();
+                let tokens = lbns(&request.extents).map(|lbn| self.holds(lbn)).collect();
                 let reading = (request.extents.clone(), tokens);
                 self.reading.insert(request.id, reading);
             }
@@ -292,7 +287,7 @@ impl Contents for Keeper {
         let survivors = self.survivors(at, chance);
         // Also what has not happened after all.
         let touched: Vec<u64> = (self.log.iter())
-            .flat_map(|entry| each(&entry.extents))
+            .flat_map(|entry| lbns(&entry.extents))
             .collect();
         for lbn in touched {
             if let Some(token) = survivors.get(&lbn) {

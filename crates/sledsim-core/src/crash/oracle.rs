@@ -3,9 +3,8 @@
 //! Written to be obviously right, not to be fast: no model looks like this.
 
 use super::Promise;
-use super::keeper::each;
 use super::report::{Happened, Version};
-use crate::request::{Op, Request};
+use crate::request::{Op, Request, lbns};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -103,7 +102,7 @@ impl Oracle {
             durable_at: None,
         });
         let oldest = self.open.values().map(|(begun, _)| *begun).min();
-        for (lbn, token) in each(&request.extents).zip(&tokens) {
+        for (lbn, token) in lbns(&request.extents).zip(&tokens) {
             let versions = self.blocks.entry(lbn).or_insert_with(|| vec![(0, 0)]);
             versions.push((*token, write));
             if versions.len() > MANY_VERSIONS

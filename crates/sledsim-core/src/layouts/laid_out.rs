@@ -6,7 +6,7 @@ use crate::links::Links;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
 use crate::random::Stream;
-use crate::request::{Extent, Extents, Request};
+use crate::request::{Extents, Request, append};
 use crate::row::Row;
 use crate::units::Nanos;
 use std::sync::Arc;
@@ -44,13 +44,7 @@ pub(super) fn place(layout: &dyn Layout, extents: &mut Extents) {
         while lbn < end {
             let run = layout.map(lbn);
             let blocks = run.blocks.min(end - lbn);
-            match placed.last_mut() {
-                Some(last) if last.end() == run.lbn => last.blocks += blocks as u32,
-                _ => placed.push(Extent {
-                    lbn: run.lbn,
-                    blocks: blocks as u32,
-                }),
-            }
+            append(&mut placed, run.lbn, blocks as u32);
             lbn += blocks;
         }
     }

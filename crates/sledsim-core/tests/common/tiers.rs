@@ -2,12 +2,15 @@
 //! what they are asked, and a host that knows what a read may return.
 
 use sledsim_core::contents::Contents;
+use sledsim_core::devices::memory::Memory;
 use sledsim_core::hybrids::mcd::{Mcd, McdSpec};
 use sledsim_core::keys::Keys;
 use sledsim_core::model::{Answers, Model, Report};
 use sledsim_core::random::Stream;
 use sledsim_core::request::{Extents, Op, Request};
 use sledsim_core::row::{Parts, Row};
+use sledsim_core::schedulers::Fcfs;
+use sledsim_core::station::{Interface, Station};
 use sledsim_core::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -372,4 +375,21 @@ pub fn check_tokens(model: &mut dyn Model, requests: &[Request], played: &Played
         let token = model.contents().expect("it keeps contents").token(lbn);
         check(lbn, u64::MAX - 1, u64::MAX, token, &"the end");
     }
+}
+
+/// A memory, which serves one request after another, with times in ns.
+pub fn memory(device: u16, blocks: u64, latency: u64, block_time: u64) -> Box<dyn Model> {
+    let memory = Memory {
+        blocks,
+        latency: Nanos(latency),
+        block_time: Nanos(block_time),
+    };
+    let interface = Interface::default();
+    Box::new(Station::new(
+        "memory",
+        device,
+        memory,
+        Box::<Fcfs>::default(),
+        interface,
+    ))
 }

@@ -481,7 +481,7 @@ impl Model for Toy {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children.report("toy", until, reports);
+        self.children.report("toy", Vec::new(), until, reports);
     }
 }
 

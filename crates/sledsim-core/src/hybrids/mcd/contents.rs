@@ -28,9 +28,9 @@ use super::table::runs;
 use super::{BACK, FRONT, Mcd};
 use crate::composites::Children;
 use crate::contents::Contents;
-use crate::model::Answers;
+use crate::model::Unheard;
 use crate::random::Stream;
-use crate::request::{Extent, Extents, Op as RequestOp};
+use crate::request::{Extent, Extents, Op as RequestOp, lbns};
 use crate::row::Row;
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,10 +158,6 @@ impl Kept {
 /// Where the blocks of a piece lie in its request.
 fn span(piece: &Piece) -> std::ops::Range<usize> {
     piece.at as usize..(piece.at + piece.blocks) as usize
-}
-
-fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> {
-    extents.iter().flat_map(|extent| extent.lbn..extent.end())
 }
 
 impl Mcd {
@@ -306,14 +302,6 @@ impl Mcd {
             return Some(());
         }
     }
-}
-
-/// Nobody hears of the requests of a recovery.
-struct Unheard;
-
-impl Answers for Unheard {
-    fn done(&mut self, _row: &Row) {}
-    fn note(&mut self, _row: &Row) {}
 }
 
 impl Contents for Mcd {

@@ -374,8 +374,7 @@ impl Model for Mcd {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        let own = reports.len();
-        self.children.report(&self.name, until, reports);
-        reports[own].counts = self.counts.named();
+        let counts = self.counts.named();
+        self.children.report(&self.name, counts, until, reports);
     }
 }

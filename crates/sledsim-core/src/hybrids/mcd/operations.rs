@@ -1,11 +1,10 @@
 //! Operations on segments: slots, buffer, and what moves between the children.
 
-use super::jobs::{Job, Op, What};
-use super::pieces::add;
+use super::jobs::{Job, Op, Piece, What};
 use super::table::{NONE, runs};
 use super::{BACK, FRONT, Mcd, OP};
 use crate::model::Answers;
-use crate::request::{Extents, Op as RequestOp};
+use crate::request::{Extents, Op as RequestOp, append, blocks_in};
 use crate::row::Row;
 use crate::units::Nanos;
 
@@ -159,7 +158,7 @@ impl Mcd {
         };
         if state.what == What::Fill {
             let (moved, read) = self.to_fetch(state);
-            self.counts.fetched_blocks += blocks_of(&read);
+            self.counts.fetched_blocks += u64::from(blocks_in(&read));
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
             }
@@ -169,8 +168,8 @@ impl Mcd {
             for (segment, &slot) in (state.first..).zip(&state.slots) {
                 let (back, front) = (self.lbn_of(segment), self.front_lbn(slot));
                 for (from, blocks) in runs(self.slots.bits(slot), self.blocks_of(segment), true) {
-                    add(&mut moved, back + u64::from(from), blocks);
-                    add(&mut extents, front + u64::from(from), blocks);
+                    append(&mut moved, back + u64::from(from), blocks);
+                    append(&mut extents, front + u64::from(from), blocks);
                 }
             }
             if let Some(state) = self.ops.get_mut(op) {
@@ -188,12 +187,12 @@ impl Mcd {
         for (segment, &slot) in (op.first..).zip(&op.slots) {
             let lbn = self.lbn_of(segment);
             for (from, blocks) in runs(self.slots.bits(slot), self.blocks_of(segment), false) {
-                add(&mut moved, lbn + u64::from(from), blocks);
+                append(&mut moved, lbn + u64::from(from), blocks);
             }
         }
         let mut read = Extents::new();
         if let (Some(first), Some(last)) = (moved.first(), moved.last()) {
-            add(&mut read, first.lbn, (last.end() - first.lbn) as u32);
+            append(&mut read, first.lbn, (last.end() - first.lbn) as u32);
         }
         (moved, read)
     }
@@ -203,7 +202,7 @@ impl Mcd {
         if self.kept.is_some() {
             self.keep_fetched(op, row);
         }
-        self.is_buffered(op, row);
+        self.serve_waiting(op, row);
         let Some(state) = self.ops.get(op) else {
             return;
         };
@@ -211,10 +210,10 @@ impl Mcd {
         for (segment, &slot) in (state.first..).zip(&state.slots) {
             let data = self.front_lbn(slot);
             if self.spec.headers {
-                add(&mut extents, data - 1, 1);
+                append(&mut extents, data - 1, 1);
             }
             for (from, blocks) in runs(self.slots.bits(slot), self.blocks_of(segment), false) {
-                add(&mut extents, data + u64::from(from), blocks);
+                append(&mut extents, data + u64::from(from), blocks);
             }
         }
         if self.kept.is_some() {
@@ -225,7 +224,7 @@ impl Mcd {
 
     /// The buffer holds an operation's data: it serves who waits for them, as
     /// far as it may.
-    fn is_buffered(&mut self, op: u32, row: &Row) {
+    fn serve_waiting(&mut self, op: u32, row: &Row) {
         let Some(state) = self.ops.get_mut(op) else {
             return;
         };
@@ -240,11 +239,7 @@ impl Mcd {
             {
                 open.charge(row);
             }
-            for piece in &waiting {
-                if let Some(open) = self.open.get_mut(piece.open) {
-                    open.account(row);
-                }
-            }
+            self.waited(&waiting, row);
         }
         for piece in waiting {
             let request = self.open.get(piece.open);
@@ -266,6 +261,15 @@ impl Mcd {
         }
     }
 
+    /// The requests of these pieces waited for a child's request.
+    fn waited(&mut self, pieces: &[Piece], row: &Row) {
+        for piece in pieces {
+            if let Some(open) = self.open.get_mut(piece.open) {
+                open.account(row);
+            }
+        }
+    }
+
     /// An operation's blocks are in the front.
     pub(super) fn filled(&mut self, op: u32, row: &Row) {
         let Some(op_state) = self.ops.remove(op) else {
@@ -282,11 +286,7 @@ impl Mcd {
         if let Some(kept) = &mut self.kept {
             kept.empty_buffer(op);
         }
-        for piece in &op_state.waiting {
-            if let Some(open) = self.open.get_mut(piece.open) {
-                open.account(row);
-            }
-        }
+        self.waited(&op_state.waiting, row);
         self.retried.extend(op_state.waiting);
     }
 
@@ -295,7 +295,7 @@ impl Mcd {
         if self.kept.is_some() {
             self.keep_lifted(op, row);
         }
-        self.is_buffered(op, row);
+        self.serve_waiting(op, row);
         let Some(state) = self.ops.get(op) else {
             return;
         };
@@ -326,7 +326,7 @@ impl Mcd {
             return;
         };
         let moved = state.moved.clone();
-        self.counts.destaged_blocks += blocks_of(&moved);
+        self.counts.destaged_blocks += u64::from(blocks_in(&moved));
         self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, answers);
     }
 
@@ -411,9 +411,4 @@ impl Mcd {
             self.cleaner = Some(self.destage(slot, false));
         }
     }
-}
-
-/// Blocks in all of `extents`.
-fn blocks_of(extents: &Extents) -> u64 {
-    extents.iter().map(|extent| u64::from(extent.blocks)).sum()
 }

@@ -4,7 +4,7 @@ use super::jobs::{Job, Op, Piece, Placed, What};
 use super::table::NONE;
 use super::{BACK, FRONT, Fetch, Mcd, OP};
 use crate::model::Answers;
-use crate::request::{Extent, Extents, Op as RequestOp};
+use crate::request::{Extents, Op as RequestOp, append};
 use crate::row::Row;
 use crate::units::Nanos;
 use smallvec::SmallVec;
@@ -215,10 +215,10 @@ impl Mcd {
             let lbn = data + u64::from(piece.from);
             let blocks = piece.blocks;
             if !grows || !self.spec.headers {
-                add(&mut extents, lbn, blocks);
+                append(&mut extents, lbn, blocks);
             } else {
-                add(&mut extents, data - 1, 1);
-                add(&mut extents, lbn, blocks);
+                append(&mut extents, data - 1, 1);
+                append(&mut extents, lbn, blocks);
             }
         }
         if self.kept.is_some() && op == RequestOp::Write {
@@ -280,7 +280,7 @@ impl Mcd {
             left = rest;
             for piece in now {
                 let lbn = self.lbn_of(piece.segment) + u64::from(piece.from);
-                add(&mut extents, lbn, piece.blocks);
+                append(&mut extents, lbn, piece.blocks);
                 self.counts.passed_blocks += u64::from(piece.blocks);
             }
             let job = Job::Pass(open, SmallVec::from_slice(now));
@@ -306,13 +306,5 @@ impl Mcd {
             open.account(row);
         }
         self.pieces_done(open, pieces.len() as u32, answers);
-    }
-}
-
-/// Appends blocks to `extents`.
-pub(super) fn add(extents: &mut Extents, lbn: u64, blocks: u32) {
-    match extents.last_mut() {
-        Some(last) if last.end() == lbn => last.blocks += blocks,
-        _ => extents.push(Extent { lbn, blocks }),
     }
 }

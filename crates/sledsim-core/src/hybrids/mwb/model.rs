@@ -9,7 +9,7 @@ use crate::composites::Children;
 use crate::contents::Contents;
 use crate::hybrids::{BACK, FRONT};
 use crate::model::{Answers, Model, Report};
-use crate::request::{Extent, Extents, Flags, Op, Request};
+use crate::request::{Extent, Extents, Flags, Op, Request, append, blocks_in};
 use crate::row::{Row, Status};
 use crate::units::Nanos;
 use smallvec::SmallVec;
@@ -256,7 +256,7 @@ impl Mwb {
             };
             let extents = write.take(blocks, extents);
             let address = self.timing.logs.append(&extents);
-            let blocks: u32 = extents.iter().map(|extent| extent.blocks).sum();
+            let blocks = blocks_in(&extents);
             let lbn = self.spec.shape.front(address);
             let (host, stream, class) = (write.host, write.stream, write.class);
             let mut tokens = Vec::new();
@@ -317,10 +317,7 @@ impl Mwb {
                         Some(address) => (FRONT, shape.front(address)),
                         None => (BACK, lbn),
                     };
-                    match parts[child].last_mut() {
-                        Some(last) if last.end() == lbn => last.blocks += blocks,
-                        _ => parts[child].push(Extent { lbn, blocks }),
-                    }
+                    append(&mut parts[child], lbn, blocks);
                     let log = address.map(|address| shape.log(address));
                     if let Some(log) = log
                         && !logs.contains(&log)
@@ -552,8 +549,7 @@ impl Model for Mwb {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        let own = reports.len();
-        self.children.report(&self.name, until, reports);
-        reports[own].counts = self.counts.named();
+        let counts = self.counts.named();
+        self.children.report(&self.name, counts, until, reports);
     }
 }

@@ -6,20 +6,11 @@ use super::model::{Mwb, Timing};
 use super::table::Placed;
 use crate::contents::Contents;
 use crate::hybrids::{BACK, FRONT};
-use crate::model::Answers;
+use crate::model::Unheard;
 use crate::random::Stream;
-use crate::request::{Op, Request};
-use crate::row::Row;
+use crate::request::{Op, Request, blocks_in};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
-
-/// Rows of recovery: nobody asked for them.
-struct Unheard;
-
-impl Answers for Unheard {
-    fn done(&mut self, _row: &Row) {}
-    fn note(&mut self, _row: &Row) {}
-}
 
 /// A log as it was found.
 struct Found {
@@ -88,7 +79,7 @@ impl Mwb {
             else {
                 continue;
             };
-            let blocks: u32 = extents.iter().map(|extent| extent.blocks).sum();
+            let blocks = blocks_in(extents);
             let data = tokens.get(at..at + blocks as usize);
             // What another log left here, or a record that is torn.
             if *address != here || data.is_none_or(|data| record_check(data) != *check) {
