@@ -122,6 +122,17 @@ def test_an_explanation_covers_what_it_expects_only(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
+def test_a_hypothesis_explains_what_is_as_published_under_it(kind: Kind) -> None:
+    wrong = {"within": 7.0, "at_most": 12.0, "at_least": 8.0}[kind]
+    argued = value(10.0, kind, explained=Explained("why", hypothesis="other"))
+    assert judge(argued, wrong, {"other": 10.0, "more": wrong}) == "explained"
+    assert judge(argued, wrong, {"other": wrong, "more": 10.0}) == "missed"
+    assert judge(argued, wrong, {"other": NAN}) == "missed"
+    assert judge(argued, wrong, {"more": 10.0}) == judge(argued, wrong) == "missed"
+    assert judge(argued, 10.0, {"other": wrong}) == "reproduced"
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("number", [NAN, math.inf, -math.inf])
 def test_what_is_no_number_is_not_equal(kind: Kind, number: float) -> None:
     bound = (kind, number) in {("at_most", -math.inf), ("at_least", math.inf)}
@@ -360,6 +371,8 @@ WRONG = {
         ('expected = "3"', ["values.mean.explained.expected = '3'"]),
         ("expected = 3\nvalue = 3", ["unknown key values.mean.explained.value"]),
         ("expected = 3\ntolerance = -1", ["values.mean.explained.tolerance = -1"]),
+        ('hypothesis = "some"', ["values.mean.explained.hypothesis = 'some': must be other"]),
+        ('hypothesis = "other"', ["unknown key values.mean.explained.source"]),
     ],
     'because = "For a reason."': [("", ["values.mean.explained.because is missing"])],
     'source = "A book."': [("", ["values.mean.explained.source is missing"])],
@@ -486,7 +499,7 @@ def test_every_value_says_what_it_must(item: model.Item) -> None:
             assert stated.tolerance_because, f"{stated.key}: where is its tolerance from?"
         if (why := stated.explained) is not None:
             assert why.because, stated.key
-            assert why.source, stated.key
+            assert bool(why.source) != bool(why.hypothesis), stated.key
             assert why.expected != stated.published, stated.key
 
 
@@ -509,8 +522,8 @@ def test_a_typed_value_would_be_found() -> None:
 def typed(code: str, item: model.Item) -> set[float]:
     """Return the published or expected numbers of an item in a code, but for round ones."""
     stated = [entry.published for entry in item.values]
-    stated += [entry.explained.expected for entry in item.values if entry.explained]
-    numbers = {abs(number) for number in stated if isinstance(number, float)}
+    argued = [entry.explained.expected for entry in item.values if entry.explained]
+    numbers = {abs(number) for number in (*stated, *argued) if isinstance(number, float)}
     literals = {
         node.value
         for node in ast.walk(ast.parse(code))

@@ -26,7 +26,8 @@ Redraw every table and figure of the papers and compare with the published value
   sledsim papers report
 
 The verdict on an item is "reproduced" if all its values are as published, within tolerances that
-are stated; "explained" if some are not, but come out as an argument says they must; else "missed".
+are stated; "explained" if some are not, but come out as an argument says they must, or as published
+if something is assumed that the paper leaves open; else "missed".
 """
 
 _RUN = """\

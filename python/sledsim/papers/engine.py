@@ -182,14 +182,15 @@ def _same(item: Item, what: str, own: Collection[str], stated: Collection[str]) 
 def _judged(value: Published, found: Found) -> dict[str, Any]:
     simulated = found.values[value.key]
     others = {
-        name: {"simulated": other[value.key], "verdict": judge.judge(value, other[value.key])}
-        for name, other in found.hypotheses.items()
-        if value.key in other
+        name: other[value.key] for name, other in found.hypotheses.items() if value.key in other
     }
     return asdict(value) | {
         "simulated": simulated,
-        "verdict": judge.judge(value, simulated),
-        "hypotheses": others,
+        "verdict": judge.judge(value, simulated, others),
+        "hypotheses": {
+            name: {"simulated": other, "verdict": judge.judge(value, other)}
+            for name, other in others.items()
+        },
     }
 
 

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["reproduced", "explained", "missed"]
 """``reproduced``: as published; ``explained``: not as published, but as a stated argument says it
-must be; ``missed``: neither."""
+must be, or as published under a stated hypothesis; ``missed``: neither."""
 
 
-def judge(value: Published, simulated: Simulated) -> Verdict:
-    """Compare a published value with ours.
+def judge(
+    value: Published, simulated: Simulated, hypotheses: Mapping[str, Simulated] | None = None
+) -> Verdict:
+    """Compare a published value with ours, and if need be with ours under hypotheses.
 
     Raises
     ------
@@ -26,6 +28,9 @@ def judge(value: Published, simulated: Simulated) -> Verdict:
     if agrees(value.kind, value.published, value.tolerance, simulated):
         return "reproduced"
     why = value.explained
+    if why is not None and why.hypothesis:
+        other = (hypotheses or {}).get(why.hypothesis)
+        return "missed" if other is None or judge(value, other) == "missed" else "explained"
     kind: Kind = "within" if value.kind in {"at_most", "at_least"} else value.kind
     if why is not None and agrees(kind, why.expected, why.tolerance, simulated):
         return "explained"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf, isfinite
@@ -51,16 +51,21 @@ _BESIDE = Path(__file__).parents[4] / "shared"
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Why a published value cannot be reached, and what must come out instead.
+    """Why a published value does not come out, and what must come out instead.
 
-    An explanation covers values near ``expected`` only, so that it hides no other mistake.
+    Either another value, and an explanation covers those near ``expected`` only, so that it hides
+    no other mistake; or the published one, where the item assumes something else that the paper
+    leaves open.
     """
 
     because: str
-    expected: float | str | tuple[str, ...]
-    source: str
+    expected: float | str | tuple[str, ...] | None = None
+    source: str = ""
     """Where ``expected`` is from."""
     tolerance: float = 0.0
+    hypothesis: str = ""
+    """Under which hypothesis of the item the published value must come out; then nothing else is
+    expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ class Item:
     """Under which conditions sledsim comes to its values."""
     values: tuple[Published, ...]
     hypotheses: dict[str, str] = field(default_factory=dict)
-    """Other assumptions, each with its own results. They are shown and do not count."""
+    """Other assumptions, each with its own results. They are shown, and count for nothing but
+    explanations that name them."""
     external: tuple[str, ...] = ()
     """Names of files that do not come with sledsim and are used where they are: see
     :func:`external_file`."""
@@ -272,7 +278,7 @@ def _item(file: Path) -> Item:
         title=table.take("title", str),
         place=place,
         how=_lines(table.take("how", str)),
-        values=tuple(_published(value, place) for value in values),
+        values=tuple(_published(value, place, hypotheses) for value in values),
         hypotheses={key: _lines(texts.take(key, str)) for key in list(hypotheses)},
         external=tuple(table.take("external", list, default=[])),
     )
@@ -280,7 +286,7 @@ def _item(file: Path) -> Item:
     return item
 
 
-def _published(table: _Table, place: str) -> Published:
+def _published(table: _Table, place: str, hypotheses: Collection[str]) -> Published:
     kind = table.take("kind", str, default="within")
     if kind not in get_args(Kind):
         table.refuse("kind", kind, f"one of {', '.join(get_args(Kind))}")
@@ -295,19 +301,27 @@ def _published(table: _Table, place: str) -> Published:
         tolerance=table.number("tolerance", default=0.0, least=0.0),
         tolerance_because=_lines(table.take("tolerance_because", str, default="")),
         explained=explained
-        and _explained(_Table(table.file, f"{table.at}explained.", explained), kind),
+        and _explained(_Table(table.file, f"{table.at}explained.", explained), kind, hypotheses),
     )
     table.end()
     return value
 
 
-def _explained(table: _Table, kind: Kind) -> Explained:
-    explained = Explained(
-        because=_lines(table.take("because", str)),
-        expected=_value(table, "expected", kind),
-        source=_lines(table.take("source", str)),
-        tolerance=table.number("tolerance", default=0.0, least=0.0),
-    )
+def _explained(table: _Table, kind: Kind, hypotheses: Collection[str]) -> Explained:
+    because = _lines(table.take("because", str))
+    hypothesis = table.take("hypothesis", str, default=None)
+    if hypothesis is not None:
+        if hypothesis not in hypotheses:
+            known = ", ".join(hypotheses) or "of the item, which has none"
+            table.refuse("hypothesis", hypothesis, known)
+        explained = Explained(because, hypothesis=hypothesis)
+    else:
+        explained = Explained(
+            because,
+            expected=_value(table, "expected", kind),
+            source=_lines(table.take("source", str)),
+            tolerance=table.number("tolerance", default=0.0, least=0.0),
+        )
     table.end()
     return explained
 

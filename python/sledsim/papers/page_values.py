@@ -52,7 +52,7 @@ def _row(value: Mapping[str, Any], names: Sequence[str], notes: Notes, place: st
     verdict = verdict_html(value["verdict"])
     if _argued(value):
         verdict = f'<span class="whole">{verdict}{notes.why(value)}</span>'
-        verdict += f" <small>expected <span{class_of(whole)}>{_expected(value)}</span></small>"
+        verdict += f" <small>{_else(value, whole)}</small>"
     apart = _difference(value)
     none = " none" if apart == NONE else ""
     cells = [
@@ -203,12 +203,20 @@ def _letter(number: int) -> str:
 
 def _why(value: Mapping[str, Any]) -> str:
     why = value["explained"]
-    expected, published = _expected(value), _stated(value, value["published"])
-    return (
-        f"<b>{prose(value['what'])}:</b> {expected} expected instead of {published}."
-        f" {prose(why['because'])}"
-        f' <span class="quiet">Expected from: {prose(why["source"])}</span>'
-    )
+    published = _stated(value, value["published"])
+    if name := why["hypothesis"]:
+        told, source = f"{published} if {words(name)}.", ""
+    else:
+        told = f"{_expected(value)} expected instead of {published}."
+        source = f' <span class="quiet">Expected from: {prose(why["source"])}</span>'
+    return f"<b>{prose(value['what'])}:</b> {told} {prose(why['because'])}{source}"
+
+
+def _else(value: Mapping[str, Any], whole: str) -> str:
+    """Return what is expected, or under what."""
+    if name := value["explained"]["hypothesis"]:
+        return f"as published if {words(name)}"
+    return f"expected <span{class_of(whole)}>{_expected(value)}</span>"
 
 
 def _expected(value: Mapping[str, Any]) -> str:

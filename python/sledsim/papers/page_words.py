@@ -9,8 +9,9 @@ NONE = "\u2013"
 MARKS = {"reproduced": "\u2713", "explained": "\u2248", "missed": "\u2717"}
 MEANINGS = {
     "reproduced": "as published, within the tolerance if one is stated and exactly if not",
-    "explained": "not as published, but as a stated argument says it must be; a value that is"
-    " neither near the published one nor near the one the argument expects is missed",
+    "explained": "not as published, but as a stated argument says it must be, or as published if"
+    " something is assumed that the paper leaves open; a value that is neither near the published"
+    " one nor near the one the argument expects is missed",
     "missed": "neither",
 }
 

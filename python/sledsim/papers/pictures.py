@@ -119,7 +119,7 @@ def _percents(
             if edge is not None:
                 left, right = (left, 1e9) if edge else (-1e9, right)
             axes.barh(place, right - left, 0.8, left=left, color=FAINT)
-            if why:
+            if why and not why["hypothesis"]:
                 ends = (why["expected"] - why["tolerance"], why["expected"] + why["tolerance"])
                 left, right = (_percent(end, published) for end in ends)
                 reach += [left, right]
@@ -164,7 +164,7 @@ def _legend(
         if verdict in shown
     ]
     handles.append(Patch(color=FAINT, label="tolerance"))
-    if any(value["explained"] for value in numbers):
+    if any(why and not why["hypothesis"] for why in (value["explained"] for value in numbers)):
         handles.append(Patch(**_EXPECTED, label="expected instead"))
     handles += [
         Line2D([], [], **_hollow(number), label=name.replace("_", " "))

@@ -60,8 +60,9 @@ def curve(numbers: Sequence[float]) -> str:
 def rounded(value: Mapping[str, Any], number: float) -> str:
     """Write a number with a digit more than the published one."""
     decimals = 1 + max(decimals_of(value["published"]), decimals_of(value["tolerance"]))
-    if value["explained"] is not None:
-        decimals = max(decimals, decimals_of(value["explained"]["expected"]))
+    expected = (value["explained"] or {}).get("expected")
+    if expected is not None:
+        decimals = max(decimals, decimals_of(expected))
     short = round(number, decimals)
     if not short and number:
         return text_of(float(f"{number:.2g}"))

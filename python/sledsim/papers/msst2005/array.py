@@ -51,25 +51,21 @@ def simulate(*, quick: bool) -> Found:
         for name, own in found.items()
     }
 
-    def compare(times: dict[str, dict[str, float]]) -> dict[str, float]:
-        worth = {
-            name: {
-                kind: min(
-                    cost(kind, price) * own[kind] / (cost("hybrids", price) * own["hybrids"])
-                    for price in PRICES
-                )
-                for kind in ("disks", "MEMS")
-            }
-            for name, own in times.items()
-        }
-        return {
-            f"{kind}_{name}": own[kind] for name, own in worth.items() for kind in ("disks", "MEMS")
-        }
-
+    prices = {kind: cost(kind, max(PRICES)) for kind in kinds}
     return Found(
-        compare(found),
-        hypotheses={"cleaning": compare(cleaning)},
-        series={"mean_ms": found, "cleaning_ms": cleaning},
+        {name: found[name] for name in runs.LOADS} | {"cost": prices},
+        hypotheses={"cleaning": cleaning},
+        series={
+            "mean_ms": found,
+            "cleaning_ms": cleaning,
+            "cost_times_ms": {
+                str(price): {
+                    name: {kind: cost(kind, price) * ms for kind, ms in own.items()}
+                    for name, own in found.items()
+                }
+                for price in PRICES
+            },
+        },
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 HYPOTHESES: dict[str, tuple[str, dict[str, Any]]] = {
     "c_look": ("c_look", {}),
     "cleaning": ("fcfs", runs.CLEANING),
+    "all_cleaning": ("fcfs", runs.CLEANING | {"controller_cache": runs.CLEANING}),
 }
 """Scheduler and keys of other readings."""
 
@@ -59,8 +60,17 @@ def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
     }
 
 
-def simulate(name: str, keys: Collection[str], *, quick: bool) -> Found:
-    """Compare the techniques under a workload, also as other readings have them."""
+def simulate(
+    name: str,
+    keys: Collection[str],
+    *,
+    quick: bool,
+    more: Mapping[str, dict[str, runs.Outcome]] | None = None,
+) -> Found:
+    """Compare the techniques under a workload, also as other readings have them.
+
+    ``more`` has the outcomes of a reading that others do not have.
+    """
 
     def some(values: Mapping[str, Simulated]) -> dict[str, Simulated]:
         return {key: values[key] for key in keys}
@@ -70,15 +80,20 @@ def simulate(name: str, keys: Collection[str], *, quick: bool) -> Found:
         hypothesis: outcomes(name, quick=quick, scheduler=scheduler, **given)
         for hypothesis, (scheduler, given) in HYPOTHESES.items()
     }
+    others |= more or {}
     every = {"as described": found} | others
     return Found(
         some(compare(found)),
-        hypotheses={hypothesis: some(compare(other)) for hypothesis, other in others.items()},
+        hypotheses={
+            hypothesis: some(compare(other)) if other else {}
+            for hypothesis, other in others.items()
+        },
         series={
             "segment_kib": runs.MEAN_SEGMENT_KIB[name],
             "mean_ms": {
                 reading: {label: outcome.mean_ms for label, outcome in own.items()}
                 for reading, own in every.items()
+                if own
             },
         },
     )
@@ -89,8 +104,9 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     readings = found.series["mean_ms"]
     for place, (reading, means) in enumerate(readings.items()):
-        spots = [spot + 0.27 * (place - 1) for spot in range(len(means))]
-        axes.bar(spots, list(means.values()), 0.25, label=reading.replace("_", "-"))
+        width = 0.8 / len(readings)
+        spots = [spot + width * (place - (len(readings) - 1) / 2) for spot in range(len(means))]
+        axes.bar(spots, list(means.values()), 0.92 * width, label=reading.replace("_", " "))
     axes.set_xticks(range(len(runs.TECHNIQUES)), list(runs.TECHNIQUES))
     axes.set(ylabel="mean response time (ms)")
     axes.set_title(f"segments of {found.series['segment_kib']} KB", fontsize=10)

@@ -22,6 +22,7 @@ READINGS: dict[str, Reading] = {
     "cleaning": {"mcd": runs.CLEANING},
     "all_cleaning": {"mcd": runs.CLEANING, "cache": runs.CLEANING},
     "line_by_line": {"mcd": runs.CLEANING, "cache": runs.LINE_BY_LINE},
+    "lines_sptf": {"scheduler": "sptf", "mcd": runs.CLEANING, "cache": runs.LINE_BY_LINE},
 }
 NO_READ_AHEAD: Reading = {"disk": {"buffer": {"read_ahead": "none"}}}
 _WITH_BACK = ("MWB", "MCD NONE", "MCD ALL")
@@ -92,20 +93,24 @@ def simulate(
     *,
     quick: bool,
     readings: Mapping[str, Reading] = READINGS,
+    more: Mapping[str, dict[str, runs.Outcome]] | None = None,
 ) -> Found:
-    """Compare the architectures under a workload, also as other readings have them."""
+    """Compare the architectures under a workload, also as other readings have them.
+
+    ``more`` has the outcomes of a reading that others do not have.
+    """
 
     def some(values: Mapping[str, Simulated]) -> dict[str, Simulated]:
         return {key: values[key] for key in keys}
 
     found = outcomes(name, quick=quick)
     others = {
-        name_of: compare(outcomes(name, quick=quick, **reading))
-        for name_of, reading in readings.items()
+        name_of: outcomes(name, quick=quick, **reading) for name_of, reading in readings.items()
     }
+    others |= more or {}
     return Found(
         some(compare(found)),
-        hypotheses={name_of: some(values) for name_of, values in others.items()},
+        hypotheses={name_of: some(compare(own)) if own else {} for name_of, own in others.items()},
         series={
             label: {"mean_ms": outcome.mean_ms, "saturated": outcome.saturated}
             for label, outcome in found.items()

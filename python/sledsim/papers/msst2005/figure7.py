@@ -12,11 +12,11 @@ RATIOS = tuple(float(ratio) for ratio in range(1, 11))
 QUICK_RATIOS = (1.0, 2.0, 3.0, 5.0, 10.0)
 
 
-def sweep(*, quick: bool, **keys: Any) -> dict[str, dict[float, float]]:
-    """Run the disk with smaller and smaller caches; ``keys`` are those of the MEMS caching disk."""
+def sweep(*, quick: bool, **readings: Any) -> dict[str, dict[float, float]]:
+    """Run the disk with smaller and smaller caches, as :func:`prices.relative` does."""
     ratios = QUICK_RATIOS if quick else RATIOS
     return {
-        name: {ratio: prices.relative(name, ratio, quick=quick, **keys) for ratio in ratios}
+        name: {ratio: prices.relative(name, ratio, quick=quick, **readings) for ratio in ratios}
         for name in runs.LOADS
     }
 
@@ -36,11 +36,14 @@ def compare(curves: dict[str, dict[float, float]]) -> dict[str, Simulated]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Compare; also with a MEMS caching disk that cleans."""
+    """Compare; also with a MEMS caching disk that cleans, and controllers that do."""
     curves = sweep(quick=quick)
     return Found(
         compare(curves),
-        hypotheses={"cleaning": compare(sweep(quick=quick, **runs.CLEANING))},
+        hypotheses={
+            "cleaning": compare(sweep(quick=quick, **runs.CLEANING)),
+            "all_cleaning": compare(sweep(quick=quick, cache=runs.CLEANING, **runs.CLEANING)),
+        },
         series={
             name: {
                 "relative": {str(ratio): value for ratio, value in curve.items()},

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sledsim.papers.msst2005 import runs
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def ram_ms(name: str, ratio: float, *, quick: bool, mems_mib: float = runs.MEMS_MIB) -> float:
+
+def ram_ms(
+    name: str,
+    ratio: float,
+    *,
+    quick: bool,
+    mems_mib: float = runs.MEMS_MIB,
+    cache: Mapping[str, Any] | None = None,
+) -> float:
     """Return the mean response time of a disk behind NVRAM that costs as much as the MEMS.
 
     Parameters
@@ -22,20 +32,26 @@ def ram_ms(name: str, ratio: float, *, quick: bool, mems_mib: float = runs.MEMS_
         As in :func:`runs.load`.
     mems_mib
         The MEMS whose cost is spent.
+    cache
+        Keys of the controller's cache that the NVRAM is.
     """
     if ratio <= 0:
         msg = f"ratio = {ratio}: must be positive"
         raise ValueError(msg)
-    return runs.outcome(name, "DISK-RAM", quick=quick, mems_mib=mems_mib / ratio).mean_ms
+    keys: dict[str, Any] = {"controller_cache": dict(cache)} if cache else {}
+    return runs.outcome(name, "DISK-RAM", quick=quick, mems_mib=mems_mib / ratio, **keys).mean_ms
 
 
-def relative(name: str, ratio: float, *, quick: bool, **keys: Any) -> float:
+def relative(
+    name: str, ratio: float, *, quick: bool, cache: Mapping[str, Any] | None = None, **keys: Any
+) -> float:
     """Return that time as a multiple of the time of the MEMS caching disk, as Figure 7 does.
 
-    ``keys`` are those of the MEMS caching disk.
+    ``keys`` are those of the MEMS caching disk, ``cache`` those of the controllers' caches.
     """
-    mcd = runs.outcome(name, "MCD ALL", quick=quick, **keys)
-    return ram_ms(name, ratio, quick=quick) / mcd.mean_ms
+    own: dict[str, Any] = {"controller_cache": dict(cache)} if cache else {}
+    mcd = runs.outcome(name, "MCD ALL", quick=quick, **keys, **own)
+    return ram_ms(name, ratio, quick=quick, cache=cache) / mcd.mean_ms
 
 
 def break_even(curve: dict[float, float]) -> float | None:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.papers import external_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LOADS = {"tpcd": "TPCD", "tpcc": "TPCC", "cello": "cello", "hplajw": "hplajw"}
 """The workloads by name, and as the paper writes them."""
@@ -37,11 +38,16 @@ LINE_BY_LINE: dict[str, Any] = {"exchange_kib": 4}
 """Of a controller's cache: what it gives up is written without its neighbours."""
 ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
-PARTS = {"tpcd": 24, "tpcc": 24, "cello": 24, "hplajw": 12}
+PARTS = {"tpcd": 24, "tpcc": 24, "cello": 8, "hplajw": 4}
 """A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
 as in the whole. Rates, bursts, buffers and the disk are whole."""
 CACHE_MIB, QUICK_CACHE_MIB = 4.0, 1.0
 """Section 6, and in a quick run: a part of the set would ask for less, whole bursts for all."""
+WEEK = "hplajw-1992-week.srt"
+"""The public trace of hplajw of 1992; :func:`sledsim.papers.external_file` finds it."""
+WEEK_PART = 12.5
+"""In that week 30.1 MB were accessed, in that of Table 2 376: of MEMS and caches, one part of so
+many is taken."""
 MAX_QUEUE = 500
 """So many outstanding requests end a run as saturated."""
 STRIPE = Path(__file__).parent / "devices" / "stripe.toml"
@@ -120,7 +126,7 @@ def _put(tables: dict[str, Any], key: str, value: object) -> None:
     tables[last] = value
 
 
-def device(kind: str, part: int = 1, **keys: Any) -> ss.Device:
+def device(kind: str, part: float = 1, **keys: Any) -> ss.Device:
     """Return an architecture: one of :data:`ARCHITECTURES`, or ``MCD`` with keys.
 
     ``mems_mib`` is the size of the MEMS, or of the controller's cache of DISK-RAM, of which a run
@@ -130,7 +136,7 @@ def device(kind: str, part: int = 1, **keys: Any) -> ss.Device:
     return ss.device(own.pop("base"), **own)
 
 
-def keys_of(kind: str, part: int = 1, **keys: Any) -> dict[str, Any]:
+def keys_of(kind: str, part: float = 1, **keys: Any) -> dict[str, Any]:
     """Return the preset that :func:`device` takes as ``base``, and all keys."""
     base, _, technique = kind.partition(" ")
     cache_mib = CACHE_MIB if part == 1 else QUICK_CACHE_MIB
@@ -176,6 +182,33 @@ def _outcome(name: str, kind: str, quick: bool, scheduler: str, keys: str) -> Ou
         device(kind, part_of(name, quick=quick), **device_keys),
         scheduler,
     )
+
+
+def of_week(
+    kinds: Iterable[str] = ARCHITECTURES, segment_kib: float = SEGMENT_KIB["hplajw"], **mcd: Any
+) -> dict[str, Outcome]:
+    """Run the public trace of 1992, with MEMS and caches as small a part as its set is.
+
+    Nothing is returned where the trace is not.
+
+    Parameters
+    ----------
+    kinds
+        Architectures, as in :func:`device`.
+    segment_kib, **mcd
+        Keys of the MEMS caching disk.
+    """
+    file = external_file(WEEK)
+    if file is None:
+        return {}
+    week = ss.read_trace(file, trace_device="separate", max_queue=MAX_QUEUE)
+
+    def keys(kind: str) -> dict[str, Any]:
+        own = mcd | {"segment_kib": segment_kib} if kind.startswith("MCD") else {}
+        cache = {} if kind == "DISK-RAM" else {"cache_mib": _whole(CACHE_MIB / WEEK_PART)}
+        return own | {"controller_cache": cache}
+
+    return {kind: measure(week, device(kind, WEEK_PART, **keys(kind))) for kind in kinds}
 
 
 def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcome:

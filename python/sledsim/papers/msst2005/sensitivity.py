@@ -100,26 +100,16 @@ def simulate(*, quick: bool) -> Found:
         }
         for label, keys in ARRIVALS.items()
     }
-    spread = [
-        max(times) / min(times)
-        for name in ("cello", "hplajw")
-        for times in [[own[name] for own in thresholds.values()]]
-    ]
-    lines = controllers["line by line"]
     return Found(
         {
             "bursts": [own["DISK ms"] for own in bursts["cello"].values()],
             "reuse_ms": reuse["hplajw"]["0.6"]["MCD ms"],
-            "lines_cello": lines["cello"]["DISK"] / lines["cello"]["MCD ALL"],
-            "lines_mwb": lines["cello"]["DISK"] / lines["cello"]["MWB"],
-            "lines_hplajw": lines["hplajw"]["DISK"] / lines["hplajw"]["MCD ALL"],
             "robust": min(
                 own["DISK/MCD, cleaning"]
                 for varied in (bursts, reuse)
                 for points in varied.values()
                 for own in points.values()
             ),
-            "thresholds": max(spread),
         },
         series={
             "bursts": bursts,

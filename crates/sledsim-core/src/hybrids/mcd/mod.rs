@@ -271,7 +271,7 @@ impl Mcd {
             self.back_busy -= 1;
             self.back_free_at = self.now;
         }
-        if let (BACK, Some(sizes), RequestOp::Read) = (child, &mut self.sizes, row.op) {
+        if let (Some(sizes), Job::Fetched(_)) = (&mut self.sizes, &job) {
             sizes.measure(row);
         }
         match job {
@@ -329,6 +329,9 @@ impl Model for Mcd {
             kept.opened(open, &row);
         }
         self.newest = None;
+        if let Some(sizes) = &mut self.sizes {
+            sizes.begin();
+        }
         let segment_blocks = u64::from(self.spec.segment_blocks);
         let mut at = 0;
         for extent in &request.extents {
@@ -348,7 +351,12 @@ impl Model for Mcd {
                     open.left += 1;
                 }
                 if let Some(sizes) = &mut self.sizes {
-                    sizes.asked(segment);
+                    let is_whole = u64::from(blocks) == segment_blocks;
+                    let is_written = request.op == RequestOp::Write;
+                    sizes.asked(
+                        segment,
+                        !(is_written && (is_whole || self.spec.partial_write)),
+                    );
                 }
                 self.place(piece, request.op, true);
                 at += blocks;

@@ -8,31 +8,36 @@ use crate::row::Row;
 const MOST_KIB: u64 = 256;
 /// One group of the largest size in so many is watched.
 const SAMPLE: u64 = 8;
-/// After so many watched pieces the managers are compared, at first and later:
-/// every time after twice as many.
+/// After so many watched pieces the managers are compared: when one was in
+/// charge for the first time, and else.
 const EPOCHS: (u32, u32) = (64, 512);
-/// What is left of a manager's cost after the next comparison.
+/// What is left of what a manager was seen to do after the next comparison.
 const KEPT: f64 = 0.5;
+/// One epoch in so many goes to a manager in turn, the best or not: what its
+/// reads take may have changed.
+const TRY_EVERY: u32 = 32;
 
 /// Virtual managers of segments of different sizes (MSST 2005, section 7).
 ///
 /// Each keeps an LRU list of segments of its size as large as the front, over
 /// one in [`SAMPLE`] of the largest groups (so with a list that much shorter).
-/// What a manager's misses would cost is what the back's reads take: a time
-/// per read and a time per block, both measured on the reads that it did.
+/// What a manager's misses cost is what a read of the back took while it was in
+/// charge, which has in it what the back makes of reads of that size, as by
+/// reading ahead. So each is in charge once, and in turn now and then, where it
+/// may be the best: where its misses, at what the next smaller one's reads took
+/// and the transfer of what it reads more, would cost less than those of any.
 pub(super) struct Sizes {
     managers: Vec<Manager>,
     /// Segments of a group of the largest size.
     largest: u64,
-    segment_blocks: u32,
+    /// Of this epoch, which is that many.
     watched: u32,
     epoch: u32,
-    best: usize,
-    /// Of the back's reads: how many, blocks, time in s without and with
-    /// transfer of blocks.
-    reads: f64,
+    epochs: u32,
+    in_charge: usize,
+    segment_blocks: u32,
+    /// Of all fetches: blocks, and the time of their transfer.
     blocks: f64,
-    positioning_s: f64,
     transfer_s: f64,
 }
 
@@ -40,8 +45,13 @@ struct Manager {
     /// Real segments in one of its own.
     segments: u32,
     cache: Cache,
-    misses: u32,
-    cost_s: f64,
+    /// The last of its segments that the present request missed.
+    missed: Option<u64>,
+    /// Reads of the back that it would have made, of late.
+    misses: f64,
+    /// Those that it made in charge, and the time that they took in all.
+    reads: f64,
+    took_s: f64,
 }
 
 impl Sizes {
@@ -58,73 +68,118 @@ impl Sizes {
                 Manager {
                     segments,
                     cache: Cache::new(&Choice::default(), slots.max(1) as u32),
-                    misses: 0,
-                    cost_s: 0.0,
+                    missed: None,
+                    misses: 0.0,
+                    reads: 0.0,
+                    took_s: 0.0,
                 }
             })
             .collect();
         Self {
             managers,
             largest,
-            segment_blocks: spec.segment_blocks,
             watched: 0,
             epoch: EPOCHS.0,
-            best: 0,
-            reads: 0.0,
+            epochs: 0,
+            in_charge: 0,
+            segment_blocks: spec.segment_blocks,
             blocks: 0.0,
-            positioning_s: 0.0,
             transfer_s: 0.0,
         }
     }
 
     /// How many segments are fetched together at present.
     pub(super) fn segments(&self) -> u32 {
-        self.managers[self.best].segments
+        self.managers[self.in_charge].segments
     }
 
-    /// The back did a read.
+    /// The back did a fetch.
     pub(super) fn measure(&mut self, row: &Row) {
-        self.reads += 1.0;
+        let manager = &mut self.managers[self.in_charge];
+        manager.reads += 1.0;
+        manager.took_s += row.service().s();
         self.blocks += f64::from(row.blocks);
         self.transfer_s += row.parts.transfer.s();
-        self.positioning_s += row.service().s() - row.parts.transfer.s();
     }
 
-    /// A host request asked for a part of `segment`.
-    pub(super) fn asked(&mut self, segment: u64) {
+    /// A host request begins.
+    pub(super) fn begin(&mut self) {
+        for manager in &mut self.managers {
+            manager.missed = None;
+        }
+    }
+
+    /// It asks for a part of `segment`, which is fetched if it is not there, or
+    /// not.
+    pub(super) fn asked(&mut self, segment: u64, is_fetched: bool) {
         let group = segment / self.largest;
         // Fibonacci hashing spreads the groups that are watched.
         if group.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (SAMPLE - 1) != 0 {
             return;
         }
         for manager in &mut self.managers {
-            let hit = manager.cache.access(segment / u64::from(manager.segments));
-            manager.misses += u32::from(!hit);
+            let own = segment / u64::from(manager.segments);
+            if !manager.cache.access(own) && is_fetched {
+                // What a request misses in sequence is one read.
+                let goes_on = manager.missed.is_some_and(|missed| missed + 1 == own);
+                manager.misses += f64::from(u8::from(!goes_on));
+                manager.missed = Some(own);
+            }
         }
         self.watched += 1;
         if self.watched == self.epoch {
             self.watched = 0;
-            self.epoch = EPOCHS.1.min(2 * self.epoch);
-            self.compare();
+            self.epochs += 1;
+            self.choose();
         }
     }
 
-    fn compare(&mut self) {
-        if self.reads == 0.0 {
-            return;
-        }
-        let per_read_s = self.positioning_s / self.reads;
-        let per_block_s = self.transfer_s / self.blocks;
-        for manager in &mut self.managers {
-            let blocks = f64::from(manager.segments) * f64::from(self.segment_blocks);
-            let cost_s = f64::from(manager.misses) * (per_read_s + blocks * per_block_s);
-            manager.cost_s = KEPT * manager.cost_s + cost_s;
-            manager.misses = 0;
-        }
-        let costs = self.managers.iter().map(|manager| manager.cost_s);
-        let best = costs
-            .enumerate()
+    /// Puts a manager in charge of the next epoch.
+    fn choose(&mut self) {
+        let costs = self.managers.iter().map(Manager::cost_s).enumerate();
+        let known = costs.filter_map(|(index, cost_s)| Some((index, cost_s?)));
+        let best = known.min_by(|one, other| one.1.total_cmp(&other.1));
+        let (best, cost_s) = best.unwrap_or((0, 0.0));
+        let turn = (self.epochs / TRY_EVERY) as usize % self.managers.len();
+        let is_next = |index: usize| {
+            let is_known = self.managers[index].reads > 0.0;
+            !is_known || index == turn && self.epochs % TRY_EVERY == 0
+        };
+        let tried = (0..self.managers.len())
+            .filter(|index| is_next(*index))
+            .map(|index| (index, self.least_s(index)))
+            .filter(|(_, least_s)| *least_s < cost_s)
             .min_by(|one, other| one.1.total_cmp(&other.1));
-        self.best = best.map_or(0, |(index, _)| index);
+        self.in_charge = tried.map_or(best, |tried| tried.0);
+        for manager in &mut self.managers {
+            manager.misses *= KEPT;
+        }
+        let next = &mut self.managers[self.in_charge];
+        next.reads *= KEPT;
+        next.took_s *= KEPT;
+        let is_new = next.reads == 0.0;
+        self.epoch = if is_new { EPOCHS.0 } else { EPOCHS.1 };
+    }
+
+    /// The least that a manager's misses of late can have cost, in s.
+    fn least_s(&self, index: usize) -> f64 {
+        let manager = &self.managers[index];
+        let smaller = self.managers[..index].iter().rev();
+        let mut known = smaller.filter_map(|other| Some((other.segments, other.read_s()?)));
+        let (segments, read_s) = known.next().unwrap_or((manager.segments, 0.0));
+        let more_blocks = f64::from((manager.segments - segments) * self.segment_blocks);
+        manager.misses * (read_s + more_blocks * self.transfer_s / self.blocks.max(1.0))
+    }
+}
+
+impl Manager {
+    /// What a read took while it was in charge, in s, if there was one.
+    fn read_s(&self) -> Option<f64> {
+        (self.reads > 0.0).then(|| self.took_s / self.reads)
+    }
+
+    /// What its misses cost of late, in s.
+    fn cost_s(&self) -> Option<f64> {
+        Some(self.misses * self.read_s()?)
     }
 }
