@@ -388,6 +388,31 @@ fn what_yields_goes_when_it_is_waited_for() {
 }
 
 #[test]
+fn what_yields_goes_when_it_stands_in_the_way() {
+    // One slot, a buffer of one segment, and a stream that passes by and keeps
+    // the back busy from 2490000 to 2994000. Segment 0 leaves at 2501080 and
+    // yields to the stream, but the segment it leaves for needs its room. The
+    // same again 2500000 later.
+    let mut requests = vec![(0, R, 8, 8), (500_000, R, 16, 8), (1_000_000, R, 24, 8)];
+    for (again, ahead) in [(0, 4), (2_500_000, 9)] {
+        requests.push((2_000_000 + again, W, 0, 8));
+        let stream = ahead..ahead + 5;
+        requests.extend(stream.map(|segment| (2_490_000 + again, R, 8 * segment, 8)));
+        requests.push((2_500_000 + again, R, 160, 8));
+    }
+    let case = run(small(9, "buffer_kib = 4\nbypass_after_kib = 8"), &requests);
+    let back = |from| -> Vec<_> {
+        (case.asked().into_iter())
+            .filter(|asked| asked.1 == "back" && (from + 1..from + 2_000_000).contains(&asked.0))
+            .map(|asked| (asked.0 - from, asked.2, asked.3))
+            .collect()
+    };
+    let expected = [(11_080, W, 0), (6 * 100_800, R, 160)];
+    assert_eq!(back(2_490_000), expected);
+    assert_eq!(back(4_990_000), expected);
+}
+
+#[test]
 fn slots_are_handed_out_first_come_first_served() {
     // One slot, four whole segments at once: each waits for its turn.
     let requests = [(0, W, 0, 8), (1, W, 8, 8), (2, R, 16, 8), (3, W, 24, 8)];
