@@ -133,6 +133,56 @@ fn automatic_sizes_come_close_to_the_best_fixed_one() {
     }
 }
 
+/// The mean size of the back's reads of this load with automatic sizes.
+fn mean_blocks(load: &[Request], keys: &str) -> f64 {
+    let keys =
+        format!("segment_kib = 8\nbuffer_kib = 256\nheaders = false\nfetch_kib = \"auto\"\n{keys}");
+    let front = memory(1, 512 * 16, 10_000, 100);
+    let back = memory(2, BACK_BLOCKS, 4_000_000, 20_000);
+    let played = play(&mut tier(&keys, front, back), load, ALONE, false);
+    let late = played.notes.iter().skip(played.notes.len() / 2);
+    let sizes: Vec<f64> = (late.filter(|note| note.device == 2 && note.op == Op::Read))
+        .map(|note| f64::from(note.blocks))
+        .collect();
+    sizes.iter().sum::<f64>() / sizes.len() as f64
+}
+
+#[test]
+fn neighbours_that_are_fetched_together_are_no_reason_for_large_sizes() {
+    // 64 KiB from any segment on: together they are one read as it is, and a
+    // larger size would only fetch more. One by one a larger size pays.
+    let mut random = Stream::new(3, "reads");
+    let load: Vec<Request> = (0..20_000)
+        .map(|id| {
+            let lbn = random.below(BACK_BLOCKS / 16 - 8) * 16;
+            Request::new(id, Nanos(0), Op::Read, lbn, 128)
+        })
+        .collect();
+    assert!((mean_blocks(&load, "exchange_kib = 64") - 128.0).abs() < 4.0);
+    assert!(mean_blocks(&load, "exchange_kib = 8") > 60.0);
+}
+
+#[test]
+fn what_is_written_without_being_fetched_is_no_reason_for_large_sizes() {
+    // Files of 256 KiB are written, single segments elsewhere are read.
+    let mut random = Stream::new(4, "reads");
+    let mut at = 0;
+    let load: Vec<Request> = (0..40_000)
+        .map(|id| {
+            if id % 32 == 0 {
+                at = random.below(BACK_BLOCKS / 1024) * 512;
+            }
+            let lbn = random.below(BACK_BLOCKS / 32) * 16 + BACK_BLOCKS / 2;
+            at += 16 * (id % 2);
+            match id % 2 {
+                0 => Request::new(id, Nanos(0), Op::Write, at, 16),
+                _ => Request::new(id, Nanos(0), Op::Read, lbn, 16),
+            }
+        })
+        .collect();
+    assert!(mean_blocks(&load, "") < 17.0);
+}
+
 #[test]
 fn automatic_sizes_follow_a_load_that_changes() {
     let mut load = reads(16, 1);

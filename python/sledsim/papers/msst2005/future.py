@@ -89,7 +89,10 @@ def draw(figure: Figure, found: Found) -> None:
     for (name, own), marker in zip(found.series["fetch_kib"].items(), "osD^", strict=True):
         best = min(time for size, time in own.items() if size != "auto")
         heights = [time / best for time in own.values()]
-        lower.plot(list(own), heights, marker=marker, ms=4, label=runs.LOADS[name])
+        lines = lower.plot(
+            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=runs.LOADS[name]
+        )
+        lower.plot("auto", heights[-1], marker=marker, ms=6, color=lines[0].get_color())
     lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")
     log_y(lower)
     lower.legend(ncols=2, fontsize=8)

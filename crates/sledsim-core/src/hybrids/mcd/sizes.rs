@@ -36,6 +36,8 @@ pub(super) struct Sizes {
     epochs: u32,
     in_charge: usize,
     segment_blocks: u32,
+    /// The most that neighbours are fetched together as.
+    exchange_segments: u32,
     /// Of all fetches: blocks, and the time of their transfer.
     blocks: f64,
     transfer_s: f64,
@@ -45,8 +47,9 @@ struct Manager {
     /// Real segments in one of its own.
     segments: u32,
     cache: Cache,
-    /// The last of its segments that the present request missed.
-    missed: Option<u64>,
+    /// One past the last segment that the present request missed, and how many
+    /// the read of it has.
+    missed: Option<(u64, u32)>,
     /// Reads of the back that it would have made, of late.
     misses: f64,
     /// Those that it made in charge, and the time that they took in all.
@@ -83,6 +86,7 @@ impl Sizes {
             epochs: 0,
             in_charge: 0,
             segment_blocks: spec.segment_blocks,
+            exchange_segments: spec.exchange_segments,
             blocks: 0.0,
             transfer_s: 0.0,
         }
@@ -120,10 +124,13 @@ impl Sizes {
         for manager in &mut self.managers {
             let own = segment / u64::from(manager.segments);
             if !manager.cache.access(own) && is_fetched {
-                // What a request misses in sequence is one read.
-                let goes_on = manager.missed.is_some_and(|missed| missed + 1 == own);
+                // Neighbours that a request misses are one read.
+                let (end, of_read) = manager.missed.unwrap_or_default();
+                let together = of_read + manager.segments;
+                let goes_on = end == own && of_read > 0 && together <= self.exchange_segments;
                 manager.misses += f64::from(u8::from(!goes_on));
-                manager.missed = Some(own);
+                let of_read = if goes_on { together } else { manager.segments };
+                manager.missed = Some((own + 1, of_read));
             }
         }
         self.watched += 1;
