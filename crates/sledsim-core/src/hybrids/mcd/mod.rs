@@ -350,7 +350,9 @@ impl Model for Mcd {
                 if let Some(open) = self.open.get_mut(open) {
                     open.left += 1;
                 }
-                if let Some(sizes) = &mut self.sizes {
+                if let Some(sizes) = &mut self.sizes
+                    && !streams
+                {
                     let is_whole = u64::from(blocks) == segment_blocks;
                     let is_written = request.op == RequestOp::Write;
                     sizes.asked(

@@ -3,6 +3,7 @@
 use super::McdSpec;
 use crate::caches::{Cache, Choice};
 use crate::row::Row;
+use crate::units::Nanos;
 
 /// The largest group that is tried, in KiB.
 const MOST_KIB: u64 = 256;
@@ -38,6 +39,7 @@ pub(super) struct Sizes {
     segment_blocks: u32,
     /// The most that neighbours are fetched together as.
     exchange_segments: u32,
+    served_until: Nanos,
     /// Of all fetches: blocks, and the time of their transfer.
     blocks: f64,
     transfer_s: f64,
@@ -87,6 +89,7 @@ impl Sizes {
             in_charge: 0,
             segment_blocks: spec.segment_blocks,
             exchange_segments: spec.exchange_segments,
+            served_until: Nanos::ZERO,
             blocks: 0.0,
             transfer_s: 0.0,
         }
@@ -101,7 +104,10 @@ impl Sizes {
     pub(super) fn measure(&mut self, row: &Row) {
         let manager = &mut self.managers[self.in_charge];
         manager.reads += 1.0;
-        manager.took_s += row.service().s();
+        // Of reads that are served at once only what each takes longer.
+        let since = row.start.max(self.served_until).min(row.completion);
+        manager.took_s += (row.completion - since).s();
+        self.served_until = row.completion.max(self.served_until);
         self.blocks += f64::from(row.blocks);
         self.transfer_s += row.parts.transfer.s();
     }
