@@ -86,6 +86,8 @@ pub struct Spindle {
     since: Nanos,
     /// Until when it is to read ahead.
     planned: Nanos,
+    /// Until when it has something to do, if not for the mechanics.
+    engaged: Nanos,
     energy: Energy,
 }
 
@@ -97,6 +99,7 @@ impl Spindle {
             watch: Watch::new(&power.policy),
             since: power.start.ready,
             planned: Nanos::ZERO,
+            engaged: Nanos::ZERO,
             power,
             energy: Energy::default(),
         }
@@ -106,10 +109,7 @@ impl Spindle {
     #[must_use]
     #[inline]
     pub fn delay(&self, at: Nanos) -> Nanos {
-        if self
-            .watch
-            .is_inactive(at.since(self.since.max(self.planned)))
-        {
+        if self.watch.is_inactive(self.idle(at)) {
             self.power.spin_up
         } else if self.since == self.power.start.ready {
             // Nothing was done yet.
@@ -117,6 +117,25 @@ impl Spindle {
         } else {
             Nanos::ZERO
         }
+    }
+
+    /// How long it has been without anything to do.
+    #[inline]
+    fn idle(&self, at: Nanos) -> Nanos {
+        at.since(self.since.max(self.planned).max(self.engaged))
+    }
+
+    /// How much of the time until `at` it was turning without work, and how much
+    /// it stood still.
+    fn split(&self, at: Nanos) -> (Nanos, Nanos) {
+        let (_, inactive) = self.watch.split(self.idle(at));
+        (at.since(self.since) - inactive, inactive)
+    }
+
+    /// It has something to do until `until`, if not for the mechanics: a
+    /// request to answer, or data to take.
+    pub fn engage(&mut self, until: Nanos) {
+        self.engaged = self.engaged.max(until);
     }
 
     /// It is to read ahead until `until`, unless something else comes.
@@ -129,8 +148,8 @@ impl Spindle {
     pub fn begin(&mut self, at: Nanos) -> (Nanos, f64) {
         self.planned = Nanos::ZERO;
         let delay = self.delay(at);
-        let idle = at.since(self.since);
-        let (ready, inactive) = self.watch.split(idle);
+        let idle = self.idle(at);
+        let (ready, inactive) = self.split(at);
         self.energy.idle_j += self.power.idle_w * ready.s();
         self.energy.inactive_j += self.power.standby_w * inactive.s();
         let startup_j = if self.watch.is_inactive(idle) {
@@ -173,7 +192,7 @@ impl Spindle {
     /// Energy by cause until `until`.
     #[must_use]
     pub fn energy(&self, until: Nanos) -> Energy {
-        let (ready, inactive) = self.watch.split(until.since(self.since));
+        let (ready, inactive) = self.split(until);
         let start = self.power.start.starting(until);
         let mut energy = self.energy;
         energy.idle_j += self.power.idle_w * ready.s();

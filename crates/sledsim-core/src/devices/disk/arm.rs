@@ -49,6 +49,13 @@ impl Disk {
         }
     }
 
+    /// As [`Spindle::engage`].
+    pub(super) fn engage(&mut self, until: Nanos) {
+        if let Some(spindle) = &mut self.spindle {
+            spindle.engage(until);
+        }
+    }
+
     /// As [`Spindle::begin`].
     pub(super) fn begin(&mut self, at: Nanos) -> (Nanos, f64) {
         (self.spindle.as_mut()).map_or((Nanos::ZERO, 0.0), |spindle| spindle.begin(at))

@@ -285,6 +285,7 @@ impl Controller {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
         self.answered = self.answered.max(completion);
+        self.disk.engage(completion);
         answers.done(&row);
     }
 

@@ -79,14 +79,15 @@ impl Controller {
         let last = self.dirty.back().map(|dirty| dirty.until);
         let mut how = self.drive.access(Op::Write);
         how.goes_on = appends && free > at + overhead && last == Some(free);
-        let mut begin = free.max(at + overhead);
-        begin += self.disk.begin(begin).0;
+        let turns = free + self.disk.begin(free).0;
+        let begin = turns.max(at + overhead);
         let moved = self.write_data(begin, &[extent], how, crossed - bus);
         self.spend(begin, &moved, Cause::Destage);
         self.occupy(begin, moved.end);
         crossed = crossed.max(self.fits_at(extent));
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
+        self.disk.engage(until);
         self.dirty.push_back(Dirty {
             extent,
             crossed,
