@@ -289,10 +289,9 @@ def column(table: Any, name: str) -> list[float]:
 def rewrite_ms(device: Device, lbn: int, times: int = 20) -> float:
     """Return how long one block takes that is written again as soon as it was, in ms."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "again.csv"
-        lines = ["arrival_s,lbn,blocks,op", *(f"0,{lbn},1,write" for _ in range(times))]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        load = read_trace(path, queue_depth=1)
+        path = Path(folder) / "again.trace"
+        path.write_text(f"0 0 {lbn} 1 0\n" * times, encoding="utf-8")  # writes
+        load = read_trace(path, trace_format="disksim_ascii", queue_depth=1)
         run = simulate(load, device)
     ends = column(run.requests, "completion_ns")
     return (ends[-1] - ends[1]) / (times - 2) / 1e6

@@ -469,7 +469,7 @@ impl Model for Controller {
         reports.push(Report {
             name: self.name.clone(),
             busy: self.busy,
-            energy: self.disk.energy(until.max(self.free)),
+            energy: self.disk.energy(until),
             ..Report::default()
         });
     }
