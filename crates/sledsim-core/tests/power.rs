@@ -430,6 +430,30 @@ fn an_adaptive_timeout_follows_what_spells_are_worth() {
 }
 
 #[test]
+fn an_adaptive_sled_learns_from_its_pauses() {
+    // Pauses of some 99 ms, worth it each time: 8, 4, 2, 1 and 0.5 ms idle.
+    let requests: Vec<Request> = (1..=5)
+        .map(|id| Request::new(id, Nanos(id * 100_000_000), Op::Read, 1000 * id, 1))
+        .collect();
+    let keys = [("power.policy", "'adaptive'"), ("power.timeout_ms", "8")];
+    let (_, energy, _) = run("g2", &bare_sled(&keys), &requests);
+    close(energy.idle_j, 0.1 * 0.0155, 1e-9);
+}
+
+#[test]
+fn a_pause_as_long_as_the_timeout_makes_inactive() {
+    let keys = bare_sled(&[("power.policy", "'timeout'"), ("power.timeout_ms", "5")]);
+    let first = Request::new(0, Nanos::ZERO, Op::Read, 1000, 1);
+    let (rows, ..) = run("g2", &keys, std::slice::from_ref(&first));
+    for (pause, other) in [(4_999_999, 0), (5_000_000, 500_000)] {
+        let at = Nanos(rows[0].completion.0 + pause);
+        let second = Request::new(1, at, Op::Read, 5000, 1);
+        let (rows, ..) = run("g2", &keys, &[first.clone(), second]);
+        assert_eq!(rows[1].parts.other, Nanos(other));
+    }
+}
+
+#[test]
 fn an_adaptive_sled_comes_near_the_better_of_both_worlds() {
     let power_of = |mean_s: f64, keys: &Keys<'_>| {
         let requests = poisson(6_000_000, 4000, mean_s, 8, 10);
@@ -564,6 +588,11 @@ fn a_read_of_a_part_of_a_block_powers_the_tips_that_hold_it() {
     request.extents = extents.into_iter().collect();
     let ((all, _), (some, _)) = (tips_j(&[], &[request.clone()]), tips_j(&keys, &[request]));
     close(some / all, (13.0 / 64.0 + 3.0) / 4.0, 1e-4);
+    // Compressed, as much less.
+    let both = [keys[0], ("power.compressed_to", "0.5")];
+    let (less, _) = tips_j(&both, &[Request::new(0, Nanos::ZERO, Op::Read, 0, 1)]);
+    let (block, _) = tips_j(&[], &[Request::new(0, Nanos::ZERO, Op::Read, 0, 1)]);
+    close(less / block, 0.5 * 13.0 / 64.0, 1e-4);
 }
 
 #[test]
@@ -633,7 +662,9 @@ fn a_read_from_the_buffer_starts_no_spindle() {
         read(1, 1000, 4000),
         read(2, 2000, 9_000_000),
     ];
-    let (rows, ..) = run("atlas10k", &keys, &requests);
+    let (rows, energy, _) = run("atlas10k", &keys, &requests);
+    // It stands still until the third, but for 200 ms and what it reads first.
+    assert!((1.76..1.79).contains(&energy.inactive_j), "{energy:?}");
     assert_eq!(rows[1].parts.other, Nanos::ZERO);
     assert!(rows[1].response() < Nanos(2_000_000));
     assert_eq!(rows[2].parts.other, Nanos(40_000_000));
@@ -643,6 +674,54 @@ fn a_read_from_the_buffer_starts_no_spindle() {
     assert!(rows[0].response() < Nanos(2_000_000));
     close(energy.startup_j, 20.0 * 0.040, 1e-9);
     assert!(energy.destage_j > 0.0);
+}
+
+#[test]
+fn the_states_of_a_disk_with_a_buffer_fill_the_time() {
+    // Hits and buffered writes among others, in bursts with pauses.
+    for (policy, seed) in [("'immediate'", 20), ("'timeout'", 21), ("'adaptive'", 22)] {
+        let mut keys = disk_keys(&[("power.policy", policy)]);
+        if policy == "'timeout'" {
+            keys.push(("power.timeout_ms", "300"));
+        }
+        // So that each state has one power.
+        keys.retain(|(key, _)| *key != "power.seek_w" && *key != "power.transfer_w");
+        keys.extend([("power.seek_w", "7.5"), ("power.transfer_w", "7.5")]);
+        let mut random = Stream::new(seed, "bursts");
+        let mut at = 0;
+        let requests: Vec<Request> = (0..600)
+            .map(|id| {
+                at += random.below(if random.chance(0.3) {
+                    3_000_000_000
+                } else {
+                    10_000_000
+                });
+                let op = if random.chance(0.6) {
+                    Op::Read
+                } else {
+                    Op::Write
+                };
+                let lbn = if random.chance(0.6) {
+                    4000
+                } else {
+                    random.below(17_000_000)
+                };
+                Request::new(id, Nanos(at), op, lbn, 8)
+            })
+            .collect();
+        let mut model = model("atlas10k", &keys);
+        run_open(&mut *model, &requests);
+        let end = Nanos(at + 10_000_000_000);
+        let energy = energy(&*model, end);
+        let turning_j = energy.total_j() - energy.inactive_j - energy.startup_j;
+        let all_s = turning_j / 7.5 + energy.inactive_j / 1.0 + energy.startup_j / 20.0;
+        close(all_s, end.s(), 1e-6);
+        let standing = energy.inactive_j / end.s();
+        assert!(
+            standing > if policy == "'immediate'" { 0.8 } else { 0.3 },
+            "{policy} {standing}"
+        );
+    }
 }
 
 #[test]

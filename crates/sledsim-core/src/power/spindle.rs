@@ -132,10 +132,12 @@ impl Spindle {
         (at.since(self.since) - inactive, inactive)
     }
 
-    /// It has something to do until `until`, if not for the mechanics: a
-    /// request to answer, or data to take.
-    pub fn engage(&mut self, until: Nanos) {
-        self.engaged = self.engaged.max(until);
+    /// From `at` to `until` it has something to do, if not for the mechanics: a
+    /// request to answer, or data to take. Standing still it goes on to.
+    pub fn engage(&mut self, at: Nanos, until: Nanos) {
+        if !self.watch.is_inactive(self.idle(at)) {
+            self.engaged = self.engaged.max(until);
+        }
     }
 
     /// It is to read ahead until `until`, unless something else comes.

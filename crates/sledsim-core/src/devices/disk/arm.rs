@@ -50,9 +50,9 @@ impl Disk {
     }
 
     /// As [`Spindle::engage`].
-    pub(super) fn engage(&mut self, until: Nanos) {
+    pub(super) fn engage(&mut self, at: Nanos, until: Nanos) {
         if let Some(spindle) = &mut self.spindle {
-            spindle.engage(until);
+            spindle.engage(at, until);
         }
     }
 

@@ -285,7 +285,7 @@ impl Controller {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
         self.answered = self.answered.max(completion);
-        self.disk.engage(completion);
+        self.disk.engage(row.start, completion);
         answers.done(&row);
     }
 

@@ -87,7 +87,7 @@ impl Controller {
         crossed = crossed.max(self.fits_at(extent));
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
-        self.disk.engage(until);
+        self.disk.engage(moved.end, until);
         self.dirty.push_back(Dirty {
             extent,
             crossed,
