@@ -691,11 +691,12 @@ fn the_states_of_a_disk_with_a_buffer_fill_the_time() {
         let mut at = 0;
         let requests: Vec<Request> = (0..600)
             .map(|id| {
-                at += random.below(if random.chance(0.3) {
+                let most = if random.chance(0.3) {
                     3_000_000_000
                 } else {
                     10_000_000
-                });
+                };
+                at += random.below(most);
                 let op = if random.chance(0.6) {
                     Op::Read
                 } else {
