@@ -24,6 +24,7 @@ pub mod load;
 pub mod mechanism;
 pub mod model;
 pub mod parallel;
+pub mod power;
 pub mod random;
 pub mod request;
 pub mod row;

@@ -10,7 +10,20 @@ use sledsim_core::random::Stream;
 use sledsim_core::request::{Op, Request};
 use sledsim_core::units::Nanos;
 
-const CASES: [(&str, &[(&str, &str)]); 12] = [
+/// Power of a disk, with a spindle that stops soon.
+const STOPS: &[(&str, &str)] = &[
+    ("power.seek_w", "12.5"),
+    ("power.transfer_w", "12"),
+    ("power.idle_w", "7.5"),
+    ("power.standby_w", "1"),
+    ("power.spin_up_w", "20"),
+    ("power.spin_up_ms", "40"),
+    ("power.policy", "'timeout'"),
+    ("power.timeout_ms", "30"),
+    ("power.starts", "'off'"),
+];
+
+const CASES: [(&str, &[(&str, &str)]); 15] = [
     ("g2", &[]),
     ("g1", &[]),
     ("g3", &[("direction", "'best_run'")]),
@@ -35,6 +48,12 @@ const CASES: [(&str, &[(&str, &str)]); 12] = [
         &[("zero_latency_read", "false"), ("write_settle_ms", "-0.2")],
     ),
     ("superdisk", &[]),
+    ("atlas10k", STOPS),
+    (
+        "g2",
+        &[("power.policy", "'immediate'"), ("power.starts", "'off'")],
+    ),
+    ("g3", &[("power.policy", "'adaptive'"), ("idle", "'coast'")]),
 ];
 
 /// The mechanism of a device: its arm or its sled.

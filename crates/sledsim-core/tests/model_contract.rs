@@ -74,6 +74,33 @@ fn buffered_disk() -> Box<dyn Model> {
     device("atlas10k", &[]).build(&fcfs).0
 }
 
+/// One whose spindle stops soon, with its buffer.
+fn buffered_disk_that_stops() -> Box<dyn Model> {
+    let overrides = [
+        ("power.seek_w", "12.5"),
+        ("power.transfer_w", "12"),
+        ("power.idle_w", "7.5"),
+        ("power.standby_w", "1"),
+        ("power.spin_up_w", "20"),
+        ("power.spin_up_ms", "40"),
+        ("power.policy", "'adaptive'"),
+        ("power.timeout_ms", "5"),
+        ("power.starts", "'off'"),
+    ];
+    device("atlas10k", &overrides).build(&fcfs).0
+}
+
+/// A sled that goes inactive at once and lets few tips work.
+fn sled_that_saves() -> Box<dyn Model> {
+    let overrides = [
+        ("power.policy", "'immediate'"),
+        ("power.max_active_tips", "256"),
+        ("power.starts", "'off'"),
+        ("power.on_at_ms", "3"),
+    ];
+    device("g2", &overrides).build(&fcfs).0
+}
+
 /// One whose buffer is a window, with commands and overheads on a bus that
 /// reads keep.
 fn buffered_disk_that_streams() -> Box<dyn Model> {
@@ -238,7 +265,7 @@ fn buffered_disk_behind_a_host() -> Box<dyn Model> {
     scheduled("atlas10k", &[], "fcfs(host=c_look)")
 }
 
-const MODELS: [(&str, Make); 19] = [
+const MODELS: [(&str, Make); 21] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -247,6 +274,8 @@ const MODELS: [(&str, Make); 19] = [
     ("sled behind a host", sled_behind_a_host),
     ("buffered disk behind a host", buffered_disk_behind_a_host),
     ("buffered disk", buffered_disk),
+    ("buffered disk that stops", buffered_disk_that_stops),
+    ("sled that saves", sled_that_saves),
     ("buffered disk that streams", buffered_disk_that_streams),
     (
         "buffered disk alone on its bus",

@@ -13,6 +13,7 @@ use crate::keys::{Keys, nearest};
 use crate::layouts::Laid;
 use crate::model::Model;
 use crate::parallel::free::{Background, TaskSpec};
+use crate::power::Start;
 use crate::schedulers::{Choice as SchedulerChoice, Scheduler};
 use crate::station::{Batching, Interface, Station};
 use crate::units::BLOCK_BYTES;
@@ -123,9 +124,29 @@ fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kin
     let children = keys.u32("children", 1..=1000)?;
     let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
     let child = table(keys, "child")?;
-    let children = (0..children)
-        .map(|index| Device::read(&format!("{name}.child{index}"), child.clone(), beside))
-        .collect::<Result<Vec<_>>>()?;
+    let read = |index: u32, keys: Keys| Device::read(&format!("{name}.child{index}"), keys, beside);
+    let first = read(0, child.clone())?;
+    let in_turn = keys.opt_choice(
+        "start",
+        &[("together", None), ("in_turn", Some(first.start()))],
+    )?;
+    if in_turn
+        .flatten()
+        .is_some_and(|start| start == Start::default())
+    {
+        let must = "\"in_turn\" must come with [child.power] starts = \"off\"";
+        return Err(keys.refuse("start", must));
+    }
+    let mut all = vec![first];
+    for index in 1..children {
+        let mut child = child.clone();
+        if let Some(start) = in_turn.flatten() {
+            let on_at_ms = start.in_turn(index).ms();
+            child.set("power.on_at_ms", on_at_ms.into(), "start = \"in_turn\"")?;
+        }
+        all.push(read(index, child)?);
+    }
+    let children = all;
     let child_blocks = children[0].blocks();
     if child_blocks < unit_blocks {
         let must = format!("must be at most the {child_blocks} blocks of the child");
@@ -365,9 +386,9 @@ impl Device {
                 self.name
             )));
         }
-        if matches!(mems.batching, Batching::Window(_)) {
+        if matches!(mems.batching, Batching::Window(_) | Batching::Adjacent) {
             return Err(Error::Key(format!(
-                "background: '{}' groups commands ([batching] kind = \"window\"), and tasks live \
+                "background: '{}' groups commands ([batching] kind = \"window\" or \"adjacent\"), and tasks live \
                  off single requests only; they need kind = \"explicit\" or \"none\"",
                 self.name
             )));
@@ -382,6 +403,15 @@ impl Device {
     #[must_use]
     pub fn has_background(&self) -> bool {
         self.background.is_some()
+    }
+
+    /// How it is at time zero.
+    fn start(&self) -> Start {
+        match &self.kind {
+            Kind::Mems(mems) => mems.behaviour.start,
+            Kind::Disk(disk) => disk.power.map_or_else(Start::default, |power| power.start),
+            _ => Start::default(),
+        }
     }
 
     /// Its layout, if it was laid out.

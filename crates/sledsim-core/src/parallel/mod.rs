@@ -64,7 +64,7 @@ impl Parallel {
     /// p: blocks that can be accessed at once (Table 2).
     #[must_use]
     pub fn parallelism(&self) -> u32 {
-        self.geometry.blocks_per_row
+        self.geometry.blocks_per_pass
     }
 
     /// N: squares (Table 2).

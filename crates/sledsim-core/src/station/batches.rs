@@ -1,6 +1,7 @@
 //! Batches: commands that a station serves together.
 //!
-//! Two ways lead to one (CMU-CS-03-125, section 3.3). The host links the
+//! Two ways lead to one (CMU-CS-03-125, section 3.3), and a third has a page of
+//! its own: `merging`. The host links the
 //! commands: they wait until the last one is there. Or the device holds back
 //! the first command for a window of time: when it is over and the mechanism is
 //! free, all that is ready is grouped, in the order of arrival; with a command
@@ -13,6 +14,7 @@
 //! is complete when the last of its blocks has crossed the bus, a write with its
 //! last pass. A pass's energy is shared by blocks.
 
+use super::merging::Merging;
 use super::plain::Station;
 use crate::error::Result;
 use crate::keys::{Keys, Range};
@@ -34,6 +36,8 @@ pub enum Batching {
     Explicit,
     /// Those that are ready so long after the first, whatever their links.
     Window(Nanos),
+    /// Those that wait and lie side by side with the one that is picked.
+    Adjacent,
 }
 
 impl Batching {
@@ -49,6 +53,7 @@ impl Batching {
         let named = [
             ("explicit", Self::Explicit),
             ("window", window),
+            ("adjacent", Self::Adjacent),
             ("none", Self::None),
         ];
         let mut kind = keys.choice("kind", &named)?;
@@ -70,6 +75,7 @@ pub(super) struct Batches {
     open: Vec<(u32, usize)>,
     store: Store,
     served: Served,
+    pub(super) merging: Merging,
     grouping: Grouping,
 }
 
@@ -279,6 +285,21 @@ impl<M: Mechanism> Station<M> {
             self.scheduler.push(next, &self.mechanism);
             self.waiting += 1;
         }
+    }
+
+    /// What the scheduler picked, with those that lie side by side with it.
+    pub(super) fn merge(&mut self, picked: Waiting) -> Waiting {
+        let Batches { merging, store, .. } = &mut self.batches;
+        merging.gather(&picked);
+        if merging.group.len() < 2 {
+            return picked;
+        }
+        let others = merging.group.len() - 1;
+        self.waiting -= others;
+        self.in_batches += others;
+        let slot = store.slot();
+        store.slots[slot].append(&mut merging.group);
+        store.whole(slot)
     }
 
     /// Serves a batch from `at` on.

@@ -9,6 +9,7 @@
 mod batches;
 mod buffer;
 mod buffered;
+mod merging;
 mod plain;
 mod segments;
 

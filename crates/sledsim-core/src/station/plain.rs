@@ -143,20 +143,34 @@ impl<M: Mechanism> Station<M> {
         if matches!(self.batching, Batching::Window(_)) {
             self.gather(at);
         }
+        let merges = self.batching == Batching::Adjacent;
         while self
             .incoming
             .front()
             .is_some_and(|w| w.ready + self.window <= at)
         {
             if let Some(waiting) = self.incoming.pop_front() {
+                if merges {
+                    self.batches.merging.add(&waiting);
+                }
                 self.scheduler.push(waiting, &self.mechanism);
                 self.waiting += 1;
             }
         }
-        let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
-            return;
+        let waiting = loop {
+            let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
+                return;
+            };
+            if !(merges && self.batches.merging.was_taken(&waiting)) {
+                break waiting;
+            }
         };
         self.waiting -= 1;
+        let waiting = if merges { self.merge(waiting) } else { waiting };
+        if self.waiting == 0 && merges && self.batches.merging.has_taken() {
+            while self.scheduler.pop(at, &self.mechanism).is_some() {}
+            self.batches.merging.forget();
+        }
         if waiting.request.flags.linked {
             return self.serve_batch(at, waiting, answers);
         }

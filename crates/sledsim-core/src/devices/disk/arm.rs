@@ -4,16 +4,18 @@
 use super::drive::{Arm, Drive};
 use crate::mechanism::{Mechanism, Place, Service, Span, Step};
 use crate::model::Energy;
+use crate::power::{Cause, DiskPower, Spindle};
 use crate::request::Request;
 use crate::row::Parts;
 use crate::units::Nanos;
 use std::sync::Arc;
 
-/// A disk as a [`Mechanism`]. It does not model power.
+/// A disk as a [`Mechanism`]. Without power it always turns and draws nothing.
 #[derive(Clone, Debug)]
 pub struct Disk {
     drive: Arc<Drive>,
     arm: Arm,
+    spindle: Option<Box<Spindle>>,
 }
 
 impl Disk {
@@ -23,7 +25,51 @@ impl Disk {
         Self {
             drive,
             arm: Arm::default(),
+            spindle: None,
         }
+    }
+
+    /// The same disk with states of power, if there are any.
+    #[must_use]
+    pub fn with_power(mut self, power: Option<DiskPower>) -> Self {
+        self.spindle = power.map(|power| Box::new(Spindle::new(power)));
+        self
+    }
+
+    /// How long work that comes at `at` waits for the spindle.
+    #[must_use]
+    pub fn delay(&self, at: Nanos) -> Nanos {
+        (self.spindle.as_ref()).map_or(Nanos::ZERO, |spindle| spindle.delay(at))
+    }
+
+    /// It is to read ahead until `until`.
+    pub(super) fn expect(&mut self, until: Nanos) {
+        if let Some(spindle) = &mut self.spindle {
+            spindle.expect(until);
+        }
+    }
+
+    /// As [`Spindle::engage`].
+    pub(super) fn engage(&mut self, at: Nanos, until: Nanos) {
+        if let Some(spindle) = &mut self.spindle {
+            spindle.engage(at, until);
+        }
+    }
+
+    /// As [`Spindle::begin`].
+    pub(super) fn begin(&mut self, at: Nanos) -> (Nanos, f64) {
+        (self.spindle.as_mut()).map_or((Nanos::ZERO, 0.0), |spindle| spindle.begin(at))
+    }
+
+    /// As [`Spindle::work`].
+    pub(super) fn work(
+        &mut self,
+        from_to: [Nanos; 2],
+        seek_transfer: [Nanos; 2],
+        cause: Cause,
+    ) -> f64 {
+        let spindle = self.spindle.as_mut();
+        spindle.map_or(0.0, |spindle| spindle.work(from_to, seek_transfer, cause))
     }
 
     /// What it is made of: plans passes without moving anything.
@@ -63,16 +109,23 @@ impl Mechanism for Disk {
             return Nanos::ZERO;
         };
         let how = self.drive.access(request.op);
-        let pass = (self.drive).pass(at, self.arm, how, extent.lbn, extent.blocks);
+        let turns = at + self.delay(at);
+        let pass = (self.drive).pass(turns, self.arm, how, extent.lbn, extent.blocks);
         pass.first - at
     }
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let mut parts = Parts::default();
-        let (mut now, mut passes) = (at, 0);
+        let (delay, mut energy_j) = self.begin(at);
+        parts.other = delay;
+        let (mut now, mut passes) = (at + delay, 0);
+        let drive = Arc::clone(&self.drive);
         let how = self.drive.access(request.op);
         for &extent in &request.extents {
-            for pass in self.drive.passes(now, self.arm, how, extent) {
+            for pass in drive.passes(now, self.arm, how, extent) {
+                let took = [pass.seek, pass.transfer];
+                let pass_j = self.work([now, pass.end], took, Cause::Request);
+                energy_j += pass_j;
                 parts.seek += pass.seek;
                 parts.head_switch += pass.head_switch;
                 parts.settle += pass.settle;
@@ -85,6 +138,7 @@ impl Mechanism for Disk {
                     lbn: pass.lbn,
                     blocks: pass.blocks,
                     end: pass.end - at,
+                    energy_j: pass_j,
                     ..Step::default()
                 });
                 passes += 1;
@@ -94,6 +148,7 @@ impl Mechanism for Disk {
         Service {
             parts,
             passes,
+            energy_nj: (energy_j * 1e9 + 0.5) as u64,
             ..Service::default()
         }
     }
@@ -111,15 +166,15 @@ impl Mechanism for Disk {
         i64::from(self.arm.cylinder)
     }
 
-    fn at_least(&self, _at: Nanos, major: i64) -> Nanos {
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
         let last = i64::from(self.drive.seeks.longest());
         let distance = (major.clamp(0, last) as u32).abs_diff(self.arm.cylinder);
         let gain_ns = self.drive.write_settle_ns.min(0);
         let time = self.drive.seeks.at_least(distance);
-        Nanos(time.0.saturating_add_signed(gain_ns))
+        self.delay(at) + Nanos(time.0.saturating_add_signed(gain_ns))
     }
 
-    fn energy(&self, _until: Nanos) -> Energy {
-        Energy::default()
+    fn energy(&self, until: Nanos) -> Energy {
+        (self.spindle.as_ref()).map_or_else(Energy::default, |spindle| spindle.energy(until))
     }
 }

@@ -55,7 +55,7 @@ impl Calculator {
     /// A calculator for the disk that `spec` describes.
     #[must_use]
     pub fn new(spec: &DiskSpec) -> Self {
-        let disk = spec.disk();
+        let disk = spec.disk().with_power(None);
         let geometry = &disk.drive().geometry;
         let rotation = disk.drive().rotation;
         let zones = spec.zones().iter().enumerate().map(|(index, zone)| {

@@ -13,6 +13,7 @@ use super::sparing::{self, Sparing};
 use crate::error::Result;
 use crate::keys::{Keys, Range};
 use crate::model::Model;
+use crate::power::DiskPower;
 use crate::schedulers::Scheduler;
 use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
@@ -32,6 +33,8 @@ pub struct DiskSpec {
     pub drive: Arc<Drive>,
     /// Bus, overheads and buffer.
     pub settings: Settings,
+    /// What it draws, and when its spindle stands still.
+    pub power: Option<DiskPower>,
     surfaces: u32,
     cylinders: u32,
     zones: Vec<ZoneSpec>,
@@ -89,6 +92,7 @@ impl DiskSpec {
         Ok(Self {
             drive: Arc::new(drive),
             settings: Settings::read(keys)?,
+            power: DiskPower::read(keys)?,
             surfaces,
             cylinders,
             zones,
@@ -98,7 +102,7 @@ impl DiskSpec {
     /// The mechanical part as a mechanism.
     #[must_use]
     pub fn disk(&self) -> Disk {
-        Disk::new(Arc::clone(&self.drive))
+        Disk::new(Arc::clone(&self.drive)).with_power(self.power)
     }
 
     /// The zones, from the outer edge inwards.

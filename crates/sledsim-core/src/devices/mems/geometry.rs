@@ -40,6 +40,9 @@ pub struct Geometry {
     pub tracks: u32,
     /// Blocks in a row: read at once by the active tips.
     pub blocks_per_row: u32,
+    /// Blocks that may be accessed in one pass: a whole row, unless fewer tips may
+    /// be active now than the map was laid out for.
+    pub blocks_per_pass: u32,
     /// Bits passed per row: servo and tip sector.
     pub row_bits: u32,
     /// Servo bits before a tip sector.
@@ -126,6 +129,7 @@ impl Geometry {
             rows,
             tracks: media.tips / media.active_tips,
             blocks_per_row: media.active_tips / media.tips_per_lbn,
+            blocks_per_pass: media.active_tips / media.tips_per_lbn,
             row_bits,
             servo_bits: media.servo_bits,
             x_offset: cylinders / 2,

@@ -20,7 +20,7 @@ pub struct Pass {
     /// First block; the others are under the tips after its, but where a layout
     /// cut the request not the next LBNs.
     pub lbn: u64,
-    /// Blocks, at most as many as fit a row.
+    /// Blocks, at most as many as may be accessed in one pass.
     pub blocks: u32,
 }
 
@@ -75,13 +75,14 @@ impl Iterator for Passes<'_> {
         let square = |place: &Location| place.track * width + place.cell;
         let first = square(&place);
         let mut cell = place.cell;
+        let most = self.geometry.blocks_per_pass;
         loop {
-            let taken = (width - cell).min(width - pass.blocks);
+            let taken = (width - cell).min(most - pass.blocks);
             let taken = taken.min(self.rest.blocks);
             pass.blocks += taken;
             self.rest.lbn += u64::from(taken);
             self.rest.blocks -= taken;
-            if pass.blocks == width || !self.has_more() {
+            if pass.blocks == most || !self.has_more() {
                 return Some(pass);
             }
             let next = self.geometry.locate(self.rest.lbn);

@@ -6,6 +6,7 @@ use super::motion::{Direction, Motion, State};
 use crate::mechanism::{Mechanism, Place, Service, Span, Step};
 use crate::model::Energy;
 use crate::parallel::{Parallel, Planner};
+use crate::power::{self, Savings, Start, Watch};
 use crate::request::Request;
 use crate::row::Parts;
 use crate::units::Nanos;
@@ -66,12 +67,16 @@ pub struct Behaviour {
     pub idle: Idle,
     /// Where it parks.
     pub park: Park,
-    /// Idle time after which it parks; [`Nanos::MAX`] for never.
-    pub inactive_after: Nanos,
+    /// When it parks.
+    pub policy: power::Choice,
+    /// How it is at time zero.
+    pub start: Start,
     /// Time to wake from the parked state, in s.
     pub startup_s: f64,
     /// Power by state.
     pub power: Power,
+    /// What saves energy.
+    pub savings: Savings,
 }
 
 /// A sled as a [`Mechanism`].
@@ -82,8 +87,10 @@ pub struct Sled<K> {
     parked: State,
     /// Where the last request left it.
     state: State,
-    /// When the last request left it.
+    /// When the last request left it; before the first, when it is ready.
     free: Nanos,
+    /// When it parks.
+    watch: Watch,
     energy: Energy,
     plans: Option<Box<Plans>>,
 }
@@ -104,7 +111,7 @@ struct Plans {
 }
 
 impl<K: Kinematics> Sled<K> {
-    /// A sled at its park position, awake, at time zero.
+    /// A sled at its park position at time zero, awake if it does not start off.
     #[must_use]
     pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
@@ -113,7 +120,8 @@ impl<K: Kinematics> Sled<K> {
             behaviour,
             parked,
             state: parked,
-            free: Nanos::ZERO,
+            free: behaviour.start.ready,
+            watch: Watch::new(&behaviour.policy),
             energy: Energy::default(),
             plans: None,
         }
@@ -185,11 +193,15 @@ impl<K: Kinematics> Sled<K> {
         self.state = state;
     }
 
-    /// The state at `at`, and the time it takes to wake first.
+    /// The state at `at`, and the time it takes to wake first, or to be ready for
+    /// the first time.
     fn state_at(&self, at: Nanos) -> (State, f64) {
         let idle = at.since(self.free);
-        if idle >= self.behaviour.inactive_after {
+        if self.watch.is_inactive(idle) {
             return (self.parked, self.behaviour.startup_s);
+        }
+        if at < self.free {
+            return (self.parked, self.free.since(at).s());
         }
         match self.behaviour.idle {
             Idle::Hold => (self.state, 0.0),
@@ -202,9 +214,8 @@ impl<K: Kinematics> Sled<K> {
         if idle == Nanos::ZERO {
             return (0.0, 0.0);
         }
-        let ready = idle.min(self.behaviour.inactive_after);
+        let (ready, inactive) = self.watch.split(idle);
         let power = &self.behaviour.power;
-        let inactive = idle - ready;
         (
             1e-3 * power.idle_mw * ready.s(),
             1e-3 * power.inactive_mw * inactive.s(),
@@ -295,7 +306,15 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let (state, startup_s) = self.state_at(at);
-        let (idle_j, inactive_j) = self.idle_energy_j(at.since(self.free));
+        let idle = at.since(self.free);
+        let (idle_j, inactive_j) = self.idle_energy_j(idle);
+        // What the first start takes is not the request's.
+        let woken_s = if self.watch.is_inactive(idle) {
+            startup_s
+        } else {
+            0.0
+        };
+        self.watch.ended(idle);
         let rule = self.behaviour.direction;
         let from = steps.len();
         self.state = state;
@@ -319,7 +338,8 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         }
 
         let power = &self.behaviour.power;
-        let all_tips = self.motion.geometry.blocks_per_row;
+        let most_blocks = self.motion.geometry.blocks_per_pass;
+        let tips_per_tip = self.behaviour.savings.tips_per_tip(request);
         let mut parts = Parts::default();
         let (mut seek_j, mut transfer_j) = (0.0, 0.0);
         let mut end = Nanos::from_s(startup_s);
@@ -327,18 +347,18 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         for step in &mut steps[from..] {
             parts = parts + step.parts(end);
             end = step.end;
-            let tips = self.motion.geometry.tips_per_lbn
-                * match power.tips_powered {
-                    TipsPowered::Used => step.blocks,
-                    TipsPowered::All => all_tips,
-                };
+            let per_lbn = self.motion.geometry.tips_per_lbn;
+            let tips = match power.tips_powered {
+                TipsPowered::Used => tips_per_tip * f64::from(per_lbn * step.blocks),
+                TipsPowered::All => f64::from(per_lbn * most_blocks),
+            };
             let seek_mj = power.active_mw * step.seek_s;
-            let transfer_mj = (power.active_mw + power.tip_mw * f64::from(tips)) * step.transfer_s;
+            let transfer_mj = (power.active_mw + power.tip_mw * tips) * step.transfer_s;
             step.energy_j = 1e-3 * (seek_mj + transfer_mj);
             seek_j += seek_mj;
             transfer_j += transfer_mj;
         }
-        let startup_j = 1e-3 * power.startup_mw * startup_s;
+        let startup_j = 1e-3 * power.startup_mw * woken_s;
         let (seek_j, transfer_j) = (1e-3 * seek_j, 1e-3 * transfer_j);
         self.energy.idle_j += idle_j;
         self.energy.inactive_j += inactive_j;
@@ -390,7 +410,13 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let geometry = &self.motion.geometry;
         let blocks = match span {
-            Span::Row => u64::from(geometry.blocks_per_row),
+            Span::Row => {
+                // As much of it as may be accessed in one pass.
+                let row = u64::from(geometry.blocks_per_row);
+                let pass = u64::from(geometry.blocks_per_pass);
+                let into = (lbn % row / pass + 1) * pass;
+                return lbn - lbn % row + into.min(row);
+            }
             Span::Track => geometry.blocks_per_track(),
             Span::Cylinder => geometry.blocks_per_cylinder(),
         };
@@ -413,9 +439,11 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn energy(&self, until: Nanos) -> Energy {
         let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
+        let start_s = self.behaviour.start.starting(until).s();
         Energy {
             idle_j: self.energy.idle_j + idle_j,
             inactive_j: self.energy.inactive_j + inactive_j,
+            startup_j: self.energy.startup_j + 1e-3 * self.behaviour.power.startup_mw * start_s,
             ..self.energy
         }
     }

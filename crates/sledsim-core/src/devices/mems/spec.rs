@@ -13,6 +13,7 @@ use crate::mechanism::Mechanism;
 use crate::model::Model;
 use crate::parallel::Parallel;
 use crate::parallel::free::{Background, FreeTips};
+use crate::power::{Choice as Policy, SledPower};
 use crate::schedulers::Scheduler;
 use crate::station::{Batching, Buffer, Buffered, Interface, Station};
 use crate::units::{BLOCK_BYTES, Nanos};
@@ -81,7 +82,7 @@ impl Mems {
             servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
         };
         let map = keys.choice("lbn_map", &Map::NAMED)?;
-        let geometry = Geometry::new(&media, map)?;
+        let mut geometry = Geometry::new(&media, map)?;
 
         let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
         let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", within(1e-6, 1e12))?;
@@ -142,6 +143,21 @@ impl Mems {
             "inactive_after_ms",
             Range::above(0.0).at_most(f64::INFINITY),
         )?;
+        let startup_s = 1e-3 * keys.f64("startup_ms", milliseconds)?;
+        let power = Power {
+            active_mw: keys.f64("power_active_mw", power)?,
+            idle_mw: keys.f64("power_idle_mw", power)?,
+            inactive_mw: keys.f64("power_inactive_mw", power)?,
+            startup_mw: keys.f64("power_startup_mw", power)?,
+            tip_mw: keys.f64("power_tip_mw", power)?,
+            tips_powered: keys.choice(
+                "tips_powered",
+                &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
+            )?,
+        };
+        let policy = Policy::of_timeout(Nanos::from_ms(inactive_after_ms));
+        let saving = SledPower::read(keys, &geometry, policy, &power, startup_s)?;
+        geometry.blocks_per_pass = saving.blocks_per_pass;
         let behaviour = Behaviour {
             direction: if both_ways {
                 direction
@@ -153,19 +169,11 @@ impl Mems {
                 "park",
                 &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)],
             )?,
-            inactive_after: Nanos::from_ms(inactive_after_ms),
-            startup_s: 1e-3 * keys.f64("startup_ms", milliseconds)?,
-            power: Power {
-                active_mw: keys.f64("power_active_mw", power)?,
-                idle_mw: keys.f64("power_idle_mw", power)?,
-                inactive_mw: keys.f64("power_inactive_mw", power)?,
-                startup_mw: keys.f64("power_startup_mw", power)?,
-                tip_mw: keys.f64("power_tip_mw", power)?,
-                tips_powered: keys.choice(
-                    "tips_powered",
-                    &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
-                )?,
-            },
+            policy: saving.policy,
+            start: saving.start,
+            startup_s,
+            power,
+            savings: saving.savings,
         };
         let interface = Interface {
             overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),

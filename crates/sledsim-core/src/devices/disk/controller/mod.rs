@@ -25,6 +25,9 @@
 //! *Rows.* Waiting for the bus, for room in the buffer and for blocks that are
 //! being read is `queue`. Hits and writes into the buffer have no passes: what
 //! read-ahead and writing back took is in the report only.
+//!
+//! *Power.* Where a disk has states of it, its spindle starts before the
+//! mechanics move for a request or a write in the buffer; `other` in the rows.
 
 mod ahead;
 mod bus;
@@ -41,6 +44,7 @@ use super::drive::{Drive, How};
 use super::geometry::Track;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
+use crate::power::Cause;
 use crate::request::{Extent, Op, Request};
 use crate::row::{Parts, Row};
 use crate::schedulers::{Scheduler, Waiting};
@@ -128,6 +132,8 @@ struct Moved {
     /// its block.
     track: Track,
     full: Option<u64>,
+    /// Energy in J, where it is known.
+    energy_j: f64,
 }
 
 impl Controller {
@@ -279,6 +285,7 @@ impl Controller {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
         self.answered = self.answered.max(completion);
+        self.disk.engage(row.start, completion);
         answers.done(&row);
     }
 
@@ -303,6 +310,7 @@ impl Controller {
             arrive: at,
             track: Track::default(),
             full: None,
+            energy_j: 0.0,
         };
         self.pieces.clear();
         for &extent in extents {
@@ -397,6 +405,7 @@ impl Controller {
         let mut row = self.row(waiting, at);
         row.start = start;
         row.passes = moved.passes;
+        row.energy_nj = (moved.energy_j * 1e9 + 0.5) as u64;
         row.parts = Parts {
             overhead: row.parts.overhead + overhead,
             queue: row.parts.queue + (start - at),
@@ -404,6 +413,12 @@ impl Controller {
             ..moved.parts
         };
         row
+    }
+
+    /// Accounts for what was `moved` from `begin` on; the energy in J.
+    fn spend(&mut self, begin: Nanos, moved: &Moved, cause: Cause) -> f64 {
+        let took = [moved.parts.seek, moved.parts.transfer];
+        self.disk.work([begin, moved.end], took, cause)
     }
 
     /// The mechanics have work until `end`.
@@ -450,10 +465,11 @@ impl Model for Controller {
         Some(&self.disk)
     }
 
-    fn report(&self, _until: Nanos, reports: &mut Vec<Report>) {
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),
             busy: self.busy,
+            energy: self.disk.energy(until),
             ..Report::default()
         });
     }

@@ -3,7 +3,9 @@
 use super::ahead::{Ahead, Followed};
 use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, Moved, Share};
+use crate::devices::disk::drive::Arm;
 use crate::model::Answers;
+use crate::power::Cause;
 use crate::request::{Extent, Op};
 use crate::schedulers::Waiting;
 use crate::units::Nanos;
@@ -25,8 +27,7 @@ impl Controller {
             }
             self.coming.pop_front();
             if let Some(arm) = piece.arm {
-                self.disk.leave(arm);
-                self.busy += piece.end - piece.first;
+                self.read_ahead(arm, &piece);
             }
             let kept = piece.kept();
             if kept.blocks > 0 {
@@ -42,8 +43,18 @@ impl Controller {
             return false;
         };
         piece.segment = self.reading;
+        self.disk.expect(piece.end);
         self.coming.push_back(piece);
         true
+    }
+
+    /// A pass of reading ahead is done, with the arm where it leaves it.
+    fn read_ahead(&mut self, arm: Arm, piece: &Piece) {
+        let reads = piece.end - piece.first;
+        self.disk.leave(arm);
+        self.busy += reads;
+        let took = [Nanos::ZERO, reads];
+        (self.disk).work([piece.first, piece.end], took, Cause::ReadAhead);
     }
 
     /// Ends read-ahead at `at`, or when what was announced is done; when the
@@ -86,10 +97,10 @@ impl Controller {
     /// The arm goes on from where it reads last, whatever is still to be taken
     /// in.
     fn leave_behind(&mut self) {
-        for piece in &mut self.coming {
-            if let Some(arm) = piece.arm.take() {
-                self.disk.leave(arm);
-                self.busy += piece.end - piece.first;
+        for index in 0..self.coming.len() {
+            if let Some(arm) = self.coming[index].arm.take() {
+                let piece = self.coming[index];
+                self.read_ahead(arm, &piece);
             }
         }
     }
@@ -260,8 +271,10 @@ impl Controller {
         let begin = self.segments.get(index).held_to(extent.end());
         let idle = self.free <= at
             && self.coming.is_empty()
-            && !self.ahead.as_ref().is_some_and(Ahead::goes_on);
+            && !self.ahead.as_ref().is_some_and(Ahead::goes_on)
+            && self.disk.delay(at) == Nanos::ZERO;
         if idle && begin < wanted.goal() {
+            self.disk.begin(at);
             self.ahead = Some(wanted.from(begin, at, arm));
             self.reading = index;
         }
@@ -304,14 +317,14 @@ impl Controller {
             overhead = overheads.read_miss[usize::from(self.before.write)];
             self.stop(at).0
         };
-        let moved = self.move_data(start + overhead, &extents, how);
+        let (woken, startup_j) = self.disk.begin(start);
+        let begins = start + woken + overhead;
+        let mut moved = self.move_data(begins, &extents, how);
+        moved.parts.other = woken;
+        moved.energy_j = startup_j + self.spend(begins, &moved, Cause::Request);
         self.occupy(start, moved.end);
 
-        let begin = if segment.is_some() {
-            at
-        } else {
-            start + overhead
-        };
+        let begin = if segment.is_some() { at } else { begins };
         let crossed = self.deliver_read(request.blocks(), held, begin);
         let overhead = overhead + overheads.read_completion;
         let row = self.served(waiting, [at, start, crossed], overhead, &moved);

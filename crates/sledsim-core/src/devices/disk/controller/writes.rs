@@ -4,6 +4,7 @@ use super::ahead::Ahead;
 use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::model::Answers;
+use crate::power::Cause;
 use crate::request::{Extent, Op, Request};
 use crate::schedulers::Waiting;
 use crate::units::Nanos;
@@ -78,12 +79,15 @@ impl Controller {
         let last = self.dirty.back().map(|dirty| dirty.until);
         let mut how = self.drive.access(Op::Write);
         how.goes_on = appends && free > at + overhead && last == Some(free);
-        let begin = free.max(at + overhead);
+        let turns = free + self.disk.begin(free).0;
+        let begin = turns.max(at + overhead);
         let moved = self.write_data(begin, &[extent], how, crossed - bus);
+        self.spend(begin, &moved, Cause::Destage);
         self.occupy(begin, moved.end);
         crossed = crossed.max(self.fits_at(extent));
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
+        self.disk.engage(moved.end, until);
         self.dirty.push_back(Dirty {
             extent,
             crossed,
@@ -159,7 +163,8 @@ impl Controller {
         let overheads = self.settings.overheads;
         let overhead = overheads.write_miss[usize::from(self.before.write)];
         let free = self.stop(at).0;
-        let start = free + overhead;
+        let (woken, startup_j) = self.disk.begin(free);
+        let start = free + woken + overhead;
         for &extent in &request.extents {
             self.overwrite(extent, None);
         }
@@ -172,7 +177,9 @@ impl Controller {
         let bus = bus_time.bus(u64::from(request.blocks()));
         let crossed = self.bus.take(start + fixed, start + fixed + bus);
         let how = self.drive.access(Op::Write);
-        let moved = self.write_data(start, &request.extents, how, crossed - bus);
+        let mut moved = self.write_data(start, &request.extents, how, crossed - bus);
+        moved.parts.other = woken;
+        moved.energy_j = startup_j + self.spend(start, &moved, Cause::Request);
         self.occupy(free, moved.end);
         let end = moved.end.max(crossed);
         let overhead = overhead + overheads.write_completion;

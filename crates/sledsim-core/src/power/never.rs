@@ -1,0 +1,18 @@
+//! Never: the device stays ready.
+
+use super::Policy;
+use crate::units::Nanos;
+
+/// Never inactive.
+#[derive(Clone, Copy, Debug)]
+pub struct Never;
+
+impl Policy for Never {
+    fn inactive_after(&self) -> Nanos {
+        Nanos::MAX
+    }
+
+    fn boxed(&self) -> Box<dyn Policy> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,60 @@
+//! How a device is at time zero.
+
+use crate::error::Result;
+use crate::keys::{Keys, Range};
+use crate::units::Nanos;
+
+/// When power comes on, and how long it takes until the device is ready. What
+/// arrives before waits; off, it draws nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// When power comes on.
+    pub on_at: Nanos,
+    /// When the device is ready.
+    pub ready: Nanos,
+}
+
+impl Start {
+    /// Reads `starts`, `on_at_ms` and `initialise_ms` from the table `[power]`;
+    /// a device takes `startup` from power on, unless it says otherwise. Ready
+    /// at time zero without the keys.
+    ///
+    /// # Errors
+    /// The key that is not allowed.
+    pub fn read(keys: &mut Keys, startup: Nanos) -> Result<Self> {
+        let is_off = keys.opt_choice("starts", &[("ready", false), ("off", true)])?;
+        let ms = Range::at_least(0.0).at_most(1e9);
+        if is_off != Some(true) {
+            for key in ["on_at_ms", "initialise_ms"] {
+                if keys.has(key) {
+                    return Err(keys.refuse(key, "must come with starts = \"off\" only"));
+                }
+            }
+            return Ok(Self::default());
+        }
+        let on_at = keys
+            .opt_f64("on_at_ms", ms)?
+            .map_or(Nanos::ZERO, Nanos::from_ms);
+        let takes = keys
+            .opt_f64("initialise_ms", ms)?
+            .map_or(startup, Nanos::from_ms);
+        Ok(Self {
+            on_at,
+            ready: on_at + takes,
+        })
+    }
+
+    /// When power comes on for the device number `index` of those that start one
+    /// after the other, of which this is number 0.
+    #[must_use]
+    pub fn in_turn(&self, index: u32) -> Nanos {
+        let takes = self.ready - self.on_at;
+        self.on_at + Nanos(takes.0.saturating_mul(u64::from(index)))
+    }
+
+    /// How much of the time until `until` it was starting.
+    #[must_use]
+    pub fn starting(&self, until: Nanos) -> Nanos {
+        until.min(self.ready).since(self.on_at)
+    }
+}

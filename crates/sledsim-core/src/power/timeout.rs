@@ -1,0 +1,22 @@
+//! Timeout: the device goes inactive after a fixed idle time.
+//!
+//! With the break-even time as the timeout it never spends more than twice
+//! what it would if it knew how long each period lasts (Karlin et al.,
+//! "Competitive randomized algorithms for nonuniform problems", 1994).
+
+use super::Policy;
+use crate::units::Nanos;
+
+/// Inactive after this idle time.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout(pub Nanos);
+
+impl Policy for Timeout {
+    fn inactive_after(&self) -> Nanos {
+        self.0
+    }
+
+    fn boxed(&self) -> Box<dyn Policy> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,168 @@
+"""Power from Python and the command line: studies against closed forms, refusals, the example."""
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sledsim as ss
+from sledsim import power
+
+from tests.example_runs import EXAMPLES, run_twice
+
+SCRIPT = EXAMPLES / "power_study.py"
+BARE: dict[str, Any] = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
+ROW_S = 90 / 700e3  # of g2: servo and tip sector at 700 kbit/s
+
+
+def run_cli(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "sledsim", "run", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_scenario_saves_what_its_idle_time_allows() -> None:
+    energies = {}
+    for policy in ("immediate", "never"):
+        done = run_cli(
+            "power-study",
+            "--json",
+            *("--set", "requests=4000"),
+            *("--set", f"device.power.policy={policy}"),
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        summary = json.loads(done.stdout)["summary"]
+        energies[policy] = summary["energy_j"]
+    lazy, ready = energies["immediate"], energies["never"]
+    assert lazy["idle"] == 0
+    # 50 requests a second of about .8 ms leave 96 % idle, of which half the power is saved, less
+    # 50 uJ a wake.
+    wakes = lazy["startup"] / (0.1 * 0.0005)
+    assert 0.9 * 4000 < wakes < 4000
+    assert ready["idle"] == pytest.approx(
+        0.1 * (lazy["inactive"] / 0.05 + wakes * 0.0005), rel=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("device.power.timeout_ms=-5", "device.power.timeout_ms"),
+        ("device.power.policy=later", "'never', 'immediate', 'timeout', 'adaptive'"),
+        ("device.power.small_read_bytes=513", "512"),
+        ("device.power.standby_w=1", "standby_w"),
+    ],
+)
+def test_mistakes_end_with_one_line(setting: str, words: str) -> None:
+    done = run_cli("power-study", "--set", "device.power.policy=timeout", "--set", setting)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    if "later" not in setting:
+        assert words in done.stderr
+
+
+def test_sensing_takes_nine_tenths_of_the_power() -> None:
+    # 1,280 tips of 1 mW, and 100 mW for the sled; CMU-CS-00-136 section 7 says 90 %.
+    assert power.sensing_share(ss.device("g2")) == pytest.approx(1280 / 1380)
+    assert power.sensing_share(ss.device("g2")) == pytest.approx(0.90, abs=0.03)
+
+
+def test_devices_start_in_half_a_millisecond_and_in_25_seconds() -> None:
+    assert power.start_up_s("g2", **BARE) == pytest.approx(0.0005, rel=1e-6)
+    # Up to a revolution, since another angle is met.
+    disk = power.start_up_s("atlas10k", power.DISK_POWER)
+    assert disk == pytest.approx(25, abs=0.006)
+
+
+def test_a_block_again_takes_a_revolution_or_a_turnaround() -> None:
+    through = {"buffer": {"write_back": "none"}, "overheads": {"write_miss_after_write_ms": 0.1}}
+    revolution_ms = 60_000 / 10_025
+    disk = power.rewrite_ms(ss.device("atlas10k", **through), 5_000_000)
+    assert disk == pytest.approx(revolution_ms, rel=1e-6)
+    sled = power.rewrite_ms(ss.device("g2", **BARE), 3_375_000)
+    assert 1e3 * ROW_S + 0.0398 < sled < 1e3 * ROW_S + 0.279 + 0.0143
+
+
+def test_sub_sector_access_saves_its_tips() -> None:
+    load = ss.workload("random", rate=50, requests=500)
+    savings = {saving.name: saving for saving in power.lin2002(load)}
+    assert {name: s.published for name, s in savings.items()} == power.PUBLISHED
+    # A read of one block: 100 mW for some .7 ms, and 64 tips for a row; 16 of them are needed.
+    small = ss.workload(
+        "random", requests=1000, rate=50, read_fraction=1, size="fixed", mean_size_kib=0.5
+    )
+    spent = power.spending(small, ss.device("g2", power={"policy": "never"}))
+    tips_j = 1000 * 0.048 * ROW_S
+    assert savings["sub_sector"].computed == pytest.approx(tips_j / spent.service_j, rel=1e-6)
+    assert savings["sub_sector"].response == 1
+    # Half of the idle power is the most that going inactive saves; random blocks do not meet.
+    assert 0.40 < savings["spin_down"].computed < 0.50
+    assert abs(savings["merging"].computed) < 0.002
+    assert savings["spin_down"].computed <= savings["all"].computed < 0.55
+
+
+def test_more_bits_make_a_bit_cheaper_down_to_the_price_of_its_tip() -> None:
+    device = ss.device("g2", **BARE)
+    prices = [power.energy_per_bit_nj(device, kib) for kib in (0.5, 4, 32, 256, 2048)]
+    assert prices == sorted(prices, reverse=True)
+    # In the end 1,380 mW for the rows of 10 KiB, and turnarounds between them.
+    full = 1e9 * 1.380 * ROW_S / (20 * 512 * 8)
+    assert full < prices[-1] < 1.05 * full
+
+
+def test_power_keys_cost_nothing_where_they_change_nothing() -> None:
+    load = ss.workload("random", rate=300, requests=2000)
+    plain = ss.simulate(load, ss.device("atlas10k")).summary
+    kept = ss.simulate(load, ss.device("atlas10k", power=power.DISK_POWER)).summary
+    assert plain["response_time_ms"] == kept["response_time_ms"]
+    assert plain["energy_j"]["total"] == 0 < kept["energy_j"]["total"]
+
+
+@pytest.fixture(scope="module")
+def example() -> dict[str, Any]:
+    return runpy.run_path(str(SCRIPT))
+
+
+def test_two_runs_of_the_example_are_alike(tmp_path: Path) -> None:
+    files = [tmp_path / "1.svg", tmp_path / "2.svg"]
+    first, second = run_twice(SCRIPT, lambda run: ["--quick", "--output", str(files[run])])
+    assert first[:-1] == second[:-1]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    text = "\n".join(first)
+    for words in (
+        "g2, random",
+        "atlas10k, trace postmark-ext4, 50 times",
+        "Savings of Lin et al. 2002",
+    ):
+        assert words in text
+
+
+def test_the_trade_off_of_the_example_is_one(example: dict[str, Any]) -> None:
+    load = ss.workload("random", rate=50, requests=2000)
+    points = power.trade_off(load, "g2", example["policies"]("g2"))
+    line = [point for name, point in points.items() if name != "adaptive"]
+    # The longer the timeout, the more energy and the shorter the response.
+    assert all(a.response_ms >= b.response_ms for a, b in pairwise(line))
+    joules = [point.total_j for point in line[2:]]
+    assert joules == sorted(joules)
+    # 100 mW against 50 when nearly all is idle.
+    assert points["never"].power_mw / points["immediate"].power_mw == pytest.approx(1.85, abs=0.15)
+    assert points["adaptive"].total_j < 1.1 * points["immediate"].total_j
+
+
+def test_a_wrong_trace_is_named(
+    example: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        example["main"](["--quick", "--trace", str(tmp_path / "none.srt")])
+    assert exit_.value.code == 2
+    assert re.search(r"none\.srt", capsys.readouterr().err)
