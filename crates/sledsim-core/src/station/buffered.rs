@@ -432,8 +432,11 @@ impl<M: Mechanism> Buffered<M> {
         row.passes = service.passes;
         row.retries = service.retries;
         if service.status == Status::Error {
-            self.bringing.clear(); // nothing that came with it is kept
-            row.status = service.status;
+            let is_wanted = |lbn: &u64| request.op == Op::Write || *lbn < self.wanted_end;
+            if self.mechanism.lost_blocks().iter().any(is_wanted) {
+                row.status = Status::Error;
+            }
+            self.drop_lost();
         }
         row.energy_nj = service.energy_nj;
         let before = row.parts;
@@ -550,6 +553,21 @@ impl<M: Mechanism> Buffered<M> {
         answers.done(&row);
     }
 
+    /// Of what was read, only the blocks before the first one that is lost are
+    /// kept.
+    #[cold]
+    fn drop_lost(&mut self) {
+        let first = self.mechanism.lost_blocks().iter().min().copied();
+        let first = first.unwrap_or(u64::MAX);
+        match self.bringing.as_mut_slice() {
+            [extent] if extent.lbn < first => {
+                let kept = (first - extent.lbn).min(u64::from(extent.blocks));
+                extent.blocks = kept as u32;
+            }
+            _ => self.bringing.clear(),
+        }
+    }
+
     /// Reads the next row ahead; `false` if there is none to read.
     fn read_ahead(&mut self, at: Nanos) -> bool {
         let Some(stream) = self.stream else {
@@ -577,7 +595,7 @@ impl<M: Mechanism> Buffered<M> {
         self.bringing.push(extent);
         let (service, joules) = self.background(Op::Read, extent, at);
         if service.status == Status::Error {
-            self.bringing.clear();
+            self.drop_lost();
         }
         self.spent.read_ahead_j += joules;
         true
