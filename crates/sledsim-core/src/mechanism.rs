@@ -65,9 +65,9 @@ pub trait Mechanism: Send {
         None
     }
 
-    /// The last pass of the service just done, `step`, came down beside its
-    /// track: what it takes to find it, and the energy in J. The mechanism is as
-    /// before, that much later.
+    /// `step`, a pass of the service just done, came down beside its track: what
+    /// it took to find it, and the energy in J. The mechanism is as before, that
+    /// much later.
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
         let _ = step;
         (Nanos::ZERO, 0.0)

@@ -596,6 +596,7 @@ impl<M: Mechanism> Buffered<M> {
         let (service, joules) = self.background(Op::Read, extent, at);
         if service.status == Status::Error {
             self.drop_lost();
+            self.stream = None;
         }
         self.spent.read_ahead_j += joules;
         true
