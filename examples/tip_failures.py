@@ -2,10 +2,10 @@
 
 Run it as ``python examples/tip_failures.py [--quick] [--output FILE]``. Above: the chance that a
 device with 6,400 tips of data has lost any block, by the number of its tips that have failed, for
-several codes and numbers of spare tips; and what is left when the spare tips are used up, if capacity is
-given up or tolerance. Below: the response times of random requests while tip sectors are read with
-errors, by the number of ECC tips; and a sequential read of all of the device while tips are
-remapped to spare ones, and elsewhere, as disks do.
+several codes and numbers of spare tips; and what is left when the spare tips are used up, if
+capacity is given up or tolerance. Below: the response times of random requests while tip sectors
+are read with errors, by the number of ECC tips; and a sequential read of all of the device while
+tips are remapped to spare ones, and elsewhere, as disks do.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ def test_two_runs_are_alike_and_the_tables_tell_of_all(tmp_path: Path) -> None:
     assert chances["0", "0", "tolerance"] == ["100.0%"] * 3
     assert chances["2", "128", "tolerance"][0] == "0.0%"
     assert chances["2", "128", "capacity"] == ["0.0%"] * 3
-    # Beyond the 128 spare tips, squares of 66 are given up, the first bits of which are
-    # there from the start.
-    assert 90 < float(schemes[-1][-1].rstrip("%")) < 97
+    # 128 spare tips bear as many failures; each square of 66 that is given up bears its own and
+    # 65 more: 272 take 5 of 100.
+    assert schemes[-1][-1] == "95.0%"
     rates = {
         words[0]: [float(word) for word in words[1:7]]
         for words in (line.split() for line in first[-3:-1])
@@ -31,7 +31,7 @@ def test_two_runs_are_alike_and_the_tables_tell_of_all(tmp_path: Path) -> None:
     elsewhere = rates["elsewhere"]
     assert elsewhere[0] == rates["spare_tips"][0]
     assert elsewhere == sorted(elsewhere, reverse=True)
-    assert elsewhere[-1] < 0.5 * elsewhere[0]
+    assert elsewhere[-1] < 0.7 * elsewhere[0]
 
 
 def test_another_kind_of_picture_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

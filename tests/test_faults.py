@@ -161,7 +161,7 @@ def test_it_works_wherever_a_device_stands() -> None:
     for name, keys in (
         ("g2", errors),
         ("g2", errors | {"buffer": {"size_kib": 512, "segments": 4, "read_ahead": "track"}}),
-        ("mwb", {"front": errors}),
+        ("mcd", {"front": errors}),
         ("cmu2003", errors | {"batching": {"kind": "window", "window_ms": 1}}),
     ):
         run = ss.simulate(load, ss.device(name, **keys))

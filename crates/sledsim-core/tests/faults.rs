@@ -641,8 +641,8 @@ fn disk_like_remapping_costs_time_where_spare_tips_cost_none() {
     };
     let (tips, moved, none) = (mean(&with_spare), mean(&with_elsewhere), mean(&without));
     assert_eq!(tips.to_bits(), none.to_bits());
-    // 27 blocks of each cylinder have moved: 27 times there and back.
-    assert!(moved > none + 27.0 * 0.5, "{moved} {none}");
+    // 27 blocks of each cylinder have moved: once there and back, and two rows.
+    assert!(moved > none + 0.5 && moved < none + 5.0, "{moved} {none}");
 }
 
 #[test]
@@ -721,30 +721,40 @@ fn tips_fail_as_often_as_they_should_and_spares_are_used_up_first() {
 
 #[test]
 fn lost_data_stay_lost_until_they_are_written_again() {
-    // So many fail that every square has lost a tip, which a spare one replaces: it
-    // works, but holds nothing of what it held.
-    let keys = |ecc| {
-        [
-            ("faults.tip_failures_per_hour", "1e9"),
-            ("faults.spare_tips", "6400"),
-            ("faults.ecc_tips", ecc),
-        ]
-    };
-    let at = |id: u64| Nanos(10_000_000 + id);
-    // All of a row, read, one block written, read again: 277 tips a ms fail.
+    // By 1 s some 550 tips have failed, about five of each square: spare ones replace
+    // them, so that all squares work, but without ECC they hold nothing of what they
+    // held. In another ms half a tip fails, in another 5 s thousands do.
+    let at = |id: u64, ms: u64| Nanos(ms * 1_000_000 + id);
     let load = vec![
-        Request::new(0, at(0), Op::Read, 0, 20),
-        Request::new(1, at(1), Op::Write, 5, 1),
-        Request::new(2, at(2), Op::Read, 5, 1),
+        Request::new(0, at(0, 1000), Op::Read, 0, 20),
+        Request::new(1, at(1, 1000), Op::Write, 5, 1),
+        Request::new(2, at(2, 1001), Op::Read, 5, 1),
+        Request::new(3, at(3, 1001), Op::Read, 7, 1),
+        Request::new(4, at(4, 6000), Op::Read, 5, 1),
     ];
-    let (rows, report) = run(&device("g2", &keys("0")), "fcfs", &load);
-    assert!(count(&report, "squares_lost") > 95);
-    let status = |id: usize| rows[id].status;
-    assert_eq!((status(0), status(1)), (Status::Error, Status::Ok));
-    // By then tips have failed again, and have taken that block with them, or not.
-    let (rows, report) = run(&device("g2", &keys("1")), "fcfs", &load);
-    assert_eq!(count(&report, "squares_lost"), 0);
-    assert!(rows.iter().all(|row| row.status == Status::Ok));
+    let (mut good, mut bad) = (0, 0);
+    for seed in 0..20 {
+        let seed = seed.to_string();
+        let keys = |ecc| {
+            [
+                ("faults.tip_failures_per_hour", "2e6"),
+                ("faults.spare_tips", "6400"),
+                ("faults.seed", &*seed),
+                ("faults.ecc_tips", ecc),
+            ]
+        };
+        let (rows, report) = run(&device("g2", &keys("0")), "fcfs", &load);
+        assert!(count(&report, "squares_lost") > 95);
+        assert_eq!(rows[0].status, Status::Error);
+        assert_eq!(rows[1].status, Status::Ok);
+        good += u32::from(rows[2].status == Status::Ok);
+        bad += u32::from(rows[3].status == Status::Error);
+        assert_eq!(rows[4].status, Status::Error);
+        let (rows, report) = run(&device("g2", &keys("1")), "fcfs", &load);
+        assert_eq!(count(&report, "squares_lost"), 0);
+        assert!(rows.iter().all(|row| row.status == Status::Ok));
+    }
+    assert!(good >= 18 && bad >= 18, "{good} {bad}");
 }
 
 #[test]

@@ -170,8 +170,8 @@ impl Elsewhere {
         }
     }
 
-    /// Makes `physical` of `request`: the same with its blocks where they are, in
-    /// its order. The blocks that have moved are listed as (where, which).
+    /// Makes `physical` of `request`: the same with its blocks where they are,
+    /// those that have moved last. These are listed as (where, which).
     pub fn translate(
         &self,
         request: &Request,
@@ -184,10 +184,14 @@ impl Elsewhere {
         moved.clear();
         for lbn in crate::request::lbns(&request.extents) {
             let place = self.find(lbn, request.arrival, |_| ());
-            if place != lbn {
+            if place == lbn {
+                append(&mut extents, place, 1);
+            } else {
                 moved.push((place, lbn));
             }
-            append(&mut extents, place, 1);
+        }
+        for (place, _) in &*moved {
+            append(&mut extents, *place, 1);
         }
         moved.sort_unstable();
         *physical = Request {

@@ -405,7 +405,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
     }
 
     fn place(&self, request: &Request) -> Place {
-        self.with_physical(request, |inner, request| inner.place(request))
+        self.with_physical(request, M::place)
     }
 
     fn major(&self, at: Nanos) -> i64 {

@@ -121,7 +121,7 @@ pub fn tip_failures(plan: &TipFailures, check: &mut dyn FnMut(u64) -> Result<()>
             sum[2] += u64::from(tips.given_up());
             sum[3] += u64::from(tips.spares());
         }
-        if trial % 16 == 0 {
+        if trial.is_multiple_of(16) {
             check(u64::from(trial))?;
         }
     }
