@@ -229,19 +229,22 @@ fn binomial_tail(n: u32, p: f64, bears: u32) -> f64 {
 
 #[test]
 fn reads_fail_as_often_as_the_code_and_the_chance_say() {
-    // One block of 64 + 4 tips, of which 2 have failed in the last case.
+    // One block of 64 + 4 tips; in the last case of 64 + 12, of which 10 have failed.
     let p = 0.03;
     let requests: Vec<Request> = (0..20_000)
         .map(|id| Request::new(id, Nanos(id * 10_000_000), Op::Read, 20 * id, 1))
         .collect();
-    for (vertical, failed, missing) in
-        [("true", "[]", 0), ("false", "[]", 0), ("true", "[3, 9]", 2)]
-    {
+    for (vertical, ecc, failed, missing) in [
+        ("true", 4, "[]", 0),
+        ("false", 4, "[]", 0),
+        ("true", 12, "[3, 4, 5, 6, 7, 8, 9, 10, 11, 75]", 10),
+    ] {
+        let ecc_tips = ecc.to_string();
         let device = device(
             "g2",
             &[
                 ("faults.read_error_rate", "0.03"),
-                ("faults.ecc_tips", "4"),
+                ("faults.ecc_tips", &*ecc_tips),
                 ("faults.vertical_check", vertical),
                 ("faults.failed_tips", failed),
                 ("faults.retries", "1"),
@@ -254,8 +257,8 @@ fn reads_fail_as_often_as_the_code_and_the_chance_say() {
             let place = geometry.locate(row.lbn);
             (place.track == 0 && place.cell == 0) == (missing > 0)
         };
-        let bears = if vertical == "true" { 4 - missing } else { 2 };
-        let bad = binomial_tail(68 - missing, p, bears);
+        let bears = if vertical == "true" { ecc - missing } else { 2 };
+        let bad = binomial_tail(64 + ecc - missing, p, bears);
         let rows: Vec<&Row> = rows.iter().filter(is_hit).collect();
         let n = rows.len() as f64;
         let retried = rows.iter().filter(|row| row.retries == 1).count() as f64;
@@ -284,10 +287,11 @@ fn reads_fail_as_often_as_the_code_and_the_chance_say() {
 
 #[test]
 fn an_error_costs_no_bus_time_twice_and_a_read_ends_after_its_last_pass() {
-    // 5.12 us a block; the pass that is made again has nothing for the bus.
+    // A bus so slow that data of the first pass would be in the way of the others.
     for buffer in [false, true] {
         let mut keys = vec![
             ("command_overhead_ms", "0"),
+            ("bus_ms_per_block", "1"),
             ("faults.read_error_rate", "1"),
             ("faults.retries", "1"),
         ];
@@ -296,7 +300,7 @@ fn an_error_costs_no_bus_time_twice_and_a_read_ends_after_its_last_pass() {
         }
         let request = Request::new(0, Nanos::ZERO, Op::Read, 1000, 8);
         let (rows, report) = run(&device("g2", &keys), "fcfs", std::slice::from_ref(&request));
-        let (row, bus) = (&rows[0], Nanos(8 * 5120));
+        let (row, bus) = (&rows[0], Nanos(8_000_000));
         assert_eq!(row.parts.bus, bus, "{row:?}");
         assert_eq!((row.status, row.retries), (Status::Error, 1));
         assert_eq!(count(&report, "retries"), 1);
@@ -689,6 +693,44 @@ fn bounds_hold_for_blocks_that_have_moved() {
         }
         at += service.parts.total();
     }
+}
+
+#[test]
+fn defects_that_nothing_replaces_cost_ecc_tips_too() {
+    // 50 cylinders of 2,700 blocks, 3,000 defects: 0.0222 a block. One tip of each
+    // of ten squares has failed.
+    let failed: Vec<String> = (0..10).map(|square| (65 * square).to_string()).collect();
+    let failed = format!("[{}]", failed.join(", "));
+    let keys = |ecc, failed| {
+        device(
+            "g2",
+            &[
+                ("travel_x_um", "2"),
+                ("faults.media_defects", "3000"),
+                ("faults.ecc_tips", ecc),
+                ("faults.failed_tips", failed),
+            ],
+        )
+    };
+    let reads: Vec<Request> = (0..50)
+        .map(|id| Request::new(id, Nanos(id * 1_000_000_000), Op::Read, 2700 * id, 2700))
+        .collect();
+    let lost = |device: &Device| count(&run(device, "fcfs", &reads).1, "blocks_lost") as f64;
+    let (blocks, mean) = (135_000.0, 3000.0 / 135_000.0_f64);
+    let none = libm::exp(-mean);
+    // Poisson, within five standard deviations.
+    let near = |found: f64, wanted: f64| (found - wanted).abs() < 5.0 * wanted.sqrt();
+    let any = lost(&keys("0", "[]"));
+    assert!(near(any, blocks * (1.0 - none)) && any < 3000.0, "{any}");
+    let two = blocks * (1.0 - none * (1.0 + mean));
+    let found = lost(&keys("1", "[]"));
+    assert!(near(found, two), "{found} {two}");
+    // In a square without one of its 65 tips, one is too many.
+    let others = 1.0 - libm::exp(-mean * 64.0 / 65.0);
+    let wanted = 0.9 * two + 0.1 * blocks * others;
+    let found = lost(&keys("1", &failed));
+    assert!(near(found, wanted), "{found} {wanted}");
+    assert!(lost(&keys("2", "[]")) < 5.0);
 }
 
 #[test]
