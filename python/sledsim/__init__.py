@@ -31,6 +31,7 @@ from sledsim.devices import (
     presets,
 )
 from sledsim.disksim import Imported, import_device
+from sledsim.faults import TipFailures, tip_failures
 from sledsim.layouts import Layout, LayoutPart, layout
 from sledsim.loads import (
     Load,
@@ -75,6 +76,7 @@ __all__ = [
     "Spent",
     "Step",
     "Table",
+    "TipFailures",
     "Validation",
     "Zone",
     "__version__",
@@ -95,6 +97,7 @@ __all__ = [
     "schedulers",
     "simulate",
     "table",
+    "tip_failures",
     "trace_info",
     "validate",
     "workload",

@@ -15,6 +15,7 @@ pub mod crash;
 pub mod devices;
 pub mod engine;
 pub mod error;
+pub mod faults;
 pub mod hybrids;
 pub mod keys;
 pub mod labels;

@@ -4,7 +4,7 @@ use crate::model::Energy;
 use crate::parallel::Parallel;
 use crate::parallel::free::Background;
 use crate::request::Request;
-use crate::row::Parts;
+use crate::row::{Parts, Status};
 use crate::units::Nanos;
 
 /// One positioned resource that serves one request at a time.
@@ -65,9 +65,46 @@ pub trait Mechanism: Send {
         None
     }
 
+    /// `step`, a pass of the service just done, came down beside its track: what
+    /// it took to find it, and the energy in J. The mechanism is as before, that
+    /// much later.
+    fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
+        let _ = step;
+        (Nanos::ZERO, 0.0)
+    }
+
+    /// Blocks of the service just done that are lost; one whose status is an
+    /// error has some.
+    fn lost_blocks(&self) -> &[u64] {
+        &[]
+    }
+
+    /// Whether it has failed as a whole by `at`, and answers nothing.
+    fn is_gone(&self, at: Nanos) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// What else it counts, by name; a count never falls.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Energy spent by cause up to `until`, which is not before the end of
     /// the last service.
     fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// Why a pass is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PassKind {
+    /// A request needs it.
+    #[default]
+    First,
+    /// What came of another one was not recovered.
+    Retry,
+    /// To see what was written.
+    Verify,
 }
 
 /// Blocks that lie together, from little to much.
@@ -123,6 +160,13 @@ pub struct Step {
     pub end: Nanos,
     /// Energy of seek and transfer, where it is known.
     pub energy_j: f64,
+    /// The part of it that is repeated: all of a pass that is made again or to
+    /// verify, else what a seek error takes.
+    pub retry: Nanos,
+    /// Why it is made.
+    pub kind: PassKind,
+    /// Whether it is made again: what it read is not used.
+    pub again: bool,
 }
 
 impl Step {
@@ -132,10 +176,12 @@ impl Step {
     #[must_use]
     #[inline]
     pub fn parts(&self, since: Nanos) -> Parts {
-        let seek = Nanos::from_s(self.seek_s).min(self.end - since);
+        let once = self.end - since - self.retry;
+        let seek = Nanos::from_s(self.seek_s).min(once);
         Parts {
             seek,
-            transfer: self.end - since - seek,
+            transfer: once - seek,
+            retry: self.retry,
             x_seek: Nanos::from_s(self.x_seek_s),
             y_seek: Nanos::from_s(self.y_seek_s),
             settle: Nanos::from_s(self.settle_s),
@@ -157,4 +203,6 @@ pub struct Service {
     pub retries: u32,
     /// Energy spent in nanojoules.
     pub energy_nj: u64,
+    /// Whether all blocks were accessed.
+    pub status: Status,
 }

@@ -107,12 +107,15 @@ pub struct Energy {
     pub destage_j: f64,
     /// Tips that accessed blocks for background tasks.
     pub background_j: f64,
+    /// Passes made again after errors or to verify writes, whatever the mechanism
+    /// did for them; not counted above.
+    pub retry_j: f64,
 }
 
 impl Energy {
     /// The causes with their names, in the order of the result schema.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, f64); 8] {
+    pub fn by_cause(&self) -> [(&'static str, f64); 9] {
         [
             ("seek_j", self.seek_j),
             ("transfer_j", self.transfer_j),
@@ -122,6 +125,7 @@ impl Energy {
             ("read_ahead_j", self.read_ahead_j),
             ("destage_j", self.destage_j),
             ("background_j", self.background_j),
+            ("retry_j", self.retry_j),
         ]
     }
 
@@ -144,6 +148,7 @@ impl Energy {
             read_ahead_j: operation(self.read_ahead_j, other.read_ahead_j),
             destage_j: operation(self.destage_j, other.destage_j),
             background_j: operation(self.background_j, other.background_j),
+            retry_j: operation(self.retry_j, other.retry_j),
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Additions {
 }
 
 /// The scenarios that come with sledsim, by name.
-pub const SCENARIOS: [(&str, &str); 3] = [
+pub const SCENARIOS: [(&str, &str); 4] = [
     (
         "mcd-hplajw-like",
         include_str!("../data/scenarios/mcd-hplajw-like.toml"),
@@ -79,6 +79,10 @@ pub const SCENARIOS: [(&str, &str); 3] = [
     (
         "power-study",
         include_str!("../data/scenarios/power-study.toml"),
+    ),
+    (
+        "tip-failures",
+        include_str!("../data/scenarios/tip-failures.toml"),
     ),
 ];
 

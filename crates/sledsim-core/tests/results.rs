@@ -168,18 +168,18 @@ fn a_run_worked_out_by_hand() {
         (
             "energy_j",
             json!({"seek": 0.5, "transfer": 0.0, "idle": 1.5, "inactive": 0.0, "startup": 0.0,
-                "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 2.0}),
+                "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 2.0}),
         ),
         (
             "devices",
             json!([
                 {"name": "g2", "busy_s": 0.004, "utilisation": 0.4, "energy_j": {"seek": 0.5,
                     "transfer": 0.0, "idle": 0.25, "inactive": 0.0, "startup": 0.0,
-                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 0.75},
+                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 0.75},
                     "counts": {"hits": 3}},
                 {"name": "cache", "busy_s": 0.001, "utilisation": 0.1, "energy_j": {"seek": 0.0,
                     "transfer": 0.0, "idle": 1.25, "inactive": 0.0, "startup": 0.0,
-                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "total": 1.25},
+                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 1.25},
                     "counts": {"hits": 3}},
             ]),
         ),

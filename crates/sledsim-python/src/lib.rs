@@ -8,6 +8,7 @@ mod crash;
 mod device;
 mod disk;
 mod error;
+mod faults;
 mod layouts;
 mod rows;
 mod simulation;
@@ -30,6 +31,8 @@ mod _core {
     use crate::disk::Disk;
     #[pymodule_export]
     use crate::error::SledsimError;
+    #[pymodule_export]
+    use crate::faults::tip_failures;
     #[pymodule_export]
     use crate::layouts::{Layout, layouts};
     #[pymodule_export]

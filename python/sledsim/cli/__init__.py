@@ -15,6 +15,7 @@ from sledsim.cli import (
     compare,
     crash,
     devices,
+    faults,
     papers,
     parallel,
     run,
@@ -95,7 +96,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
     commands = parser.add_commands()
     all_commands = (
-        *(run, compare, validate, crash),
+        *(run, compare, validate, crash, faults),
         *(devices, workloads, seek, parallel, trace, papers),
     )
     for command in all_commands:

@@ -378,6 +378,7 @@ impl Device {
                 self.kind()
             )));
         };
+        mems.whole(&self.name, "background")?;
         let background = Background::new(mems.parallel.clone(), tasks)?;
         if background.has_tail() && mems.buffer.is_some() {
             return Err(Error::Key(format!(
@@ -442,7 +443,7 @@ impl Device {
     #[must_use]
     pub fn blocks(&self) -> u64 {
         match &self.kind {
-            Kind::Mems(mems) => return mems.geometry.blocks(),
+            Kind::Mems(mems) => return mems.blocks(),
             Kind::Flash(flash) => return flash.blocks,
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),

@@ -159,6 +159,9 @@ impl Laid {
             let hint = did_you_mean(name, names());
             return Err(keys.refuse("name", format_args!("unknown layout{hint}")));
         };
+        if let Some(mems) = site.device.mems().filter(|_| *name != simple::NAME) {
+            mems.whole(site.device.name(), &format!("layout {name}"))?;
+        }
         let made = read(&mut keys, site)?;
         keys.finish()?;
         Ok(Self { name, made })

@@ -18,11 +18,11 @@ use super::merging::Merging;
 use super::plain::Station;
 use crate::error::Result;
 use crate::keys::{Keys, Range};
-use crate::mechanism::Mechanism;
+use crate::mechanism::{Mechanism, PassKind};
 use crate::model::Answers;
 use crate::parallel::Planner;
 use crate::request::{Extent, Extents, Flags, Op, Request};
-use crate::row::Row;
+use crate::row::{Row, Status};
 use crate::schedulers::Waiting;
 use crate::units::Nanos;
 
@@ -381,6 +381,7 @@ impl<M: Mechanism> Station<M> {
                 }
                 row.parts = row.parts + parts;
                 row.passes += 1;
+                row.retries += u32::from(step.kind == PassKind::Retry);
                 member.end = step.end;
                 member.last_pass = pass;
                 member.energy_j += pass_j * f64::from(share.blocks) / f64::from(step.blocks);
@@ -388,6 +389,11 @@ impl<M: Mechanism> Station<M> {
             before = step.end;
         }
         served.share_energy(service.energy_nj);
+        for &lbn in self.mechanism.lost_blocks() {
+            let place = served.extents.partition_point(|extent| extent.0 <= lbn) - 1;
+            let member = served.extents[place].2;
+            served.members[member as usize].row.status = Status::Error;
+        }
 
         let crosses = |op| op == Op::Read && self.interface.bus_ns_per_block > 0.0;
         self.reading = None;
@@ -412,9 +418,11 @@ impl<M: Mechanism> Station<M> {
             if member.row.op != Op::Read {
                 continue;
             }
-            self.bus_free = at.max(self.bus_free) + self.interface.bus(share.blocks);
+            if !self.steps[pass].again {
+                self.bus_free = at.max(self.bus_free) + self.interface.bus(share.blocks);
+            }
             if member.last_pass == pass {
-                member.complete(at, self.bus_free, answers);
+                member.complete(at, self.bus_free.max(at), answers);
             }
         }
         self.reading = Some(pass + 1).filter(|next| *next < self.steps.len());

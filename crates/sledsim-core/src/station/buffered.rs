@@ -49,7 +49,7 @@ use super::{Buffer, Interface, ReadAhead, Segments, SpeedMatching};
 use crate::mechanism::{Mechanism, Service, Span, Step};
 use crate::model::{Answers, Energy, Model, Report};
 use crate::request::{Extent, Extents, Flags, Op, Request};
-use crate::row::{Parts, Row};
+use crate::row::{Parts, Row, Status};
 use crate::schedulers::{Scheduler, Waiting};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -265,11 +265,16 @@ impl<M: Mechanism> Buffered<M> {
             bus,
             ..Parts::default()
         };
+        let status = match self.mechanism.is_gone(at) {
+            true => Status::Error,
+            false => Status::Ok,
+        };
         Row {
             queue_depth: waiting.queue_depth,
             start: at,
             completion: at,
             parts,
+            status,
             ..Row::of(request, self.device)
         }
     }
@@ -426,6 +431,13 @@ impl<M: Mechanism> Buffered<M> {
         self.under_way = Some(UnderWay::Request);
         row.passes = service.passes;
         row.retries = service.retries;
+        if service.status == Status::Error {
+            let is_wanted = |lbn: &u64| request.op == Op::Write || *lbn < self.wanted_end;
+            if self.mechanism.lost_blocks().iter().any(is_wanted) {
+                row.status = Status::Error;
+            }
+            self.drop_lost();
+        }
         row.energy_nj = service.energy_nj;
         let before = row.parts;
         row.parts = Parts {
@@ -468,8 +480,11 @@ impl<M: Mechanism> Buffered<M> {
 
     /// The blocks of a pass that the host wants.
     fn wanted(&self, step: &Step) -> u32 {
+        if step.again {
+            return 0;
+        }
         let past = (step.lbn + u64::from(step.blocks)).saturating_sub(self.wanted_end);
-        step.blocks - past as u32
+        step.blocks - past.min(u64::from(step.blocks)) as u32
     }
 
     /// When the blocks of a pass take the bus.
@@ -496,6 +511,7 @@ impl<M: Mechanism> Buffered<M> {
             SpeedMatching::Pass => {
                 self.take_bus(self.wanted(&self.steps[pass]), at);
             }
+            SpeedMatching::Block if self.steps[pass].again => {}
             SpeedMatching::Block => {
                 // The last block cannot cross before it has come.
                 let step = &self.steps[pass];
@@ -507,7 +523,7 @@ impl<M: Mechanism> Buffered<M> {
             self.reading = Some(pass + 1);
         } else {
             self.reading = None;
-            self.complete(self.bus_free, answers);
+            self.complete(self.bus_free.max(self.mechanism_free), answers);
         }
     }
 
@@ -529,9 +545,27 @@ impl<M: Mechanism> Buffered<M> {
             row.parts = row.parts + service.parts;
             row.passes += service.passes;
             row.retries += service.retries;
+            if service.status == Status::Error {
+                row.status = service.status;
+            }
             row.completion = self.mechanism_free;
         }
         answers.done(&row);
+    }
+
+    /// Of what was read, only the blocks before the first one that is lost are
+    /// kept.
+    #[cold]
+    fn drop_lost(&mut self) {
+        let first = self.mechanism.lost_blocks().iter().min().copied();
+        let first = first.unwrap_or(u64::MAX);
+        match self.bringing.as_mut_slice() {
+            [extent] if extent.lbn < first => {
+                let kept = (first - extent.lbn).min(u64::from(extent.blocks));
+                extent.blocks = kept as u32;
+            }
+            _ => self.bringing.clear(),
+        }
     }
 
     /// Reads the next row ahead; `false` if there is none to read.
@@ -559,7 +593,11 @@ impl<M: Mechanism> Buffered<M> {
             blocks: (end - first) as u32,
         };
         self.bringing.push(extent);
-        let (_, joules) = self.background(Op::Read, extent, at);
+        let (service, joules) = self.background(Op::Read, extent, at);
+        if service.status == Status::Error {
+            self.drop_lost();
+            self.stream = None;
+        }
         self.spent.read_ahead_j += joules;
         true
     }
@@ -673,9 +711,10 @@ impl<M: Mechanism> Model for Buffered<M> {
                 startup_j: (spent.startup_j - self.spent.startup_j).max(0.0),
                 read_ahead_j: self.spent.read_ahead_j,
                 destage_j: self.spent.destage_j,
+                retry_j: (spent.retry_j - self.spent.retry_j).max(0.0),
                 ..spent
             },
-            ..Report::default()
+            counts: self.mechanism.counts(),
         });
     }
 }

@@ -18,7 +18,7 @@ use crate::links::Links;
 use crate::mechanism::{Mechanism, Step};
 use crate::model::{Answers, Model, Report};
 use crate::request::{Op, Request};
-use crate::row::Row;
+use crate::row::{Row, Status};
 use crate::schedulers::{Scheduler, Waiting};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -188,6 +188,7 @@ impl<M: Mechanism> Station<M> {
             parts: service.parts,
             passes: service.passes,
             retries: service.retries,
+            status: service.status,
             energy_nj: service.energy_nj,
             ..Row::of(request, self.device)
         };
@@ -206,13 +207,15 @@ impl<M: Mechanism> Station<M> {
         if self.serving > 0 {
             return self.end_batch_pass(pass, at, answers);
         }
-        let blocks = self.steps[pass].blocks;
-        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        let step = &self.steps[pass];
+        if !step.again {
+            self.bus_free = at.max(self.bus_free) + self.interface.bus(step.blocks);
+        }
         if pass + 1 < self.steps.len() {
             self.reading = Some(pass + 1);
         } else {
             self.reading = None;
-            self.complete(self.bus_free, answers);
+            self.complete(self.bus_free.max(self.mechanism_free), answers);
         }
     }
 
@@ -253,6 +256,9 @@ impl<M: Mechanism> Model for Station<M> {
             row.parts.queue = ready - arrival - self.interface.overhead;
             row.start = ready;
             row.completion = ready;
+            if self.mechanism.is_gone(ready) {
+                row.status = Status::Error;
+            }
             answers.done(&row);
             return;
         }
@@ -308,7 +314,7 @@ impl<M: Mechanism> Model for Station<M> {
             name: self.name.clone(),
             busy: self.busy,
             energy: self.mechanism.energy(until.max(self.mechanism_free)),
-            ..Report::default()
+            counts: self.mechanism.counts(),
         });
     }
 }

@@ -191,7 +191,7 @@ fn step<K: Kinematics>(
         lbn: pass.lbn,
         blocks: pass.blocks,
         end: Nanos::from_s(*elapsed_s),
-        energy_j: 0.0,
+        ..Step::default()
     });
     let end = match direction {
         Direction::Up => pass.row + 1,

@@ -369,8 +369,8 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         Service {
             parts,
             passes: (steps.len() - from) as u32,
-            retries: 0,
             energy_nj: ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as u64,
+            ..Service::default()
         }
     }
 
@@ -435,6 +435,37 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             Some(blocks) => &plans.lbns[blocks.clone()],
             None => &[],
         }
+    }
+
+    /// The sled has come to the servo field at the start of the pass, one
+    /// cylinder off, and goes back to that start (CMU-CS-00-136, section 6.1.3).
+    fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
+        let (motion, row) = (&self.motion, self.motion.geometry.locate(step.lbn).row);
+        let x_m = motion.geometry.x_m(step.cylinder);
+        let start = match step.direction {
+            1 => motion.edge(Direction::Up, row),
+            _ => motion.edge(Direction::Down, row + 1),
+        };
+        let servo_m = f64::from(motion.geometry.servo_bits) * motion.geometry.bit_m;
+        let off = match (step.cylinder, motion.geometry.cylinders) {
+            (_, 1) => 0.0,
+            (0, _) => 1.0,
+            _ => -1.0,
+        };
+        let state = State {
+            x_m: x_m + off * motion.geometry.bit_m,
+            y: motion.point(
+                start.y_m + f64::from(step.direction) * servo_m,
+                start.direction,
+            ),
+            turning_s: 0.0,
+        };
+        let servo_s = servo_m / motion.drive.access_m_s;
+        let time = Nanos::from_s(servo_s + motion.seek(&state, x_m, &start).seek_s);
+        let joules = 1e-3 * self.behaviour.power.active_mw * time.s();
+        self.free += time;
+        self.energy.seek_j += joules;
+        (time, joules)
     }
 
     fn energy(&self, until: Nanos) -> Energy {

@@ -7,7 +7,8 @@ use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
 use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
 use crate::composites::ActiveTail;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::faults::{Faults, Faulty};
 use crate::keys::{Keys, Range};
 use crate::mechanism::Mechanism;
 use crate::model::Model;
@@ -38,6 +39,8 @@ pub struct Mems {
     pub parallel: Parallel,
     /// Which commands are served together.
     pub batching: Batching,
+    /// What fails, if anything does.
+    pub faults: Option<Faults>,
     reach_x_m: f64,
     kinematics: Choice,
 }
@@ -183,6 +186,7 @@ impl Mems {
         let has_batching = keys.has("batching");
         let parallel = Parallel::read(keys, geometry)?;
         let batching = Batching::read(keys)?;
+        let faults = Faults::read(keys, media.tips, geometry.squares(), geometry.cylinders)?;
         if buffer.is_some() && parallel.groups.is_some() {
             let must = "must not come with squares that share a resource ([conflicts]): a row is \
                         not read in one pass then";
@@ -200,6 +204,7 @@ impl Mems {
             buffer,
             parallel,
             batching,
+            faults,
             reach_x_m: reach_m.0,
             kinematics,
         })
@@ -246,6 +251,30 @@ impl Mems {
         })
     }
 
+    /// Logical blocks: those of the geometry, spare cylinders apart.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        let spare = match &self.faults {
+            Some(faults) => faults.remap.cylinders(),
+            None => 0,
+        };
+        self.geometry.blocks() - u64::from(spare) * self.geometry.blocks_per_cylinder()
+    }
+
+    /// Refuses `what`, which needs all cylinders, on a device with spare ones.
+    ///
+    /// # Errors
+    /// [`Error::Key`] if it has any.
+    pub fn whole(&self, name: &str, what: &str) -> Result<()> {
+        if self.blocks() == self.geometry.blocks() {
+            return Ok(());
+        }
+        Err(Error::Key(format!(
+            "{what}: '{name}' has spare cylinders ([faults] remap = \"elsewhere\"), and blocks \
+             that live in them; it needs remap = \"spare_tips\""
+        )))
+    }
+
     /// Whether the chosen kinematics know whole bits only.
     #[must_use]
     pub fn whole_bits(&self) -> bool {
@@ -270,8 +299,8 @@ impl Mems {
             "rows_per_track": geometry.rows,
             "blocks_per_row": geometry.blocks_per_row,
             "squares": self.parallel.squares(),
-            "blocks": geometry.blocks(),
-            "capacity_bytes": geometry.blocks() * BLOCK_BYTES,
+            "blocks": self.blocks(),
+            "capacity_bytes": self.blocks() * BLOCK_BYTES,
             "access_velocity_mm_s": 1e3 * self.drive.access_m_s,
             "row_time_ms": 1e3 * row_s,
             "settle_ms": 1e3 * self.drive.settle_s,
@@ -291,30 +320,43 @@ struct Build<'a> {
 impl WithMotion for Build<'_> {
     type Output = Box<dyn Model>;
 
-    fn with<K: Kinematics + Debug + 'static>(mut self, motion: Motion<K>) -> Self::Output {
+    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
         let row_s = motion.row_s();
         let sled = Sled::new(motion, self.spec.behaviour);
         let sled = sled.with_parallel(self.spec.parallel.clone());
-        let Some(background) = self.background.take() else {
-            return self.around(sled);
-        };
         let power = &self.spec.behaviour.power;
-        let tips = match power.tips_powered {
-            TipsPowered::Used => f64::from(self.spec.geometry.tips_per_lbn),
+        let tips_j = |tips: u32| match power.tips_powered {
+            TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
             TipsPowered::All => 0.0, // as it is without
         };
-        let block_j = 1e-3 * power.tip_mw * tips * row_s;
+        let block_j = tips_j(self.spec.geometry.tips_per_lbn);
+        match &self.spec.faults {
+            None => self.with_tasks(sled, block_j),
+            Some(faults) => {
+                let ecc_j = tips_j(faults.ecc_tips);
+                let sled = Faulty::new(sled, self.spec.geometry, faults, ecc_j);
+                self.with_tasks(sled, block_j)
+            }
+        }
+    }
+}
+
+impl Build<'_> {
+    /// The station around a mechanism with its background tasks, to which a block
+    /// takes `block_j`.
+    fn with_tasks<M: Mechanism + 'static>(mut self, mechanism: M, block_j: f64) -> Box<dyn Model> {
+        let Some(background) = self.background.take() else {
+            return self.around(mechanism);
+        };
         let has_tail = background.has_tail();
-        let model = self.around(FreeTips::new(sled, background, block_j));
+        let model = self.around(FreeTips::new(mechanism, background, block_j));
         if has_tail {
             Box::new(ActiveTail::new(model))
         } else {
             model
         }
     }
-}
 
-impl Build<'_> {
     /// The station around a mechanism.
     fn around<M: Mechanism + 'static>(self, mechanism: M) -> Box<dyn Model> {
         let (name, device, interface) = (self.name, self.device, self.spec.interface);

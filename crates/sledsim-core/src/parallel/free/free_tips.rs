@@ -1,7 +1,7 @@
 //! A sled whose unused tips serve background tasks.
 
 use super::{Background, Used};
-use crate::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::mechanism::{Mechanism, PassKind, Place, Service, Span, Step};
 use crate::model::Energy;
 use crate::request::Request;
 use crate::units::Nanos;
@@ -45,6 +45,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
             self.background.begins();
         }
         for (pass, step) in steps[from..].iter().enumerate() {
+            // Blocks of a pass that is made again count once.
+            if step.kind != PassKind::First || self.inner.is_gone(at) {
+                continue;
+            }
             let used = Used {
                 cylinder: step.cylinder,
                 lbn: step.lbn,
@@ -80,6 +84,18 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn background(&self) -> Option<&Background> {
         Some(&self.background)
+    }
+
+    fn lost_blocks(&self) -> &[u64] {
+        self.inner.lost_blocks()
+    }
+
+    fn is_gone(&self, at: Nanos) -> bool {
+        self.inner.is_gone(at)
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        self.inner.counts()
     }
 
     fn energy(&self, until: Nanos) -> Energy {

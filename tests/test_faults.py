@@ -1,0 +1,198 @@
+"""Faults through Python and the command line."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+
+def retries(run: ss.Run) -> float:
+    """Return the retries of each request."""
+    count: float = run.summary["retries"] / run.summary["requests"]
+    return count
+
+
+def test_losses_are_hypergeometric() -> None:
+    # 100 squares of 8 + 2 tips, no spares: a square is lost with 3 of its 10 among the failed.
+    study = ss.tip_failures(1000, data_tips=8, ecc_tips=2, failed_tips=120, trials=4000, seed=3)
+    assert (study.squares, study.spare_tips, study.data_share) == (100, 0, 0.8)
+    for failed in (2, 3, 30, 120):
+        all_ways = comb(1000, failed)
+        few = sum(comb(10, dead) * comb(990, failed - dead) for dead in range(min(failed, 2) + 1))
+        share = 1 - few / all_ways
+        # A device has 100 squares, which are nearly independent.
+        error = 5 * (share / (4000 * 100)) ** 0.5
+        assert study.lost_share[failed] == pytest.approx(share, abs=error + 1e-12)
+    # Any loss: each of the squares has at most two, over all choices.
+    ways = [1]
+    for _ in range(100):
+        ways = [
+            sum(comb(10, dead) * ways[n - dead] for dead in range(3) if 0 <= n - dead < len(ways))
+            for n in range(min(len(ways) + 2, 31))
+        ]
+    chance = 1 - ways[30] / comb(1000, 30)
+    error = 5 * (chance * (1 - chance) / 4000) ** 0.5
+    assert study.loss_probability[30] == pytest.approx(chance, abs=error)
+    assert list(study.failed_tips) == list(range(121))
+
+
+def test_each_spare_tip_bears_one_failure_more() -> None:
+    few, many = (
+        ss.tip_failures(
+            900 + spares,
+            data_tips=8,
+            ecc_tips=1,
+            spare_tips=spares,
+            failed_tips=60,
+            trials=2000,
+            seed=spares,
+        )
+        for spares in (0, 20)
+    )
+    for failed in range(0, 41, 5):
+        chance = few.loss_probability[failed]
+        error = 5 * (2 * chance * (1 - chance) / 2000) ** 0.5
+        assert many.loss_probability[failed + 20] == pytest.approx(chance, abs=error + 1e-9)
+    assert many.loss_probability[20] == 0
+
+
+def test_one_policy_loses_blocks_and_the_other_one_gives_them_up() -> None:
+    tolerance, capacity = (
+        ss.tip_failures(
+            ecc_tips=1, spare_tips=40, failed_tips=300, out_of_spares=policy, trials=200
+        )
+        for policy in ("tolerance", "capacity")
+    )
+    assert tolerance.capacity_share[300] == 1.0
+    assert tolerance.loss_probability[300] == 1.0
+    assert capacity.loss_probability[300] == 0.0
+    # A square of 65 is given up for 64 tips and the one that failed.
+    spares, given_up = capacity.spare_tips, 0
+    for _ in range(300):
+        spares, given_up = (spares - 1, given_up) if spares else (64, given_up + 1)
+    left = 1 - given_up / capacity.squares
+    assert capacity.capacity_share[300] == pytest.approx(left, abs=1e-12)
+
+
+def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["faults", "--ecc-tips", "2", "--failed-tips", "100", "--trials", "50"]
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    study = ss.tip_failures(ecc_tips=2, failed_tips=100, trials=50)
+    assert document == study.document
+    assert document["faults"]["out_of_spares"] == "tolerance"
+    assert main(words) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.split()[0] == "100"
+    assert f"{study.loss_probability[100]:.2%}" in last
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--spare-tips", "6400"], "spare_tips = 6400: must be below the 6400 tips"),
+        (["--data-tips", "6401"], "data_tips = 6401"),
+        (["--ecc-tips", "6337"], "ecc_tips = 6337"),
+        (["--ecc-tips", "-1"], "ecc_tips = -1"),
+        (["--failed-tips", "6401"], "failed_tips = 6401"),
+        (["--trials", "0"], "trials = 0"),
+        (["--out-of-spares", "hope"], "out_of_spares = 'hope': must be tolerance or capacity"),
+    ],
+)
+def test_numbers_that_make_no_device_are_named(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["faults", *words]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
+    assert complaint in line
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("device.faults.spare_tips=7000", "from 0 to 6400"),
+        ("device.faults.read_error_rate=1.5", "at most 1"),
+        ("device.faults.seek_error_rate=-0.5", "at least 0"),
+        ("device.faults.retrys=3", "retries"),
+        ("device.faults.remap=elsewhere", "spare_cylinders"),
+    ],
+)
+def test_wrong_keys_of_the_table_are_named(
+    setting: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--device", "g2", "--set", setting, "--set", "requests=10"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line
+    assert "device.faults." in line
+
+
+def test_only_sleds_have_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "--device", "atlas10k", "--set", "device.faults.seed=1"]
+    assert main(words) == 2
+    assert "faults" in capsys.readouterr().err
+
+
+def test_the_scenario_runs_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "tip-failures", "--set", "requests=5000", "--json"]
+    assert main(words) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    counts = summary["devices"][0]["counts"]
+    # 40 at birth and two a second for 10 s; spare tips are left, so nothing is lost.
+    assert 40 + 8 <= counts["tips_failed"] <= 40 + 35
+    assert counts["squares_lost"] == summary["errors"] == 0
+    assert counts["defects_replaced"] == 1000
+    assert counts["retries"] == summary["retries"] > 0
+    assert counts["tip_sectors_corrected"] > 1000
+    assert summary["retry_ms"]["mean"] > 0
+    assert summary["energy_j"]["retry"] > 0
+    causes = [value for cause, value in summary["energy_j"].items() if cause != "total"]
+    assert summary["energy_j"]["total"] == pytest.approx(sum(causes), rel=1e-12)
+
+
+def test_it_works_wherever_a_device_stands() -> None:
+    load = ss.workload("random", rate=100, requests=500)
+    errors = {"faults": {"read_error_rate": 0.02, "verify_after_write": True}}
+    for name, keys in (
+        ("g2", errors),
+        ("g2", errors | {"buffer": {"size_kib": 512, "segments": 4, "read_ahead": "track"}}),
+        ("mcd", {"front": errors}),
+        ("cmu2003", errors | {"batching": {"kind": "window", "window_ms": 1}}),
+    ):
+        run = ss.simulate(load, ss.device(name, **keys))
+        (counts, *_) = [
+            device["counts"]
+            for device in run.summary["devices"]
+            if "tips_failed" in device["counts"]
+        ]
+        assert counts["retries"] > 0
+
+
+def test_background_tasks_and_layouts_need_all_cylinders() -> None:
+    load = ss.workload("random", rate=100, requests=10)
+    sled = ss.device("g2", faults={"remap": "elsewhere", "spare_cylinders": 30})
+    assert sled.blocks == ss.device("g2").blocks - 30 * 2700
+    with pytest.raises(ss.SledsimError, match="spare cylinders"):
+        ss.simulate(load, sled, background="scan")
+    with pytest.raises(ss.SledsimError, match="spare cylinders"):
+        ss.simulate(load, sled, layout="columnar")
+    faulty = ss.device("g2", faults={"read_error_rate": 0.01})
+    run = ss.simulate(load, faulty, background="scan", layout="simple")
+    assert run.summary["background"][0]["free_blocks"] > 0
+
+
+def test_more_ecc_means_fewer_retries() -> None:
+    load = ss.workload("random", rate=100, requests=3000)
+    found = [
+        retries(
+            ss.simulate(load, ss.device("g2", faults={"ecc_tips": ecc, "read_error_rate": 0.01}))
+        )
+        for ecc in (0, 1, 2, 4)
+    ]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 10 * found[3]
