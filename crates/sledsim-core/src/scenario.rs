@@ -67,7 +67,7 @@ pub struct Additions {
 }
 
 /// The scenarios that come with sledsim, by name.
-pub const SCENARIOS: [(&str, &str); 2] = [
+pub const SCENARIOS: [(&str, &str); 3] = [
     (
         "mcd-hplajw-like",
         include_str!("../data/scenarios/mcd-hplajw-like.toml"),
@@ -75,6 +75,10 @@ pub const SCENARIOS: [(&str, &str); 2] = [
     (
         "mwb-cello-like",
         include_str!("../data/scenarios/mwb-cello-like.toml"),
+    ),
+    (
+        "raid5-rebuild",
+        include_str!("../data/scenarios/raid5-rebuild.toml"),
     ),
 ];
 
