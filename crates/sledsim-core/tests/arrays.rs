@@ -521,6 +521,25 @@ fn a_second_failure_is_a_clear_verdict() {
 }
 
 #[test]
+fn a_write_that_went_nowhere_is_no_success() {
+    // 0 1 2 P: with the second child gone, block 0 is read and written with the
+    // parity; in the middle of that its own child fails, and nothing has it.
+    let keys = format!("fail_child = [1, 0]\nfail_at_ms = [0, 1.5]\n{CONSTANT}");
+    let mut model = raid5(4, 1, &keys);
+    let rows = run_open(&mut *model, &[write(0, 0, 0, 1), write(1, 0, 7, 1)]);
+    let status: BTreeMap<u64, Status> = rows.done.iter().map(|row| (row.id, row.status)).collect();
+    assert_eq!(status[&0], Status::Error);
+    // A write to one of two copies is a success if the other one has it.
+    for (failures, wanted) in [("[0.3, 5]", Status::Ok), ("[0.3, 0.6]", Status::Error)] {
+        let keys =
+            format!("children = 2\nfail_child = [0, 1]\nfail_at_ms = {failures}\n{CONSTANT}");
+        let mut model = array("raid1", &keys);
+        let rows = run_open(&mut *model, &[write(0, 0, 0, 1)]);
+        assert_eq!(rows.done[0].status, wanted);
+    }
+}
+
+#[test]
 fn requests_of_children_add_up() {
     // Every request of a child is accounted for by what the requests need.
     for kind in ["raid1", "raid5"] {
@@ -642,6 +661,19 @@ fn many_that_wait_for_what_is_gone_end_without_a_deep_stack() {
 }
 
 #[test]
+fn raid_0_is_a_stripe() {
+    let of = |kind: &str| {
+        let mut model = array(kind, &format!("children = 3\nunit_blocks = 4\n{CONSTANT}"));
+        let requests: Vec<Request> = (0..50)
+            .map(|id| read(id, id * MS / 4, id * 11, 9))
+            .collect();
+        let rows = run_open(&mut *model, &requests);
+        (model.blocks(), rows.done, rows.notes)
+    };
+    assert_eq!(of("raid0"), of("stripe"));
+}
+
+#[test]
 fn what_cannot_be_an_array_is_refused() {
     let raid5 = |keys: &str| format!("title = 'a'\nkind = 'raid5'\n{keys}");
     let some = "children = 5\nunit_blocks = 8\nchild.base = 'g2'\n";
@@ -732,6 +764,11 @@ fn what_cannot_be_an_array_is_refused() {
             "title = 'a'\nkind = 'raid1'\nchildren = 2\nreads = 'best'\nchild.base = 'g2'"
                 .to_owned(),
             "reads = \"best\"",
+        ),
+        (
+            "title = 'a'\nkind = 'raid1'\nchildren = 2\nreads = 'nearest'\nchild.base = 'memory'"
+                .to_owned(),
+            "no child has any",
         ),
         (
             "title = 'a'\nkind = 'raid1'\nchildren = 2\nunit_blocks = 8\nchild.base = 'g2'"

@@ -169,9 +169,9 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
             let (begun, request) = oracle.end(&row);
             if row.status == Status::Error {
                 if row.id < first {
-                    outcome.errors += 1
+                    outcome.errors += 1;
                 } else {
-                    outcome.gone += 1
+                    outcome.gone += 1;
                 }
                 continue;
             }
@@ -226,7 +226,7 @@ fn draw(seed: u64, failures: u64) -> Drawn {
         one_of(&[3, 4, 5, 7])
     };
     if is_mirror {
-        let rule = ["shortest_queue", "round_robin", "nearest"][one_of(&[0, 1, 2]) as usize];
+        let rule = ["shortest_queue", "round_robin"][one_of(&[0, 1]) as usize];
         text += &format!("kind = 'raid1'\nchildren = {children}\nreads = '{rule}'\n");
     } else {
         text += &format!("kind = 'raid5'\nchildren = {children}\nunit_blocks = {unit}\n");

@@ -199,6 +199,12 @@ impl ArraySpec {
         self.spares
     }
 
+    /// Whether a read goes to the copy that is there soonest.
+    #[must_use]
+    pub fn reads_nearest(&self) -> bool {
+        matches!(self.level, LevelSpec::Mirrors(Reads::Nearest))
+    }
+
     /// The kind it is of.
     #[must_use]
     pub fn kind(&self) -> &'static str {

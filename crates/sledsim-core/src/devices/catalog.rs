@@ -113,7 +113,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 10] = [
+const KINDS: [(&str, Read); 11] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -123,6 +123,7 @@ const KINDS: [(&str, Read); 10] = [
     ("flash", |_, keys, _| Ok(Kind::Flash(Flash::read(keys)?))),
     ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
     ("stripe", read_stripe),
+    ("raid0", read_stripe),
     ("raid1", |name, keys, beside| {
         read_array(name, keys, beside, 2, ArraySpec::read_raid1)
     }),
@@ -197,6 +198,10 @@ fn read_array(
         children.push(child);
     }
     let spec = read(keys, children.len() as u32, children[0].blocks())?;
+    if spec.reads_nearest() && !children.iter().any(Device::has_positions) {
+        let must = "asks for positioning times, and no child has any; must be another rule";
+        return Err(keys.refuse("reads", must));
+    }
     for index in 0..spec.spares() as usize {
         children.push(device("spare", index, spare.clone())?);
     }
