@@ -355,7 +355,7 @@ fn a_degraded_write_keeps_what_it_can() {
 #[test]
 fn a_rebuild_of_an_idle_array_takes_its_parts() {
     // 1200 blocks in parts of 100: each is read from all others at once and then
-    // written, 2 ms and 50 ms each.
+    // written, 2 ms and 50 ms each, while the next is read.
     for (kind, keys) in [
         ("raid5", "children = 5\nunit_blocks = 4"),
         ("raid1", "children = 2"),
@@ -378,7 +378,7 @@ fn a_rebuild_of_an_idle_array_takes_its_parts() {
                 .map(|row| row.completion)
                 .max()
                 .expect("rows");
-            let took = 12.0 * 2.0 * 52.0;
+            let took = 13.0 * 52.0;
             assert_eq!(end, Nanos::from_ms(begins + took), "{kind} {after} {min}");
             let counts = counts(&*model);
             assert_eq!(counts["rebuilt_blocks"], 1200);
@@ -537,6 +537,52 @@ fn a_write_that_went_nowhere_is_no_success() {
         let rows = run_open(&mut *model, &[write(0, 0, 0, 1)]);
         assert_eq!(rows.done[0].status, wanted);
     }
+}
+
+#[test]
+fn what_completes_at_the_instant_of_a_failure_is_complete() {
+    for (at, retries) in [("1.0", 0), ("0.999999", 1)] {
+        let mut model = raid5(
+            5,
+            1,
+            &format!("fail_child = 0\nfail_at_ms = {at}\n{CONSTANT}"),
+        );
+        let rows = run_open(&mut *model, &[read(0, 0, 0, 1)]);
+        assert_eq!(rows.done[0].retries, retries, "{at}");
+    }
+}
+
+#[test]
+fn a_spare_that_failed_takes_no_place() {
+    for (spares, rebuilt) in [(1, 0), (2, 1200)] {
+        let keys =
+            format!("spares = {spares}\nfail_child = [4, 1]\nfail_at_ms = [1, 2]\n{CONSTANT}");
+        let mut model = raid5(4, 1, &keys);
+        let rows = run_open(&mut *model, &[]);
+        assert_eq!(counts(&*model)["rebuilt_blocks"], rebuilt);
+        assert!(
+            rows.notes
+                .iter()
+                .all(|row| row.device != 5 && row.device != 2)
+        );
+    }
+}
+
+#[test]
+fn blocks_that_are_asked_for_twice_are_read_once() {
+    let mut model = raid5(4, 4, STREAMING);
+    let mut request = read(0, 0, 0, 2);
+    request.extents.push(Extent { lbn: 1, blocks: 2 });
+    let rows = run_open(&mut *model, &[request]);
+    assert_eq!(responses(&rows), [3_500_000]); // 2 ms, and 0.5 for each of three
+    // Two units of a child that follow each other there are one extent.
+    let rows = run_open(&mut *raid5(4, 4, "child.base = 'g2'"), &[read(0, 0, 0, 24)]);
+    assert_eq!(rows.notes.len(), 4);
+    assert!(
+        rows.notes
+            .iter()
+            .all(|row| row.blocks % 4 == 0 && row.passes == 1)
+    );
 }
 
 #[test]

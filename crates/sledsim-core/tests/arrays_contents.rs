@@ -385,6 +385,42 @@ fn without_failures_all_is_as_it_was_written() {
 }
 
 #[test]
+fn what_is_rebuilt_is_on_the_media() {
+    // Sleds that hold writes back: all that the host marked is durable, and after a
+    // rebuild also what stands in its place.
+    let text = "title = 'a'\nkind = 'raid1'\nchildren = 2\nspares = 1\nfail_child = 0\n\
+                fail_at_ms = 50\nrebuild_unit_blocks = 64\n[child]\nbase = 'g2'\ntravel_x_um = 2\n\
+                buffer.size_kib = 800\nbuffer.segments = 4\nbuffer.write_back_segments = 2\n";
+    let device = resolve(text);
+    for seed in 0..20 {
+        let (mut model, _) = device.build_keeping(&Choice::default()).expect("a model");
+        let mut due = Due::default();
+        let last = model.blocks() - 16;
+        let mut request = Request::new(0, Nanos::ZERO, Op::Write, last, 16);
+        request.flags.fua = true;
+        let tokens: Vec<u64> = (1..=16).collect();
+        model.contents().expect("contents").hold(&tokens);
+        model.submit(request, &mut due);
+        let mut now = Nanos::ZERO;
+        let rebuilt = |model: &dyn Model| {
+            let mut reports: Vec<Report> = Vec::new();
+            model.report(Nanos::ZERO, &mut reports);
+            let counts: BTreeMap<_, _> = reports[0].counts.iter().copied().collect();
+            counts["rebuild_ns"] > 0
+        };
+        while !rebuilt(&*model) {
+            now = model.wake_at().expect("a rebuild");
+            model.wake(now, &mut due);
+        }
+        let contents = model.contents().expect("contents");
+        contents.lose_power(now, &mut Stream::new(seed, "power"));
+        contents.recover(Nanos::ZERO);
+        let found: Vec<u64> = (last..last + 16).map(|lbn| contents.token(lbn)).collect();
+        assert_eq!(found, tokens, "{seed}");
+    }
+}
+
+#[test]
 fn contents_change_no_time() {
     for seed in 0..300 {
         let drawn = draw(seed + 3_000_000, seed % 4);

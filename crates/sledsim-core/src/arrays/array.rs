@@ -47,8 +47,6 @@ pub(crate) struct Array<L> {
     hosts: u32,
     idle_since: Nanos,
     rebuild: Option<Rebuild>,
-    /// No rebuild can go on, as what it needs is gone.
-    stuck: bool,
     counts: Counts,
     plan: Plan,
     pub(super) kept: Option<Kept>,
@@ -111,11 +109,17 @@ struct Rebuild {
     slot: usize,
     child: usize,
     began: Nanos,
-    /// Up to which address it is done.
+    /// Up to which address it is done, and up to which it was begun.
     point: u64,
-    /// Whether a part is under way; if not, when the next may begin.
-    busy: bool,
+    next: u64,
+    /// Whether a part is being read; if not, when the next may be.
+    reading: bool,
     ready: Nanos,
+    /// Whether a part is being written, and one that was read meanwhile.
+    writing: bool,
+    read: Option<usize>,
+    /// Whether what the next part needs is gone.
+    lost: bool,
 }
 
 /// What the report counts.
@@ -162,7 +166,6 @@ impl<L: Level> Array<L> {
             hosts: 0,
             idle_since: Nanos::ZERO,
             rebuild: None,
-            stuck: false,
             counts: Counts::default(),
             plan: Plan::default(),
             kept: keeps.then(Kept::default),
@@ -193,7 +196,9 @@ impl<L: Level> Array<L> {
             failure.0 = failure.0.since(at);
         }
         if let Some(rebuild) = &mut self.rebuild {
-            (rebuild.busy, rebuild.began, rebuild.ready) = (false, Nanos::ZERO, Nanos::ZERO);
+            (rebuild.began, rebuild.ready) = (Nanos::ZERO, Nanos::ZERO);
+            (rebuild.reading, rebuild.writing, rebuild.read) = (false, false, None);
+            rebuild.next = rebuild.point;
         }
         self.kept = self.kept.is_some().then(Kept::default);
     }
@@ -207,9 +212,12 @@ impl<L: Level> Array<L> {
     }
 
     fn rebuild_at(&self) -> Option<Nanos> {
-        let rebuild = self.rebuild.filter(|rebuild| !rebuild.busy)?;
+        let is_begun = |rebuild: &Rebuild| rebuild.next == self.level.child_blocks();
+        let rebuild = self
+            .rebuild
+            .filter(|rebuild| !rebuild.reading && !is_begun(rebuild))?;
         let idle = (self.hosts == 0).then(|| self.idle_since + self.repair.idle_after);
-        let at_least = self.repair.pace(rebuild.point);
+        let at_least = self.repair.pace(rebuild.next);
         let due = at_least.map(|after| rebuild.began + after);
         let begin = [idle, due].into_iter().flatten().min()?;
         Some(begin.max(rebuild.ready))
@@ -260,8 +268,9 @@ impl<L: Level> Array<L> {
             return;
         }
         self.members.fail(child);
-        if self.rebuild.is_some_and(|rebuild| rebuild.child == child) {
+        if let Some(rebuild) = self.rebuild.filter(|rebuild| rebuild.child == child) {
             self.rebuild = None;
+            self.ready.extend(rebuild.read);
         }
         self.next_rebuild(at);
         let had: Vec<u64> = (self.sent.iter())
@@ -285,7 +294,7 @@ impl<L: Level> Array<L> {
 
     /// A spare takes the place of what was lost first, if there are both.
     fn next_rebuild(&mut self, at: Nanos) {
-        if self.rebuild.is_some() || self.stuck {
+        if self.rebuild.is_some() {
             return;
         }
         if let Some((slot, child)) = self.members.replace() {
@@ -295,21 +304,26 @@ impl<L: Level> Array<L> {
                 child,
                 began: ready,
                 point: 0,
-                busy: false,
+                next: 0,
+                reading: false,
                 ready,
+                writing: false,
+                read: None,
+                lost: false,
             });
         }
     }
 
-    /// Begins the next part of the rebuild.
+    /// Begins the next part of the rebuild: it is read while the one before it is
+    /// written.
     fn rebuild_part(&mut self, at: Nanos) {
         let Some(rebuild) = &mut self.rebuild else {
             return;
         };
-        rebuild.busy = true;
         let end = self.level.child_blocks();
-        let to = end.min(rebuild.point + self.repair.unit_blocks);
-        let (slot, child, from) = (rebuild.slot, rebuild.child, rebuild.point);
+        let (slot, child, from) = (rebuild.slot, rebuild.child, rebuild.next);
+        let to = end.min(from + self.repair.unit_blocks);
+        (rebuild.reading, rebuild.next) = (true, to);
         let mut request = Request::new(0, at, Op::Write, from, (to - from) as u32);
         // What a later power failure takes from a volatile buffer, nobody would
         // miss.
@@ -602,10 +616,29 @@ impl<L: Level> Array<L> {
         }
         match job.step {
             _ if again => {}
-            Step::Before => job.step = Step::Main,
+            Step::Before => {
+                job.step = Step::Main;
+                if let For::Rebuild { child, .. } = job.whom
+                    && let Some(rebuild) = self.rebuild.as_mut().filter(|of| of.child == child)
+                {
+                    rebuild.read = Some(number);
+                    return self.write_part(at);
+                }
+            }
             Step::Main => job.is_over = true,
         }
         self.ready.push_back(number);
+    }
+
+    /// Writes the part of the rebuild that was read, after the one before it; the
+    /// next may be read meanwhile.
+    fn write_part(&mut self, at: Nanos) {
+        if let Some(rebuild) = self.rebuild.as_mut().filter(|rebuild| !rebuild.writing)
+            && let Some(number) = rebuild.read.take()
+        {
+            (rebuild.writing, rebuild.reading, rebuild.ready) = (true, false, at);
+            self.ready.push_back(number);
+        }
     }
 
     /// A job has come to its end.
@@ -667,15 +700,24 @@ impl<L: Level> Array<L> {
             return;
         }
         if status == Status::Error {
-            self.rebuild = None;
-            self.stuck = true;
+            // What is being written will be there; nothing comes after it.
+            rebuild.lost = true;
+            if !rebuild.writing {
+                self.rebuild = None;
+                self.next_rebuild(at);
+            }
             return;
         }
         self.counts.rebuilt += to - rebuild.point;
-        (rebuild.point, rebuild.ready, rebuild.busy) = (to, at, false);
+        (rebuild.point, rebuild.writing) = (to, false);
         if to < self.level.child_blocks() {
+            let is_lost = rebuild.lost;
             self.members.rebuilt(slot, to);
-            return;
+            if !is_lost {
+                return self.write_part(at);
+            }
+            self.rebuild = None;
+            return self.next_rebuild(at);
         }
         self.counts.rebuild += at - rebuild.began;
         self.members.rebuilt(slot, u64::MAX);
