@@ -10,6 +10,7 @@
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arrays import rebuild_risk
 from sledsim.caches import Cache, cache, hit_ratios, policies
 from sledsim.comparison import Comparison, compare
 from sledsim.crashes import CrashReport, crash_test
@@ -93,6 +94,7 @@ __all__ = [
     "policies",
     "presets",
     "read_trace",
+    "rebuild_risk",
     "sample_traces",
     "schedulers",
     "simulate",

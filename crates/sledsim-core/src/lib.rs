@@ -8,6 +8,7 @@
 //! Time is integer nanoseconds ([`units::Nanos`]) in events and results; the
 //! physics inside a device is `f64` in SI units.
 
+pub mod arrays;
 pub mod caches;
 pub mod composites;
 pub mod contents;

@@ -67,7 +67,7 @@ pub struct Additions {
 }
 
 /// The scenarios that come with sledsim, by name.
-pub const SCENARIOS: [(&str, &str); 4] = [
+pub const SCENARIOS: [(&str, &str); 5] = [
     (
         "mcd-hplajw-like",
         include_str!("../data/scenarios/mcd-hplajw-like.toml"),
@@ -83,6 +83,10 @@ pub const SCENARIOS: [(&str, &str); 4] = [
     (
         "tip-failures",
         include_str!("../data/scenarios/tip-failures.toml"),
+    ),
+    (
+        "raid5-rebuild",
+        include_str!("../data/scenarios/raid5-rebuild.toml"),
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Does every model keep the contract? One suite for sleds and disks without
 //! and with a buffer, a stripe of two sleds, a memory in front of a sled, flash, write
-//! buffers, and caching tiers.
+//! buffers, caching tiers, and arrays that fail and are rebuilt.
 
 mod common;
 
@@ -236,6 +236,47 @@ fn tier(keys: &str) -> Box<dyn Model> {
     device.build(&fcfs).0
 }
 
+/// An array of this kind.
+fn array(kind: &str, keys: &str) -> Box<dyn Model> {
+    let keys = format!("title = \"Array\"\nkind = \"{kind}\"\n{keys}");
+    let keys = Keys::parse(&keys, "test").expect("TOML");
+    let device = Device::from_keys(keys, None).expect("a device");
+    device.build(&fcfs).0
+}
+
+fn mirrored_sleds() -> Box<dyn Model> {
+    array(
+        "raid1",
+        "children = 2\nreads = \"nearest\"\nchild.base = \"g3\"",
+    )
+}
+
+/// Stripes of sleds, the second of which fails.
+fn degraded_sleds() -> Box<dyn Model> {
+    array(
+        "raid5",
+        "children = 4\nunit_blocks = 16\nfail_child = 1\nfail_at_ms = 70.25\n\
+         child.base = \"g2\"\nchild.idle = \"coast\"",
+    )
+}
+
+/// Two of these fail, one after the other, and are rebuilt beside the load.
+const REBUILDING: &str = "spares = 2\nfail_child = [0, 2]\nfail_at_ms = [40, 150.5]\n\
+     rebuild_after_ms = 5\nrebuild_unit_blocks = 64\nrebuild_min_mb_s = 8\n\
+     child.base = \"memory\"\nchild.blocks = 4096\nchild.latency_ms = 0.1\n\
+     child.ms_per_block = 0.002";
+
+fn rebuilding_mirrors() -> Box<dyn Model> {
+    array("raid1", &format!("children = 3\n{REBUILDING}"))
+}
+
+fn rebuilding_parity() -> Box<dyn Model> {
+    array(
+        "raid5",
+        &format!("children = 5\nunit_blocks = 16\n{REBUILDING}"),
+    )
+}
+
 /// Whether every mechanism in it does nothing but serve the requests it
 /// reports, one at a time.
 fn is_plain(name: &str) -> bool {
@@ -265,7 +306,7 @@ fn buffered_disk_behind_a_host() -> Box<dyn Model> {
     scheduled("atlas10k", &[], "fcfs(host=c_look)")
 }
 
-const MODELS: [(&str, Make); 21] = [
+const MODELS: [(&str, Make); 25] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -296,6 +337,10 @@ const MODELS: [(&str, Make); 21] = [
     ("write buffer on memory", write_buffer_on_memory),
     ("tier behind a cache", tier_behind_a_cache),
     ("plain tier", plain_tier),
+    ("mirrored sleds", mirrored_sleds),
+    ("degraded sleds", degraded_sleds),
+    ("rebuilding mirrors", rebuilding_mirrors),
+    ("rebuilding parity", rebuilding_parity),
 ];
 
 /// Open arrivals of all operations, some batches, many on the same blocks.

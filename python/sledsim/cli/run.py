@@ -164,6 +164,20 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
     yield _energy(summary)
 
 
+def _array(counts: dict[str, int]) -> str:
+    """Say what became of an array that lost children."""
+    failed = counts["failed_children"]
+    said = "1 child failed" if failed == 1 else f"{number(failed)} children failed"
+    if counts["rebuilt_blocks"]:
+        rebuilt = size(512 * counts["rebuilt_blocks"])
+        said += f", {rebuilt} rebuilt"
+        if counts["rebuild_ns"]:
+            said += f" in {number(counts['rebuild_ns'] / 1e9)} s"
+    if counts["lost"]:
+        return f"{said}; LOST: {number(counts['lost_blocks'])} blocks are gone for good"
+    return f"{said}; nothing is lost"
+
+
 def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     summary = document["summary"]
     moved = 512 * (summary["blocks_read"] + summary["blocks_written"])
@@ -180,6 +194,9 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
         yield ["warm-up", f"{cut} more requests, until {until} s, are not counted"]
     if summary["errors"]:
         yield ["errors", f"{number(summary['errors'])} requests could not be served"]
+    for part in summary["devices"]:
+        if part["counts"].get("failed_children"):
+            yield [f"array {part['name']}", _array(part["counts"])]
     yield ["duration", f"{number(summary['duration_s'])} s, simulated"]
     rate, data = summary["throughput_iops"], summary["throughput_mb_s"]
     yield ["throughput", f"{number(rate)} requests/s, {number(data)} MB/s"]

@@ -124,8 +124,8 @@ impl Plan {
 ///
 /// # Errors
 /// Whatever is wrong with the plan or the load; a device that cannot keep
-/// contents; a load that writes nothing, or that outruns the device; and what
-/// `check` says.
+/// contents, or an array with a write hole; a load that writes nothing, or that
+/// outruns the device; and what `check` says.
 pub fn test(
     device: &Device,
     load: &Load,
@@ -133,6 +133,13 @@ pub fn test(
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Report> {
+    if let Some((name, kind)) = device.write_hole() {
+        return Err(Error::Key(format!(
+            "the array '{name}' is of kind '{kind}' and keeps no log of the writes under way: when \
+             power fails, its copies or its parity may be at odds with its data (the write hole), \
+             so that it promises nothing that a crash test could hold it to"
+        )));
+    }
     let build = || -> Result<Box<dyn Model>> {
         let (mut model, _) = device.build_keeping(scheduler)?;
         if model.contents().is_none() {

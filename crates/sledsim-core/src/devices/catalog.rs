@@ -4,6 +4,7 @@ use super::disk::spec::DiskSpec;
 use super::flash::{Flash, FlashModel};
 use super::memory::Memory;
 use super::mems::spec::Mems;
+use crate::arrays::ArraySpec;
 use crate::composites::{HostQueue, ReadCache, Stripe};
 use crate::crash::{Keeper, Promise};
 use crate::error::{Error, Result};
@@ -57,6 +58,9 @@ pub const PRESETS: [(&str, &str); 18] = [
 /// How many bases may stand on each other; more is a circle.
 const MAX_BASES: usize = 16;
 
+/// The most children of an array, of which every set is a number.
+const MAX_CHILDREN: u32 = 64;
+
 /// The largest front of a read cache: its directory takes 1.6 GB.
 const MAX_FRONT_BLOCKS: u64 = 1 << 26;
 
@@ -83,6 +87,11 @@ enum Kind {
         unit_blocks: u64,
         children: Vec<Device>,
     },
+    /// Children, then spares.
+    Array {
+        spec: ArraySpec,
+        children: Vec<Device>,
+    },
     ReadCache {
         front: Box<Device>,
         back: Box<Device>,
@@ -105,7 +114,7 @@ enum Kind {
 type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
 
 /// The kinds of devices.
-const KINDS: [(&str, Read); 8] = [
+const KINDS: [(&str, Read); 11] = [
     ("mems", |_, keys, _| {
         Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
     }),
@@ -115,6 +124,13 @@ const KINDS: [(&str, Read); 8] = [
     ("flash", |_, keys, _| Ok(Kind::Flash(Flash::read(keys)?))),
     ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
     ("stripe", read_stripe),
+    ("raid0", read_stripe),
+    ("raid1", |name, keys, beside| {
+        read_array(name, keys, beside, 2, ArraySpec::read_raid1)
+    }),
+    ("raid5", |name, keys, beside| {
+        read_array(name, keys, beside, 3, ArraySpec::read_raid5)
+    }),
     ("read_cache", read_read_cache),
     ("mcd", read_mcd),
     ("mwb", read_mwb),
@@ -156,6 +172,61 @@ fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kin
         unit_blocks,
         children,
     })
+}
+
+/// Reads an array of at least so many children: `children` of one `[child]`, or
+/// a list `[[child]]` of devices that offer as many blocks each. Spares are
+/// like the first.
+fn read_array(
+    name: &str,
+    keys: &mut Keys,
+    beside: Option<&Path>,
+    least: u32,
+    read: fn(&mut Keys, u32, u64) -> Result<ArraySpec>,
+) -> Result<Kind> {
+    let tables = if keys.has("child[0]") {
+        if keys.has("children") {
+            let must = "must not be given with a list [[child]], which has its own length";
+            return Err(keys.refuse("children", must));
+        }
+        let tables = keys.take_tables("child")?;
+        if !(least as usize..=MAX_CHILDREN as usize).contains(&tables.len()) {
+            let must = format!("must be {least} to {MAX_CHILDREN} tables [[child]]");
+            return Err(keys.refuse("child", must));
+        }
+        tables
+    } else {
+        let children = keys.u32("children", least..=MAX_CHILDREN)?;
+        vec![table(keys, "child")?; children as usize]
+    };
+    let spare = tables[0].clone();
+    let device = |part: &str, index: usize, keys: Keys| {
+        Device::read(&format!("{name}.{part}{index}"), keys, beside)
+    };
+    let mut children = Vec::new();
+    for (index, child) in tables.into_iter().enumerate() {
+        let child = device("child", index, child)?;
+        let (first, blocks) = (
+            children.first().map_or(child.blocks(), Device::blocks),
+            child.blocks(),
+        );
+        if blocks != first {
+            let must = format!(
+                "must be devices of one size: child {index} offers {blocks} blocks, child 0 {first}"
+            );
+            return Err(keys.refuse("child", must));
+        }
+        children.push(child);
+    }
+    let spec = read(keys, children.len() as u32, children[0].blocks())?;
+    if spec.reads_nearest() && !children.iter().any(Device::has_positions) {
+        let must = "asks for positioning times, and no child has any; must be another rule";
+        return Err(keys.refuse("reads", must));
+    }
+    for index in 0..spec.spares() as usize {
+        children.push(device("spare", index, spare.clone())?);
+    }
+    Ok(Kind::Array { spec, children })
 }
 
 /// Reads the devices `[front]` and `[back]`.
@@ -291,6 +362,7 @@ impl Device {
             Kind::Flash(_) => "flash",
             Kind::Memory(_) => "memory",
             Kind::Stripe { .. } => "stripe",
+            Kind::Array { spec, .. } => spec.kind(),
             Kind::ReadCache { .. } => "read_cache",
             Kind::Mcd { .. } => "mcd",
             Kind::Mwb { .. } => "mwb",
@@ -311,7 +383,7 @@ impl Device {
                 .is_some_and(|buffer| buffer.write_back_segments > 0),
             Kind::Disk(disk) => disk.reports_early(),
             Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { children, .. } => {
+            Kind::Stripe { children, .. } | Kind::Array { children, .. } => {
                 return if children.iter().all(|c| c.promise() == Promise::Completion) {
                     Promise::Completion
                 } else {
@@ -329,13 +401,29 @@ impl Device {
         }
     }
 
+    /// The array in it whose copies or parity a power failure can leave at odds
+    /// with its data, if there is one: its name and kind.
+    #[must_use]
+    pub fn write_hole(&self) -> Option<(&str, &'static str)> {
+        match &self.kind {
+            Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => None,
+            Kind::Array { .. } => Some((&self.name, self.kind())),
+            Kind::Stripe { children, .. } => children.iter().find_map(Self::write_hole),
+            Kind::ReadCache { front, back }
+            | Kind::Mcd { front, back, .. }
+            | Kind::Mwb { front, back, .. } => front.write_hole().or_else(|| back.write_hole()),
+        }
+    }
+
     /// Whether any part of it has positions that a request waits for.
     #[must_use]
     pub fn has_positions(&self) -> bool {
         match &self.kind {
             Kind::Mems(_) | Kind::Disk(_) => true,
             Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { children, .. } => children.iter().any(Self::has_positions),
+            Kind::Stripe { children, .. } | Kind::Array { children, .. } => {
+                children.iter().any(Self::has_positions)
+            }
             Kind::ReadCache { front, back }
             | Kind::Mcd { front, back, .. }
             | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
@@ -345,9 +433,11 @@ impl Device {
     fn is_composite(&self) -> bool {
         match self.kind {
             Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } | Kind::Mwb { .. } => {
-                true
-            }
+            Kind::Stripe { .. }
+            | Kind::Array { .. }
+            | Kind::ReadCache { .. }
+            | Kind::Mcd { .. }
+            | Kind::Mwb { .. } => true,
         }
     }
 
@@ -448,6 +538,7 @@ impl Device {
             Kind::Memory(memory) => return memory.blocks,
             Kind::Disk(disk) => return disk.drive.geometry.blocks(),
             Kind::Mcd { back, .. } | Kind::Mwb { back, .. } => return back.blocks(),
+            Kind::Array { spec, .. } => return spec.blocks(),
             Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
         }
         self.build(&|| SchedulerChoice::default().make()).0.blocks()
@@ -575,6 +666,13 @@ impl Device {
                     .collect();
                 Box::new(Stripe::new(&self.name, device, children, *unit_blocks))
             }
+            Kind::Array { spec, children } => {
+                let children = children
+                    .iter()
+                    .map(|child| child.build_into(scheduler, keeping, names))
+                    .collect();
+                spec.build(&self.name, device, children)
+            }
             Kind::ReadCache { front, back } => {
                 let front = front.build_into(scheduler, keeping, names);
                 let back = back.build_into(scheduler, keeping, names);
@@ -607,7 +705,10 @@ impl Device {
             Kind::Disk(disk) => disk.derived(),
             Kind::Flash(flash) => flash.derived(),
             Kind::Memory(memory) => memory.derived(),
-            Kind::Stripe { .. } | Kind::ReadCache { .. } | Kind::Mcd { .. } => {
+            Kind::Stripe { .. }
+            | Kind::Array { .. }
+            | Kind::ReadCache { .. }
+            | Kind::Mcd { .. } => {
                 let blocks = self.blocks();
                 json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
             }

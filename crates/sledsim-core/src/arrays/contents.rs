@@ -1,0 +1,78 @@
+//! What an array holds, where its children keep contents.
+//!
+//! Data are tokens, and the parity of data is the exclusive or of theirs: what
+//! is true of a linear code block by block is true of it byte by byte.
+
+use super::Level;
+use super::array::Array;
+use crate::contents::Contents;
+use crate::random::Stream;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// Tokens by slot and address.
+pub(crate) type Known = BTreeMap<(usize, u64), u64>;
+
+/// The token of a block that is gone: nobody writes it.
+pub(crate) const GONE: u64 = u64::MAX;
+
+/// What an array whose children keep contents knows of these.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The tokens of the write to come.
+    pub(super) held: Vec<u64>,
+    /// What reads returned, until somebody asks.
+    pub(super) returned: BTreeMap<u64, Vec<u64>>,
+}
+
+impl<L: Level> Contents for Array<L> {
+    fn hold(&mut self, tokens: &[u64]) {
+        if let Some(kept) = &mut self.kept {
+            tokens.clone_into(&mut kept.held);
+        }
+    }
+
+    fn returned(&mut self, id: u64) -> Vec<u64> {
+        let kept = self.kept.as_mut();
+        kept.and_then(|kept| kept.returned.remove(&id))
+            .unwrap_or_default()
+    }
+
+    /// What has failed stays so, and what is rebuilt too. Nothing is known of
+    /// the writes that were under way: copies may differ, and so may parity.
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        for index in 0..self.children.len() {
+            if let Some(contents) = self.children.contents(index) {
+                contents.lose_power(at, chance);
+            }
+        }
+        self.children.forget();
+        self.begin_anew(at);
+    }
+
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
+        let mut end = at;
+        for index in 0..self.children.len() {
+            if let Some(contents) = self.children.contents(index) {
+                end = end.max(contents.recover_until(at, until)?);
+            }
+        }
+        self.children.forget();
+        Some(end)
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        let (slot, address) = self.level.place(lbn);
+        let mut known = Known::new();
+        for other in 0..self.members.len() {
+            if let Some(child) = self.members.child(other)
+                && self.members.has(other, address)
+                && let Some(contents) = self.children.contents(child)
+            {
+                known.insert((other, address), contents.token(address));
+            }
+        }
+        let found = self.level.recover(slot, address, &known);
+        found.unwrap_or(GONE)
+    }
+}

@@ -1,0 +1,47 @@
+"""Arrays: how likely a rebuild comes too late."""
+
+from __future__ import annotations
+
+import math
+
+from sledsim._core import SledsimError
+
+_S_PER_HOUR = 3600
+
+
+def rebuild_risk(rebuild_s: float, mttf_hours: float, survivors: int) -> float:
+    """Return how likely one of the survivors fails before a rebuild is over.
+
+    Failures are independent and come at a constant rate, so that the time to the first of them is
+    exponential: ``1 - exp(-survivors * rebuild_s / mttf)``. What failed first may have been a sign
+    of a bad batch, a hot rack or a worn-out lot; then the risk is higher.
+
+    Parameters
+    ----------
+    rebuild_s
+        From the failure to the end of the rebuild, in seconds.
+    mttf_hours
+        Mean time to failure of one device, in hours.
+    survivors
+        Devices that must not fail meanwhile: four of a RAID 5 of five, one of a pair of mirrors.
+
+    Returns
+    -------
+    float
+        A probability.
+
+    Raises
+    ------
+    SledsimError
+        For a negative or infinite time, an MTTF that is not positive, or no survivors.
+    """
+    if not (math.isfinite(rebuild_s) and rebuild_s >= 0):
+        msg = f"argument rebuild_s = {rebuild_s}: must be a number at least 0"
+        raise SledsimError(msg)
+    if not mttf_hours > 0:
+        msg = f"argument mttf_hours = {mttf_hours}: must be above 0"
+        raise SledsimError(msg)
+    if survivors < 1:
+        msg = f"argument survivors = {survivors}: must be at least 1"
+        raise SledsimError(msg)
+    return -math.expm1(-survivors * rebuild_s / (mttf_hours * _S_PER_HOUR))

@@ -1,0 +1,155 @@
+"""Arrays for their users: files, counts, refusals, the scenario that comes along, and the risk."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SMALL = {"base": "memory", "blocks": 4096, "latency_ms": 0.1, "ms_per_block": 0.001}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with two arrays."""
+    monkeypatch.chdir(tmp_path)
+    for kind, unit in (("raid1", ""), ("raid5", "unit_blocks = 8\n")):
+        text = f'title = "A"\nkind = "{kind}"\nchildren = 4\n{unit}[child]\nbase = "g2"\n'
+        Path(f"{kind}.toml").write_text(text, encoding="utf-8")
+
+
+def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line."""
+    command = [sys.executable, "-m", "sledsim", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def counts(run: ss.Run) -> dict[str, int]:
+    """Return what the array counted."""
+    return dict(run.summary["devices"][0]["counts"])
+
+
+def test_an_array_has_a_spec() -> None:
+    spec = ss.device("raid5.toml", spares=2, fail_child=[0, 5], fail_at_ms=[1.5, 2]).spec
+    assert spec["derived"]["blocks"] == 6_750_000 // 8 * 8 * 3
+    assert spec["parameters"]["fail_child"]["value"] == [0, 5]
+    assert spec["parameters"]["child.base"]["value"] == "g2"
+    assert ss.device("raid1.toml").blocks == 6_750_000
+
+
+@pytest.mark.parametrize("kind", ["raid1", "raid5"])
+def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
+    load = ss.workload("random", rate=1000, requests=3000, read_fraction=0.5)
+    device = ss.device(f"{kind}.toml", child=SMALL, spares=1, fail_child=2, fail_at_ms=500)
+    run = ss.simulate(load, device)
+    rows = pl.DataFrame(run.requests).with_columns(pl.col("device", "status").cast(pl.String))
+    assert run.summary["errors"] == 0
+    assert [part["name"] for part in run.summary["devices"]][-1] == f"{kind}.spare0"
+    found = counts(run)
+    assert (found["failed_children"], found["lost"]) == (1, 0)
+    assert found["rebuilt_blocks"] == 4096
+    last = rows.filter(pl.col("device") == f"{kind}.child2")["arrival_ns"].max()
+    assert isinstance(last, int)
+    assert 480_000_000 < last <= 500_000_000
+    # What was written to the spare without a parent is the rebuild, each block once.
+    own = rows.filter(pl.col("device") == f"{kind}.spare0", pl.col("parent").is_null())
+    assert own["blocks"].sum() == 4096
+    # The rows of the host add up, those that began anew too.
+    times = [name for name in rows.columns if name.endswith("_ns")]
+    parts = set(times) - {"arrival_ns", "start_ns", "completion_ns", "settle_ns", "turnaround_ns"}
+    whole = rows.filter(pl.col("device") == kind)
+    total = whole.select(pl.sum_horizontal(parts - {"x_seek_ns", "y_seek_ns"})).to_series()
+    assert (total == whole["completion_ns"] - whole["arrival_ns"]).all()
+
+
+def test_a_second_failure_is_told(refused: Callable[..., str]) -> None:
+    sets = ["fail_child=[0,1]", "fail_at_ms=[100,200]", "child.base=g3"]
+    words = [word for key in sets for word in ("--set", f"device.{key}")]
+    done = sledsim("run", "--device", "raid5.toml", *words, "--set", "requests=3000")
+    assert done.returncode == 0
+    assert "requests could not be served" in done.stdout
+    assert "2 children failed; LOST: " in done.stdout
+    done = sledsim("run", "--device", "raid1.toml", *words, "--set", "requests=3000")
+    assert "2 children failed; nothing is lost" in done.stdout
+    assert "could not be served" not in done.stdout
+    assert "fail_child" in refused("run", "--device", "raid5.toml", "--set", "device.fail_child=4")
+
+
+REFUSED = {
+    "device.children=2": "children = 2",
+    "device.unit_blocks=0": "unit_blocks = 0",
+    "device.fail_at_ms=-3": "fail_at_ms = -3",
+    "device.rebuild_min_mb_s=2": "spares = 1",
+    "device.spares=-1": "spares = -1",
+    "device.raids=5": "raids",
+}
+
+
+@pytest.mark.parametrize("setting", REFUSED)
+def test_what_is_refused(setting: str, refused: Callable[..., str]) -> None:
+    said = refused("run", "--device", "raid5.toml", "--set", setting)
+    assert REFUSED[setting] in said
+    assert said.count("\n") <= 1
+
+
+def test_children_of_different_sizes_are_refused(refused: Callable[..., str]) -> None:
+    text = 'title = "A"\nkind = "raid1"\n' + "".join(
+        f'[[child]]\nbase = "{name}"\n' for name in ("g2", "g3")
+    )
+    Path("odd.toml").write_text(text, encoding="utf-8")
+    assert "one size: child 1" in refused("run", "--device", "odd.toml")
+
+
+def test_a_crash_test_is_refused(refused: Callable[..., str]) -> None:
+    assert "write hole" in refused("crash", "--device", "raid1.toml")
+
+
+@pytest.fixture
+def refused() -> Callable[..., str]:
+    """Run a command that must be refused, and return the message."""
+
+    def run(*arguments: str) -> str:
+        done = sledsim(*arguments)
+        assert (done.returncode, done.stdout) == (2, ""), done
+        return done.stderr
+
+    return run
+
+
+def test_the_scenario_runs_by_name() -> None:
+    done = sledsim("run", "raid5-rebuild", "--json")
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)["summary"]
+    found = summary["devices"][0]["counts"]
+    assert (found["failed_children"], found["lost"], summary["errors"]) == (1, 0, 0)
+    # All whole units of a sled, at 10 MB/s at least and no faster than its media are written.
+    assert found["rebuilt_blocks"] == 6_750_000 // 128 * 128
+    media_mb_s = ss.device("g2").spec["derived"]["streaming_mb_s"]
+    rate = 512e3 * found["rebuilt_blocks"] / found["rebuild_ns"]
+    assert 10 < rate < media_mb_s / 2
+
+
+def test_the_risk_is_that_of_independent_failures() -> None:
+    # Of two, one fails in an hour with an MTTF of an hour: 1 - 1/e^2.
+    assert ss.rebuild_risk(3600, 1, 2) == pytest.approx(1 - math.exp(-2))
+    # No failure in two hours is none in the first and none in the second.
+    once, twice = (ss.rebuild_risk(hours * 3600, 50, 3) for hours in (1, 2))
+    assert 1 - twice == pytest.approx((1 - once) ** 2)
+    # No digits are lost where it is small.
+    assert ss.rebuild_risk(1e-6, 1e9, 1) == pytest.approx(1e-6 / 3600 / 1e9, rel=1e-12)
+    assert ss.rebuild_risk(0, 1e5, 4) == 0
+    for wrong in ((-1, 1, 1), (math.inf, 1, 1), (math.nan, 1, 1), (1, 0, 1), (1, math.nan, 1)):
+        with pytest.raises(ss.SledsimError, match="argument"):
+            ss.rebuild_risk(*wrong)
+    with pytest.raises(ss.SledsimError, match="survivors = 0"):
+        ss.rebuild_risk(1, 1, 0)

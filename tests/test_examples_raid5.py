@@ -1,0 +1,48 @@
+"""The example of RAID 5: what it prints and draws, and what must be so."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.example_runs import EXAMPLES, is_refused, run_twice
+
+SCRIPT = EXAMPLES / "raid5_rebuild.py"
+
+
+def test_two_runs_are_alike_and_the_numbers_make_sense(tmp_path: Path) -> None:
+    def files(run: int) -> list[str]:
+        return ["--output", f"{tmp_path / str(run)}.png", "--json", f"{tmp_path / str(run)}.json"]
+
+    first, second = run_twice(SCRIPT, lambda run: ["--quick", *files(run)])
+    assert first[:3] == second[:3]
+    for ending in ("png", "json"):
+        pictures = [(tmp_path / f"{run}.{ending}").read_bytes() for run in (0, 1)]
+        assert pictures[0] == pictures[1]
+    found = json.loads((tmp_path / "0.json").read_text(encoding="utf-8"))
+    assert list(found) == ["g2", "atlas10k"]
+    more = {}
+    for name, result in found.items():
+        alone, raid5 = (result["small_write_ms"][way] for way in ("alone", "raid5"))
+        more[name] = raid5 - alone
+        assert 1 < raid5 / alone < 2.2
+        took = list(result["rebuild_s"].values())
+        assert took == sorted(took)
+        phases = result["phases"]
+        assert phases["rebuilding"]["mean_ms"] > phases["normal"]["mean_ms"]
+        assert all(times["p99_ms"] > times["mean_ms"] for times in phases.values())
+        assert result["risk"] == sorted(result["risk"], reverse=True)
+    # The disk (10,025 rpm) turns round once, 5.99 ms; the sled turns back. What is more is the wait
+    # for the later one of two reads.
+    assert 4 < more["atlas10k"] < 8
+    assert more["g2"] < 1
+    assert found["g2"]["risk"][0] < found["atlas10k"]["risk"][0] / 5
+
+
+def test_wrong_arguments_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main = runpy.run_path(str(SCRIPT))["main"]
+    wrong = ["--output", "raid5.jpeg"]
+    is_refused(main, wrong, "must end in", tmp_path, monkeypatch, capsys)
