@@ -156,7 +156,7 @@ impl Sizes {
         let turn = (self.epochs / TRY_EVERY) as usize % self.managers.len();
         let is_next = |index: usize| {
             let is_known = self.managers[index].reads > 0.0;
-            !is_known || index == turn && self.epochs % TRY_EVERY == 0
+            !is_known || index == turn && self.epochs.is_multiple_of(TRY_EVERY)
         };
         let tried = (0..self.managers.len())
             .filter(|index| is_next(*index))
