@@ -133,9 +133,7 @@ def tip_failures(
     said: tuple[tuple[int, int, int, int, int, int], int],
     out_of_spares: str,
     progress: _Progress,
-) -> tuple[
-    tuple[int, int, float], tuple[list[float], list[float], list[float], list[float]]
-]: ...
+) -> tuple[tuple[int, int, float], tuple[list[float], list[float], list[float], list[float]]]: ...
 def load_info(
     load: Load, blocks: int, look: tuple[bool, int | None, int | None, bool], progress: _Progress
 ) -> str: ...

@@ -1,0 +1,86 @@
+"""Section 6: failures of tips, errors, and what arrays make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+from sledsim.papers import Found
+from sledsim.power import column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SLED, DISK = "osdi2000", "atlas10k"
+FAILED, SPARES, SPARE_CYLINDERS = 40, 64, 20
+SIZE_KIB = 4
+ARRAY = Path(__file__).parent / "devices" / "raid5.toml"
+
+
+def responses_ms(requests: int, faults: Mapping[str, Any]) -> list[float]:
+    """Return the response time of each of some requests in sequences."""
+    load = ss.workload(
+        "sequential", requests=requests, sequential_fraction=0.5, rate=500, mean_size_kib=16
+    )
+    run = ss.simulate(load, ss.device(SLED, faults=dict(faults)))
+    ends, begins = (column(run.requests, name) for name in ("completion_ns", "arrival_ns"))
+    return [(end - begin) / 1e6 for end, begin in zip(ends, begins, strict=True)]
+
+
+def retries_ms(requests: int, faults: Mapping[str, Any]) -> tuple[float, float]:
+    """Return how long retries took in the mean of them, and the longest in a request."""
+    load = ss.workload(
+        requests=requests, read_fraction=1, size="fixed", mean_size_kib=SIZE_KIB, blocking=8
+    )
+    run = ss.simulate(load, ss.device(SLED, faults=dict(faults)))
+    took = column(run.requests, "retry_ns")
+    counts = run.summary["devices"][0]["counts"]
+    errors = counts["retries"] + counts["seek_errors"]
+    return sum(took) / 1e6 / errors, max(took) / 1e6
+
+
+def small_write(child: str, keys: Mapping[str, Any], requests: int) -> float:
+    """Return how many times as long a small write to RAID 5 takes as one to a child alone."""
+    array = ss.device(ARRAY, child={"base": child, **keys})
+    load = ss.workload(
+        requests=requests, read_fraction=0, size="fixed", mean_size_kib=SIZE_KIB, blocking=8
+    )
+    one, other = (
+        ss.simulate(load, on, requests=False).summary["response_time_ms"]["mean"]
+        for on in (array, ss.device(child, **keys))
+    )
+    return float(one / other)
+
+
+def simulate(*, quick: bool) -> Found:
+    """Run with failures and without."""
+    requests = 2_000 if quick else 20_000
+    spare = {"spare_tips": SPARES}
+    moved = {"remap": "elsewhere", "spare_cylinders": SPARE_CYLINDERS}
+    plain = responses_ms(requests, spare)
+    replaced = responses_ms(requests, spare | {"failed_tips": FAILED})
+    elsewhere = responses_ms(requests, moved | {"failed_tips": FAILED})
+    reread_ms, _ = retries_ms(requests, {"read_error_rate": 1e-3, "retries": 10})
+    _, longest_ms = retries_ms(requests, {"seek_error_rate": 0.02})
+    one = ss.tip_failures(ecc_tips=1, failed_tips=1, trials=100 if quick else 10_000)
+    turn_ms = ss.device(DISK).spec["derived"]["revolution_ms"]
+    small = {
+        "MEMS": small_write(SLED, {}, requests),
+        "disk": small_write(DISK, {"buffer": {"write_back": "none"}}, requests),
+    }
+    added = [after - before for after, before in zip(replaced, plain, strict=True)]
+    return Found(
+        {
+            "spare_ms": sum(added) / len(added),
+            "spare_longest_ms": max(map(abs, added)),
+            "elsewhere": {
+                "spare tips": sum(replaced) / len(replaced),
+                "elsewhere": sum(elsewhere) / len(elsewhere),
+            },
+            "single_lost": 100 * one.lost_share[1],
+            "reread": {"MEMS": reread_ms, "disk": turn_ms},
+            "seek_error_ms": longest_ms,
+            "small_writes": small,
+        }
+    )
