@@ -4,7 +4,7 @@ import sledsim as ss
 from sledsim import power
 from sledsim.papers import Found
 
-SLED, DISK = "osdi2000", "atlas10k"
+SLED, DISK = "g2", "atlas10k"
 DEVICES = 4
 PLACES = 20
 
@@ -27,7 +27,7 @@ def simulate(*, quick: bool) -> Found:
     disk_s = power.start_up_s(DISK, power.DISK_POWER)
     return Found(
         {
-            "sled_ms": 1e3 * power.start_up_s(SLED),
+            "sled_ms": 1e3 * power.start_up_s(SLED, command_overhead_ms=0),
             "disk_s": disk_s,
             "arrays": {
                 "four sleds": sleds_s,
