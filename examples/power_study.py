@@ -161,7 +161,7 @@ def draw_trade_off(axes: Axes, device: str, label: str, points: dict[str, Any]) 
                 textcoords="offset points",
                 fontsize=7,
             )
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
 
 
 def draw_savings(axes: Axes, lin: dict[str, Any]) -> None:

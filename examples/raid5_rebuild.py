@@ -159,8 +159,8 @@ def draw_rebuilds(axes: Axes, result: dict[str, Any]) -> None:
     axes.xaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_major_formatter(PLAIN)
     axes.minorticks_off()
-    axes.set_yticks([1, 2, 5, 10, 20, 50])
-    axes.set(xlabel="requests per s", ylabel="rebuild in minutes", ylim=(1, 60))
+    axes.set_yticks([0.5, 1, 2, 5, 10, 20])
+    axes.set(xlabel="requests per s", ylabel="rebuild in minutes", ylim=(0.5, 30))
     axes.set_title(f"A rebuild in idle time, at least {LEAST_MB_S:g} MB/s")
     axes.legend()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import asin, exp, hypot, log, pi, sqrt
 from pathlib import Path
 from typing import Any
@@ -263,7 +264,36 @@ def test_an_item_runs_and_says_which_load_it_had(
     assert run()[1] == first != second
 
 
-@pytest.mark.parametrize("name", ["table1", "claims", "table2"])
+def test_a_second_pass_is_a_row_and_a_turnaround() -> None:
+    """And a seek error a servo field on, two turnarounds, and a cylinder aside with settling."""
+    pytest.importorskip("pyarrow")
+    values = found("failures").values
+    row_ms, servo_ms = (1e3 * bits * BIT_M / SPEED_M_S for bits in (90, 10))
+    turns = turnaround_ms(HALF_M), turnaround_ms(-HALF_M)
+    reread, seek_error_ms = values["reread"], values["seek_error_ms"]
+    assert isinstance(reread, Mapping)
+    assert isinstance(seek_error_ms, float)
+    assert row_ms + turns[0] < reread["MEMS"] < row_ms + servo_ms + turns[1]
+    assert SETTLE_MS < seek_error_ms < 0.5 * SETTLE_MS + 2 * turns[1] + 2 * servo_ms
+
+
+def test_savings_expect_what_the_powers_of_the_sled_allow() -> None:
+    """Of 100 mW for the sled and 1 for each tip: a quarter of the tips of a block, half at rest."""
+    load = ss.workload(requests=2000, read_fraction=1, size="fixed", mean_size_kib=0.5)
+    summary = ss.simulate(load, ss.device("g2"), requests=False).summary
+    seek_ms, row_ms = (summary[part]["mean"] for part in ("seek_ms", "transfer_ms"))
+    saved = 48 * row_ms / (100 * seek_ms + 164 * row_ms)
+    assert 100 * saved == explained("power", "sub_sector")
+    pytest.importorskip("pyarrow")
+    values = found("power").values
+    assert values["sub_sector"] == pytest.approx(100 * saved, rel=0.03)
+    spin_down, together = values["spin_down"], values["together"]
+    assert isinstance(spin_down, float)
+    assert isinstance(together, float)
+    assert spin_down <= together + 1e-9 < 50
+
+
+@pytest.mark.parametrize("name", ["table1", "claims", "table2", "failures", "startup", "power"])
 def test_an_item_is_not_missed(name: str, tmp_path: Path) -> None:
     (result,) = papers.run([item(name)], tmp_path, quick=True, workers=1)
     assert result.verdict in {"reproduced", "explained"}
