@@ -41,24 +41,12 @@ impl<L: Level> Contents for Array<L> {
     /// What has failed stays so, and what is rebuilt too. Nothing is known of
     /// the writes that were under way: copies may differ, and so may parity.
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        for index in 0..self.children.len() {
-            if let Some(contents) = self.children.contents(index) {
-                contents.lose_power(at, chance);
-            }
-        }
-        self.children.forget();
+        self.children.lose_power(at, chance);
         self.begin_anew(at);
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let mut end = at;
-        for index in 0..self.children.len() {
-            if let Some(contents) = self.children.contents(index) {
-                end = end.max(contents.recover_until(at, until)?);
-            }
-        }
-        self.children.forget();
-        Some(end)
+        self.children.recover_until(at, until)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

@@ -4,6 +4,7 @@ use crate::contents::Contents;
 use crate::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
 use crate::parallel::free::Background;
+use crate::random::Stream;
 use crate::request::Request;
 use crate::row::Row;
 use crate::units::Nanos;
@@ -138,6 +139,30 @@ impl Children {
         self.announced = Announced::default();
         self.wakes = self.models.iter().map(|model| model.wake_at()).collect();
         self.find_next();
+    }
+
+    /// Power fails at `at` for all children that keep contents, as
+    /// [`Contents::lose_power`] says.
+    pub fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        for model in &mut self.models {
+            if let Some(contents) = model.contents() {
+                contents.lose_power(at, chance);
+            }
+        }
+        self.forget();
+    }
+
+    /// Recovers all of them from `at` on, as [`Contents::recover_until`] says: when
+    /// the last of them takes requests.
+    pub fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
+        let mut end = at;
+        for model in &mut self.models {
+            if let Some(contents) = model.contents() {
+                end = end.max(contents.recover_until(at, until)?);
+            }
+        }
+        self.forget();
+        Some(end)
     }
 
     /// Hands `request` to child `index`.

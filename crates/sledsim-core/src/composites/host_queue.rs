@@ -222,17 +222,11 @@ impl Contents for HostQueue {
         self.given.clear();
         self.held.clear();
         self.tokens.clear();
-        self.child.forget();
-        if let Some(contents) = self.child.contents(0) {
-            contents.lose_power(at, chance);
-        }
+        self.child.lose_power(at, chance);
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let contents = self.child.contents(0);
-        let end = contents.map_or(Some(at), |contents| contents.recover_until(at, until));
-        self.child.forget();
-        end
+        self.child.recover_until(at, until)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

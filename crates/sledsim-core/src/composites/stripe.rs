@@ -222,25 +222,13 @@ impl Contents for Stripe {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        for index in 0..self.children.len() {
-            if let Some(contents) = self.children.contents(index) {
-                contents.lose_power(at, chance);
-            }
-        }
-        self.children.forget();
+        self.children.lose_power(at, chance);
         self.open.clear();
         self.kept = Some(Kept::default());
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let mut end = at;
-        for index in 0..self.children.len() {
-            if let Some(contents) = self.children.contents(index) {
-                end = end.max(contents.recover_until(at, until)?);
-            }
-        }
-        self.children.forget();
-        Some(end)
+        self.children.recover_until(at, until)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {

@@ -318,15 +318,10 @@ impl Contents for Mcd {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        for child in [FRONT, BACK] {
-            if let Some(contents) = self.children.contents(child) {
-                contents.lose_power(at, chance);
-            }
-        }
+        self.children.lose_power(at, chance);
         let Some(kept) = self.kept.take() else {
             return;
         };
-        self.children.forget();
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
         let kept = Some(Box::new(Kept::with(kept.survivor)));
         // All that says when goes with the old object.
@@ -334,13 +329,7 @@ impl Contents for Mcd {
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        self.now = at;
-        for child in [BACK, FRONT] {
-            if let Some(contents) = self.children.contents(child) {
-                self.now = self.now.max(contents.recover_until(at, until)?);
-            }
-        }
-        self.children.forget();
+        self.now = self.children.recover_until(at, until)?;
         if self.spec.headers {
             let slots: Vec<u32> = (0..self.slots.len() as u32).collect();
             for some in slots.chunks(HEADERS_AT_ONCE) {

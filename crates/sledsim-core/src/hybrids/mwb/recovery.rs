@@ -168,13 +168,7 @@ impl Contents for Mwb {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        let children = &mut self.children;
-        children.forget();
-        for child in [FRONT, BACK] {
-            if let Some(contents) = children.contents(child) {
-                contents.lose_power(at, chance);
-            }
-        }
+        self.children.lose_power(at, chance);
         if let Some(keeping) = &mut self.keeping {
             keeping.volatile = Volatile::default();
         }
@@ -182,13 +176,7 @@ impl Contents for Mwb {
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let mut now = at;
-        for child in [FRONT, BACK] {
-            if let Some(contents) = self.children.contents(child) {
-                now = now.max(contents.recover_until(at, until)?);
-            }
-        }
-        self.children.forget();
+        let now = self.children.recover_until(at, until)?;
         let (first, found, now) = self.find_logs(now, until)?;
         let mut timing = Timing::new(&self.spec, Logs::new(self.spec.shape, first), now);
         let mut without = Vec::new();
