@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim.devices import device as make_device
-from sledsim.loads import read_trace, workload
+from sledsim.loads import workload
 from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
@@ -288,10 +288,15 @@ def column(table: Any, name: str) -> list[float]:
 
 def rewrite_ms(device: Device, lbn: int, times: int = 20) -> float:
     """Return how long one block takes that is written again as soon as it was, in ms."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "again.trace"
-        path.write_text(f"0 0 {lbn} 1 0\n" * times, encoding="utf-8")  # writes
-        load = read_trace(path, trace_format="disksim_ascii", queue_depth=1)
-        run = simulate(load, device)
+    load = workload(
+        "random",
+        requests=times,
+        read_fraction=0,
+        size="fixed",
+        mean_size_kib=SMALL_KIB,
+        first_lbn=lbn,
+        last_lbn=lbn,
+    )
+    run = simulate(load, device)
     ends = column(run.requests, "completion_ns")
     return (ends[-1] - ends[1]) / (times - 2) / 1e6

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::device;
+use common::{DISK_POWER, device};
 use sledsim_core::composites::{ReadCache, Stripe};
 use sledsim_core::devices::Device;
 use sledsim_core::devices::memory::Memory;
@@ -76,17 +76,12 @@ fn buffered_disk() -> Box<dyn Model> {
 
 /// One whose spindle stops soon, with its buffer.
 fn buffered_disk_that_stops() -> Box<dyn Model> {
-    let overrides = [
-        ("power.seek_w", "12.5"),
-        ("power.transfer_w", "12"),
-        ("power.idle_w", "7.5"),
-        ("power.standby_w", "1"),
-        ("power.spin_up_w", "20"),
-        ("power.spin_up_ms", "40"),
+    let stops = [
         ("power.policy", "'adaptive'"),
         ("power.timeout_ms", "5"),
         ("power.starts", "'off'"),
     ];
+    let overrides = [DISK_POWER.as_slice(), &stops].concat();
     device("atlas10k", &overrides).build(&fcfs).0
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::sleds::sled;
-use common::{csv, device, reference, run_open};
+use common::{DISK_POWER, csv, device, reference, run_open};
 use sledsim_core::model::{Energy, Model};
 use sledsim_core::power::{Choice, Policy};
 use sledsim_core::random::Stream;
@@ -14,18 +14,8 @@ use sledsim_core::units::Nanos;
 
 type Keys<'a> = [(&'a str, &'a str)];
 
-/// Power values as in docs/power.md, for a spindle that is up in 40 ms.
-const DISK: [(&str, &str); 6] = [
-    ("power.seek_w", "12.5"),
-    ("power.transfer_w", "12"),
-    ("power.idle_w", "7.5"),
-    ("power.standby_w", "1"),
-    ("power.spin_up_w", "20"),
-    ("power.spin_up_ms", "40"),
-];
-
 fn disk_keys<'a>(more: &Keys<'a>) -> Vec<(&'a str, &'a str)> {
-    DISK.iter().chain(more).copied().collect()
+    DISK_POWER.iter().chain(more).copied().collect()
 }
 
 /// Without overhead, bus and buffer, so that rows tell all.

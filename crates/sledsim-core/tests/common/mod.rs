@@ -15,6 +15,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
+/// Power values of a disk as in docs/power.md, for a spindle that is up in 40 ms.
+pub const DISK_POWER: [(&str, &str); 6] = [
+    ("power.seek_w", "12.5"),
+    ("power.transfer_w", "12"),
+    ("power.idle_w", "7.5"),
+    ("power.standby_w", "1"),
+    ("power.spin_up_w", "20"),
+    ("power.spin_up_ms", "40"),
+];
+
 /// A device with overrides written as in TOML.
 pub fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
     let overrides: Vec<Override> = overrides
