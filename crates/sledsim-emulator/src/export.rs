@@ -1,0 +1,250 @@
+//! An export: a model that says when, a store that says what, under a name.
+
+use crate::errno::{Errno, errno_of};
+use crate::log::Log;
+use crate::store::Store;
+use crate::timeline::{Answer, Reply, Timeline};
+use sledsim_core::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_core::units::BLOCK_BYTES;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// So many bytes.
+    Read(u64),
+    /// These bytes are written.
+    Write(&'a [u8]),
+    /// What was answered before survives a crash.
+    Flush,
+    /// So many bytes have no value any more; they read as zero.
+    Trim(u64),
+    /// So many bytes become zero. They may be given back if `unmap` is set,
+    /// which takes the time of a trim, else that of a write.
+    Zero {
+        /// How many.
+        bytes: u64,
+        /// Whether their space may be given back.
+        unmap: bool,
+    },
+}
+
+/// A command of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// What is asked for.
+    pub what: What<'a>,
+    /// First byte.
+    pub offset: u64,
+    /// Answer a write only when it survives a crash.
+    pub fua: bool,
+    /// Which client.
+    pub stream: u32,
+}
+
+impl Command<'_> {
+    /// How many bytes of the device it is about.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self.what {
+            What::Read(bytes) | What::Trim(bytes) | What::Zero { bytes, .. } => bytes,
+            What::Write(data) => data.len() as u64,
+            What::Flush => 0,
+        }
+    }
+
+    fn op(&self) -> Op {
+        match self.what {
+            What::Read(_) => Op::Read,
+            What::Write(_) | What::Zero { unmap: false, .. } => Op::Write,
+            What::Flush => Op::Flush,
+            What::Trim(_) | What::Zero { unmap: true, .. } => Op::Trim,
+        }
+    }
+}
+
+/// What waits for the store to be durable.
+struct Sync {
+    id: u64,
+    reply: Box<dyn Reply>,
+}
+
+/// A served device.
+pub struct Export {
+    name: String,
+    read_only: bool,
+    bytes: u64,
+    timeline: Arc<Timeline>,
+    store: Arc<dyn Store>,
+    log: Arc<Log>,
+    syncs: Option<Sender<Sync>>,
+    syncer: Option<JoinHandle<()>>,
+}
+
+impl Export {
+    /// Serves what `store` holds at the times of `timeline`, which tells `log`.
+    ///
+    /// # Errors
+    /// If the system has no thread for it.
+    pub fn new(
+        name: String,
+        read_only: bool,
+        timeline: Timeline,
+        store: Box<dyn Store>,
+        log: Arc<Log>,
+    ) -> io::Result<Self> {
+        let (timeline, store) = (Arc::new(timeline), Arc::from(store));
+        let (syncs, waiting) = channel();
+        let syncer = {
+            let (timeline, store) = (Arc::clone(&timeline), Arc::clone(&store));
+            thread::Builder::new()
+                .name("sledsim-sync".into())
+                .spawn(move || sync(&waiting, &timeline, &*store))?
+        };
+        Ok(Self {
+            name,
+            read_only,
+            bytes: timeline.blocks() * BLOCK_BYTES,
+            timeline,
+            store,
+            log,
+            syncs: Some(syncs),
+            syncer: Some(syncer),
+        })
+    }
+
+    /// What clients call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its capacity.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether writes are refused.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// When its requests are due.
+    #[must_use]
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Where its bytes are.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// What happened to its requests.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Serves `command`; `reply` is sent when it is due, perhaps before this
+    /// returns. Blocks of which it covers a part are accessed whole. A command
+    /// that cannot be served is answered at once: outside the device with
+    /// `EINVAL`, against a read-only export with `EROFS`, if the store fails
+    /// with its error.
+    pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
+        let bytes = command.bytes();
+        let end = command.offset.checked_add(bytes);
+        if end.is_none_or(|end| end > self.bytes) {
+            return reply.send(Err(Errno::INVAL));
+        }
+        let op = command.op();
+        if self.read_only && !matches!(op, Op::Read | Op::Flush) {
+            return reply.send(Err(Errno::ROFS));
+        }
+        if op != Op::Flush && bytes == 0 {
+            return reply.send(Ok(Vec::new()));
+        }
+        let id = self.timeline.begin(Request {
+            op,
+            flags: Flags {
+                fua: command.fua,
+                ..Flags::default()
+            },
+            stream: command.stream,
+            extents: match op {
+                Op::Flush => Extents::new(),
+                _ => blocks(command.offset, bytes),
+            },
+            ..Request::default()
+        });
+        let answer = self.access(&command);
+        let durable = op == Op::Flush || (command.fua && op != Op::Read);
+        if answer.is_ok()
+            && durable
+            && self.store.is_durable()
+            && let Some(syncs) = &self.syncs
+        {
+            // Should the other end be gone, its reply goes with it.
+            let _ = syncs.send(Sync { id, reply });
+        } else {
+            self.timeline.finish(id, reply, answer);
+        }
+    }
+
+    /// Moves the bytes.
+    fn access(&self, command: &Command<'_>) -> Answer {
+        let offset = command.offset;
+        let done = match command.what {
+            What::Read(bytes) => {
+                let mut buffer = vec![0; bytes as usize];
+                return match self.store.read(offset, &mut buffer) {
+                    Ok(()) => Ok(buffer),
+                    Err(error) => Err(errno_of(&error)),
+                };
+            }
+            What::Write(data) => self.store.write(offset, data),
+            What::Flush => Ok(()),
+            What::Trim(bytes) => self.store.zero(offset, bytes, true),
+            What::Zero { bytes, unmap } => self.store.zero(offset, bytes, unmap),
+        };
+        done.map(|()| Vec::new()).map_err(|error| errno_of(&error))
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.syncs = None;
+        if let Some(syncer) = self.syncer.take() {
+            let _ = syncer.join();
+        }
+    }
+}
+
+/// The blocks that hold `bytes` bytes from `offset` on.
+fn blocks(offset: u64, bytes: u64) -> Extents {
+    let (mut lbn, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
+    let mut extents = Extents::new();
+    while lbn < end {
+        let blocks = u32::try_from(end - lbn).unwrap_or(u32::MAX);
+        extents.push(Extent { lbn, blocks });
+        lbn += u64::from(blocks);
+    }
+    extents
+}
+
+/// The life of the thread that makes the store durable: all that wait at once.
+fn sync(waiting: &Receiver<Sync>, timeline: &Timeline, store: &dyn Store) {
+    while let Ok(first) = waiting.recv() {
+        let all: Vec<_> = std::iter::once(first).chain(waiting.try_iter()).collect();
+        let done = store.flush().map_err(|error| errno_of(&error));
+        for Sync { id, reply } in all {
+            timeline.finish(id, reply, done.map(|()| Vec::new()));
+        }
+    }
+}

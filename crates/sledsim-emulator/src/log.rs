@@ -1,0 +1,215 @@
+//! What happened to the requests of an export: statistics, lateness, a
+//! recording.
+
+use crate::timeline::Witness;
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+use sledsim_core::error::{Error, Result};
+use sledsim_core::model::Report;
+use sledsim_core::row::Row;
+use sledsim_core::stats::{ParquetRows, RunFacts, Stats, summary};
+use sledsim_core::units::Nanos;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How often what happened is taken up.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// A row with its lateness in model time; a child's has none.
+type Event = (Row, Option<Nanos>);
+
+/// A recording to be made.
+pub struct Recording {
+    /// The file.
+    pub path: PathBuf,
+    /// The names of the devices in the tree, outermost first.
+    pub devices: Vec<String>,
+    /// What is said of it in the file: keys and values.
+    pub about: Vec<(String, String)>,
+}
+
+/// What happened to the requests of one export.
+///
+/// Whoever answers a request only leaves a note of it; a thread of its own
+/// takes the notes up, so that nobody's answer waits for statistics.
+pub struct Log {
+    inbox: Mutex<Vec<Event>>,
+    kept: Mutex<Kept>,
+    speed: f64,
+    records: bool,
+    stopped: AtomicBool,
+}
+
+struct Kept {
+    stats: Stats,
+    /// In real nanoseconds.
+    lateness: Histogram<u64>,
+    lateness_sum: u128,
+    end: Nanos,
+    recording: Option<ParquetRows>,
+    failed: Option<Error>,
+    spare: Vec<Event>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Witness for Log {
+    fn answered(&self, row: &Row, lateness: Nanos) {
+        locked(&self.inbox).push((*row, Some(lateness)));
+    }
+
+    fn note(&self, row: &Row) {
+        if self.records {
+            locked(&self.inbox).push((*row, None));
+        }
+    }
+}
+
+impl Log {
+    /// Begins, with a recording if one is wanted, and starts the thread that
+    /// takes up what happened.
+    ///
+    /// # Errors
+    /// A recording that cannot be written, or no thread.
+    pub fn start(speed: f64, recording: Option<&Recording>) -> Result<(Arc<Self>, Scribe)> {
+        let recording = recording
+            .map(|wanted| ParquetRows::create(&wanted.path, &wanted.devices))
+            .transpose()?;
+        let lateness = Histogram::new(3).map_err(|error| Error::Key(error.to_string()))?;
+        let log = Arc::new(Self {
+            inbox: Mutex::default(),
+            speed,
+            records: recording.is_some(),
+            stopped: AtomicBool::new(false),
+            kept: Mutex::new(Kept {
+                stats: Stats::new(),
+                lateness,
+                lateness_sum: 0,
+                end: Nanos::ZERO,
+                recording,
+                failed: None,
+                spare: Vec::new(),
+            }),
+        });
+        let of = Arc::clone(&log);
+        let thread = thread::Builder::new()
+            .name("sledsim-log".into())
+            .spawn(move || {
+                while !of.stopped.load(Ordering::Acquire) {
+                    thread::park_timeout(EVERY);
+                    drop(of.take_up());
+                }
+            })
+            .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
+        let scribe = Scribe {
+            log: Arc::clone(&log),
+            thread: Some(thread),
+        };
+        Ok((log, scribe))
+    }
+
+    /// Takes up what happened since the last time.
+    fn take_up(&self) -> MutexGuard<'_, Kept> {
+        let mut kept = locked(&self.kept);
+        let mut events = std::mem::take(&mut kept.spare);
+        std::mem::swap(&mut events, &mut *locked(&self.inbox));
+        for (row, lateness) in events.drain(..) {
+            kept.take(&row, lateness, self.speed);
+        }
+        kept.spare = events;
+        kept
+    }
+
+    /// The statistics so far: `summary` as of a simulation, and `lateness_us`.
+    #[must_use]
+    pub fn facts(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
+        let kept = self.take_up();
+        let run = RunFacts {
+            simulated_end: until.max(kept.end),
+            saturated: None,
+            interrupted: false,
+            reports,
+            warm_up: None,
+            intervals: Default::default(),
+            precision: None,
+            background,
+            runs: Vec::new(),
+        };
+        let mut facts = json!({
+            "summary": summary(&kept.stats, &run),
+            "lateness_us": kept.lateness_us(),
+        });
+        if let Some(failed) = &kept.failed {
+            facts["recording_failed"] = json!(failed.to_string());
+        }
+        facts
+    }
+
+    /// Completes the recording, if there is one.
+    ///
+    /// # Errors
+    /// What went wrong with it, now or before.
+    pub fn finish(&self) -> Result<()> {
+        let mut kept = self.take_up();
+        if let Some(failed) = kept.failed.take() {
+            return Err(failed);
+        }
+        match kept.recording.take() {
+            Some(recording) => recording.finish().map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Kept {
+    fn take(&mut self, row: &Row, lateness: Option<Nanos>, speed: f64) {
+        if let Some(late) = lateness {
+            self.stats.record(row);
+            self.end = self.end.max(row.completion);
+            let real = (late.0 as f64 / speed) as u64;
+            self.lateness.saturating_record(real);
+            self.lateness_sum += u128::from(real);
+        }
+        if let Some(recording) = &mut self.recording
+            && let Err(error) = recording.push(row)
+        {
+            self.failed = Some(error);
+            self.recording = None;
+        }
+    }
+
+    fn lateness_us(&self) -> Value {
+        let count = self.lateness.len();
+        let us = |ns: u64| (count > 0).then_some(ns as f64 / 1e3);
+        let at = |share| us(self.lateness.value_at_quantile(share));
+        json!({
+            "count": count,
+            "mean": (count > 0).then(|| self.lateness_sum as f64 / count as f64 / 1e3),
+            "p50": at(0.5),
+            "p99": at(0.99),
+            "p99_9": at(0.999),
+            "max": us(self.lateness.max()),
+        })
+    }
+}
+
+/// The thread that takes up what happened; ends with this.
+pub struct Scribe {
+    log: Arc<Log>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Scribe {
+    fn drop(&mut self) {
+        self.log.stopped.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A server: exports and the front ends that serve them.
+
+use crate::export::Export;
+use crate::log::{Log, Recording, Scribe};
+use crate::store::{Sparse, Store};
+use crate::timeline::Timeline;
+use serde_json::{Value, json};
+use sledsim_core::devices::Device;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::schedulers::Choice;
+use sledsim_core::units::BLOCK_BYTES;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A device to be served.
+pub struct ExportSpec {
+    /// What clients call it.
+    pub name: String,
+    /// The device.
+    pub device: Device,
+    /// The scheduler of every mechanism of it.
+    pub scheduler: Choice,
+    /// The backing file; in memory without one.
+    pub file: Option<PathBuf>,
+    /// Whether writes are refused.
+    pub read_only: bool,
+    /// Seconds of the model in a real second.
+    pub speed: f64,
+    /// Where every request is recorded, if anywhere.
+    pub record: Option<PathBuf>,
+}
+
+/// The exports of a server, in their order; the first also has the empty name.
+#[derive(Default)]
+pub struct Exports(Vec<Arc<Export>>);
+
+impl Exports {
+    /// The export that a client calls `name`.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Arc<Export>> {
+        let first = self.0.first().filter(|_| name.is_empty());
+        first.or_else(|| self.0.iter().find(|export| export.name() == name))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
+        self.0.iter()
+    }
+}
+
+/// Exports at work.
+pub struct Server {
+    exports: Arc<Exports>,
+    _scribes: Vec<Scribe>,
+}
+
+/// The least and the greatest speed.
+const SPEEDS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+impl Server {
+    /// Starts the clocks of all devices.
+    ///
+    /// # Errors
+    /// Two exports of one name, a speed out of range, a backing file or a
+    /// recording that cannot be had.
+    pub fn start(specs: Vec<ExportSpec>) -> Result<Self> {
+        let mut exports: Vec<Arc<Export>> = Vec::new();
+        let mut scribes = Vec::new();
+        for spec in specs {
+            if exports.iter().any(|export| export.name() == spec.name) {
+                let name = &spec.name;
+                return Err(Error::Key(format!(
+                    "export '{name}': there is one of that name already"
+                )));
+            }
+            let (export, scribe) = open(spec)?;
+            exports.push(Arc::new(export));
+            scribes.push(scribe);
+        }
+        Ok(Self {
+            exports: Arc::new(Exports(exports)),
+            _scribes: scribes,
+        })
+    }
+
+    /// What is served.
+    #[must_use]
+    pub fn exports(&self) -> &Arc<Exports> {
+        &self.exports
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn status(&self) -> Value {
+        let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
+        json!({ "sledsim": env!("CARGO_PKG_VERSION"), "exports": exports })
+    }
+
+    /// Waits for what is under way, at most `grace` in all, makes the stores
+    /// durable and completes the recordings. The front ends have been stopped.
+    ///
+    /// # Errors
+    /// A store or a recording that could not be completed; the others are.
+    pub fn finish(&self, grace: Duration) -> Result<()> {
+        let mut done = Ok(());
+        for export in self.exports.iter() {
+            let _ = export.timeline().drain(grace);
+            let flushed = export.store().flush().map_err(|error| {
+                Error::Key(format!("export '{}': not flushed: {error}", export.name()))
+            });
+            done = done.and(flushed).and(export.log().finish());
+        }
+        done
+    }
+}
+
+fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
+    let name = &spec.name;
+    if !SPEEDS.contains(&spec.speed) {
+        let speed = spec.speed;
+        return Err(Error::Key(format!(
+            "export '{name}': speed = {speed}: must be from {} to {}",
+            SPEEDS.start(),
+            SPEEDS.end()
+        )));
+    }
+    let (model, devices) = spec.device.build_with(&spec.scheduler)?;
+    let bytes = model.blocks() * BLOCK_BYTES;
+    let store: Box<dyn Store> = Box::new(match &spec.file {
+        Some(path) => Sparse::at(path, bytes, spec.read_only)?,
+        None => Sparse::in_memory(bytes)?,
+    });
+    let recording = spec.record.map(|path| Recording {
+        path,
+        devices,
+        about: vec![
+            ("device".to_owned(), spec.device.name().to_owned()),
+            ("spec".to_owned(), spec.device.show().to_string()),
+            ("scheduler".to_owned(), spec.scheduler.label().to_owned()),
+            ("speed".to_owned(), spec.speed.to_string()),
+        ],
+    });
+    let (log, scribe) = Log::start(spec.speed, recording.as_ref())?;
+    let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
+    let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
+    let export = Export::new(name.clone(), spec.read_only, timeline, store, log);
+    Ok((export.map_err(no_thread)?, scribe))
+}
+
+fn status(export: &Export) -> Value {
+    let timeline = export.timeline();
+    let mut facts = (export.log()).facts(timeline.now(), timeline.reports(), timeline.background());
+    facts["name"] = json!(export.name());
+    facts["bytes"] = json!(export.bytes());
+    facts["allocated_bytes"] = json!(export.store().allocated());
+    facts["outstanding"] = json!(timeline.outstanding());
+    facts["read_only"] = json!(export.is_read_only());
+    facts
+}

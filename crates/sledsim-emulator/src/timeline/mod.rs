@@ -1,0 +1,385 @@
+//! A model under the real clock.
+//!
+//! Requests get their arrival as they come, and the model is called in just
+//! the order in which the engine of the simulator would call it: whatever was
+//! due earlier first, with the instant it was due at, however late that is. So
+//! a simulation of the same arrivals gives the same completions to the bit, and
+//! what reality adds is one number per request: how much later than its
+//! completion it was answered, its lateness.
+
+mod clock;
+
+pub use clock::Clock;
+
+use crate::errno::Errno;
+use rustc_hash::FxBuildHasher;
+use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::request::Request;
+use sledsim_core::row::{Row, Status};
+use sledsim_core::units::Nanos;
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What a client is told: the bytes of a read, nothing for anything else, or
+/// why it failed.
+pub type Answer = Result<Vec<u8>, Errno>;
+
+/// Where the answer to one request goes.
+pub trait Reply: Send {
+    /// Sends it. Called once, by whichever thread finds it due; it must not
+    /// wait for the client.
+    fn send(self: Box<Self>, answer: Answer);
+}
+
+/// Who is told of what happened; must not wait.
+pub trait Witness: Send + Sync {
+    /// A request was answered, so much later (in model time) than its
+    /// completion.
+    fn answered(&self, row: &Row, lateness: Nanos);
+
+    /// A child of a composite completed a request of its own.
+    fn note(&self, row: &Row);
+}
+
+/// The clock spins for so long before an instant: a sleeping thread wakes that
+/// much too late at worst, or nearly.
+const SPIN: Duration = Duration::from_micros(60);
+
+/// A request under way.
+#[derive(Default)]
+struct Pending {
+    /// What the model said, once it has.
+    row: Option<Row>,
+    /// What to answer, once the bytes are there.
+    answer: Option<(Box<dyn Reply>, Answer)>,
+}
+
+/// A request that is due and has its answer.
+struct Ready {
+    row: Row,
+    reply: Box<dyn Reply>,
+    answer: Answer,
+}
+
+/// Keeps announced completions until their time.
+struct Desk {
+    pending: HashMap<u64, Pending, FxBuildHasher>,
+    due: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
+    announced: u64,
+    witness: Arc<dyn Witness>,
+}
+
+impl Answers for Desk {
+    fn done(&mut self, row: &Row) {
+        self.due
+            .push(Reverse((row.completion, self.announced, row.id)));
+        self.announced += 1;
+        self.pending.entry(row.id).or_default().row = Some(*row);
+    }
+
+    fn note(&mut self, row: &Row) {
+        self.witness.note(row);
+    }
+}
+
+impl Desk {
+    /// The request if it has both its completion, which has come, and its
+    /// answer.
+    fn take(&mut self, id: u64, now: Nanos) -> Option<Ready> {
+        let Entry::Occupied(entry) = self.pending.entry(id) else {
+            return None;
+        };
+        let pending = entry.get();
+        if pending.answer.is_none() || pending.row.is_none_or(|row| row.completion > now) {
+            return None;
+        }
+        let pending = entry.remove();
+        let (row, (reply, answer)) = (pending.row?, pending.answer?);
+        Some(Ready { row, reply, answer })
+    }
+
+    /// The first announced completion whose request is still under way.
+    fn first(&mut self) -> Option<Nanos> {
+        while let Some(Reverse((at, _, id))) = self.due.peek() {
+            if self.pending.contains_key(id) {
+                return Some(*at);
+            }
+            self.due.pop();
+        }
+        None
+    }
+}
+
+struct State {
+    model: Box<dyn Model>,
+    desk: Desk,
+    /// What was decided up to here is decided: nothing arrives so early.
+    decided: Nanos,
+    /// When the clock thread looks next.
+    watched: Nanos,
+    asleep: bool,
+    stopped: bool,
+    ids: u64,
+}
+
+impl State {
+    /// Calls the model for all that was due before `until`.
+    fn run_before(&mut self, until: Nanos) {
+        while let Some(at) = self.model.wake_at().filter(|at| *at < until) {
+            // A model may ask to be woken for what was due before it was told.
+            let at = at.max(self.decided);
+            self.model.wake(at, &mut self.desk);
+            self.decided = at;
+        }
+    }
+
+    /// When there is something to do.
+    fn next(&mut self) -> Nanos {
+        let wake = self.model.wake_at().unwrap_or(Nanos::MAX);
+        wake.min(self.desk.first().unwrap_or(Nanos::MAX))
+    }
+}
+
+struct Shared {
+    clock: Clock,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Tells a spinning clock thread to look again.
+    poke: AtomicBool,
+    witness: Arc<dyn Witness>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, ready: Ready) {
+        let Ready { row, reply, answer } = ready;
+        let late = self.clock.now().since(row.completion);
+        reply.send(match row.status {
+            Status::Ok => answer,
+            Status::Error => Err(Errno::IO),
+        });
+        self.witness.answered(&row, late);
+    }
+
+    /// Makes the clock thread look earlier than it would, if need be.
+    fn hurry(&self, state: &mut State) {
+        let next = state.next();
+        if next < state.watched {
+            state.watched = next;
+            self.poke.store(true, Ordering::Release);
+            if state.asleep {
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    /// The life of the clock thread.
+    fn run(&self) {
+        // One nanosecond: the default of 50 us would be added to every sleep.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let mut ready = Vec::new();
+        let mut state = self.state();
+        loop {
+            let now = self.clock.now();
+            state.run_before(now);
+            while let Some(Reverse((_, _, id))) =
+                (state.desk.due.peek()).filter(|Reverse((at, _, _))| *at <= now)
+            {
+                let id = *id;
+                state.desk.due.pop();
+                ready.extend(state.desk.take(id, now));
+            }
+            if !ready.is_empty() {
+                drop(state);
+                for one in ready.drain(..) {
+                    self.answer(one);
+                }
+                state = self.state();
+                continue;
+            }
+            if state.stopped {
+                return;
+            }
+            let next = state.next();
+            state.watched = next;
+            self.poke.store(false, Ordering::Release);
+            let left = self.clock.left(next);
+            if next == Nanos::MAX {
+                state.asleep = true;
+                state = (self.changed.wait(state)).unwrap_or_else(PoisonError::into_inner);
+                state.asleep = false;
+            } else if left > SPIN {
+                state.asleep = true;
+                let waited = self.changed.wait_timeout(state, left.saturating_sub(SPIN));
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                state.asleep = false;
+            } else {
+                drop(state);
+                while self.clock.now() <= next && !self.poke.load(Ordering::Acquire) {
+                    std::hint::spin_loop();
+                }
+                state = self.state();
+            }
+        }
+    }
+}
+
+/// A model that runs in real time.
+///
+/// A request is begun, which gives it its arrival; then its bytes are moved;
+/// then it is finished, with what is to be answered. It is answered when that
+/// has happened and its completion has come.
+pub struct Timeline {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    blocks: u64,
+}
+
+impl Timeline {
+    /// Starts the clock of `model`.
+    ///
+    /// # Errors
+    /// If the system has no thread for it.
+    pub fn start(
+        model: Box<dyn Model>,
+        speed: f64,
+        witness: Arc<dyn Witness>,
+    ) -> std::io::Result<Self> {
+        let blocks = model.blocks();
+        let shared = Arc::new(Shared {
+            clock: Clock::start(speed),
+            state: Mutex::new(State {
+                model,
+                desk: Desk {
+                    pending: HashMap::default(),
+                    due: BinaryHeap::new(),
+                    announced: 0,
+                    witness: Arc::clone(&witness),
+                },
+                decided: Nanos::ZERO,
+                watched: Nanos::ZERO,
+                asleep: false,
+                stopped: false,
+                ids: 0,
+            }),
+            changed: Condvar::new(),
+            poke: AtomicBool::new(false),
+            witness,
+        });
+        let runs = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("sledsim-clock".into())
+            .spawn(move || runs.run())?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+            blocks,
+        })
+    }
+
+    /// Logical blocks of the model.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Model time now.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.shared.clock.now()
+    }
+
+    /// How many requests are under way.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.shared.state().desk.pending.len()
+    }
+
+    /// A request arrives: its id and arrival are given here. Returns the id.
+    pub fn begin(&self, mut request: Request) -> u64 {
+        let mut state = self.shared.state();
+        let now = self.shared.clock.now().max(state.decided + Nanos(1));
+        state.run_before(now);
+        let id = state.ids;
+        state.ids += 1;
+        request.id = id;
+        request.arrival = now;
+        let State { model, desk, .. } = &mut *state;
+        desk.pending.insert(id, Pending::default());
+        model.submit(request, desk);
+        // What is due at this very instant; the next request arrives later.
+        state.run_before(now + Nanos(1));
+        state.decided = now;
+        // Complete at once: nobody need be woken, it is answered when finished.
+        let due = &mut state.desk.due;
+        if matches!(due.peek(), Some(Reverse((at, _, first))) if *at <= now && *first == id) {
+            due.pop();
+        }
+        self.shared.hurry(&mut state);
+        id
+    }
+
+    /// The bytes of request `id` have been moved: it is answered as soon as its
+    /// completion has come.
+    pub fn finish(&self, id: u64, reply: Box<dyn Reply>, answer: Answer) {
+        let mut state = self.shared.state();
+        if let Some(pending) = state.desk.pending.get_mut(&id) {
+            pending.answer = Some((reply, answer));
+        }
+        let ready = state.desk.take(id, self.shared.clock.now());
+        drop(state);
+        if let Some(ready) = ready {
+            self.shared.answer(ready);
+        }
+    }
+
+    /// What each device did up to now, as [`Model::report`] has it.
+    #[must_use]
+    pub fn reports(&self) -> Vec<Report> {
+        let mut reports = Vec::new();
+        let state = self.shared.state();
+        state.model.report(self.shared.clock.now(), &mut reports);
+        reports
+    }
+
+    /// What the background tasks came to.
+    #[must_use]
+    pub fn background(&self) -> Vec<serde_json::Value> {
+        let state = self.shared.state();
+        (state.model.background()).map_or_else(Vec::new, |tasks| tasks.facts())
+    }
+
+    /// Waits until nothing is under way, at most `grace`; whether that is so.
+    #[must_use]
+    pub fn drain(&self, grace: Duration) -> bool {
+        let end = Instant::now() + grace;
+        while self.outstanding() > 0 {
+            if Instant::now() >= end {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+}
+
+impl Drop for Timeline {
+    /// Stops the clock; what is still under way is never answered.
+    fn drop(&mut self) {
+        self.shared.state().stopped = true;
+        self.shared.changed.notify_one();
+        self.shared.poke.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
