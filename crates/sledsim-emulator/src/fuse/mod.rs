@@ -1,1 +1,188 @@
-//! placeholder
+//! Exports as files: FUSE.
+//!
+//! Mounted on a folder, each export is a file in it; mounted on a regular
+//! file, that file is the first export. Every access goes to the device, none
+//! to the page cache. A write that covers a block in part makes the device read
+//! that block first. Files cannot be mapped shared into memory.
+
+mod files;
+mod mountinfo;
+mod mounting;
+mod reply;
+
+use crate::server::Exports;
+use files::{Device, Files};
+use fuser::{Config, Session, SessionACL};
+use mounting::{Mounted, Place};
+use sledsim_core::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Who may use the files, besides whoever serves them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Nobody.
+    #[default]
+    Owner,
+    /// Root: programs and loop devices of root. Somebody else than root needs
+    /// `user_allow_other` in `/etc/fuse.conf` for it.
+    Root,
+    /// Everybody whom the mode of the files allows it; the same holds.
+    All,
+}
+
+impl Access {
+    /// As options of `mount(8)`; that root alone may is seen to here.
+    fn options(self) -> String {
+        let others = if self == Self::Owner {
+            ""
+        } else {
+            ",allow_other"
+        };
+        format!("default_permissions{others}")
+    }
+}
+
+/// How exports are mounted.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Who may use the files.
+    pub access: Access,
+    /// How many threads take up requests.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            access: Access::Owner,
+            threads: 2,
+        }
+    }
+}
+
+/// How long the end of a session is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Exports mounted as files; unmounted when dropped.
+pub struct FuseMount {
+    place: Place,
+    mounted: Mounted,
+    files: Option<Arc<Files>>,
+    session: Option<JoinHandle<()>>,
+}
+
+impl FuseMount {
+    /// Mounts `exports` on `point`: an empty folder, in which each is a file of its name, or an
+    /// empty file, which becomes the first of them. What a server that died left mounted there
+    /// is unmounted first.
+    ///
+    /// # Errors
+    /// A mount point that is not there, not empty or mounted on already, an export whose name
+    /// cannot be a file's, and whatever keeps this user from mounting.
+    pub fn start(point: &Path, exports: &Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let place = Place::at(point)?;
+        let refuse = |problem: String| Error::file(point, problem);
+        if place.is_folder {
+            let cannot = |name: &str| {
+                matches!(name, "" | "." | "..") || name.contains(['/', '\0']) || name.len() > 255
+            };
+            if let Some(export) = exports.iter().find(|export| cannot(export.name())) {
+                let name = export.name();
+                return Err(refuse(format!(
+                    "export '{name}': no file can have that name"
+                )));
+            }
+        } else if exports.iter().next().is_none() {
+            return Err(refuse("there is nothing to be served".into()));
+        }
+        let shown = if place.is_folder { usize::MAX } else { 1 };
+        let files = Arc::new(Files::new(exports.iter().take(shown), place.is_folder));
+        let (way, mounted) = place.mount(settings.access)?;
+        let session = match session(way, &files, settings) {
+            Ok(session) => session,
+            Err(error) => {
+                mounted.unmount();
+                return Err(refuse(format!("cannot be served: {error}")));
+            }
+        };
+        Ok(Self {
+            place,
+            mounted,
+            files: Some(files),
+            session: Some(session),
+        })
+    }
+
+    /// Where the export called `name` is.
+    #[must_use]
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        if self.place.is_folder {
+            self.place.point.join(name)
+        } else {
+            self.place.point.clone()
+        }
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn point(&self) -> &Path {
+        &self.place.point
+    }
+
+    /// Whether it is mounted still: nobody else has unmounted it.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let serves = |session: &JoinHandle<()>| !session.is_finished();
+        self.session.as_ref().is_some_and(serves) && self.mounted.is_there()
+    }
+
+    /// Unmounts; accesses of those who still have files open fail from now on.
+    pub fn stop(&mut self) {
+        let Some(session) = self.session.take() else {
+            return;
+        };
+        self.mounted.unmount();
+        self.files = None;
+        let end = Instant::now() + PATIENCE;
+        while !session.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(1));
+        }
+        // Unmounted without root while in use: it ends when the last file is closed.
+        if session.is_finished() {
+            let _ = session.join();
+        }
+    }
+}
+
+impl Drop for FuseMount {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Shakes hands with the kernel, then serves it.
+fn session(
+    way: std::os::fd::OwnedFd,
+    files: &Arc<Files>,
+    settings: &Settings,
+) -> std::io::Result<JoinHandle<()>> {
+    let mut config = Config::default();
+    config.n_threads = Some(settings.threads.max(1));
+    let acl = match settings.access {
+        Access::Owner => SessionACL::Owner,
+        Access::Root => SessionACL::RootAndOwner,
+        Access::All => SessionACL::All,
+    };
+    let device = Device(Arc::downgrade(files));
+    let session = Session::from_fd(device, way, acl, config)?;
+    let serve = move || {
+        // However it ends, the mount is dead then.
+        let _ = session.run();
+    };
+    thread::Builder::new()
+        .name("sledsim-fuse".into())
+        .spawn(serve)
+}

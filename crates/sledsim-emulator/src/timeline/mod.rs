@@ -378,7 +378,9 @@ impl Drop for Timeline {
         self.shared.state().stopped = true;
         self.shared.changed.notify_one();
         self.shared.poke.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
+        // The last who held it may be an answer that this very thread has sent.
+        let itself = thread::current().id();
+        if let Some(thread) = self.thread.take().filter(|it| it.thread().id() != itself) {
             let _ = thread.join();
         }
     }

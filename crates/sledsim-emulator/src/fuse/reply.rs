@@ -1,0 +1,153 @@
+//! Answers to the kernel.
+
+use crate::errno::Errno;
+use crate::export::{Command, Export, What};
+use crate::timeline::{Answer, Reply};
+use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
+use sledsim_core::units::BLOCK_BYTES;
+use smallvec::SmallVec;
+use std::sync::Weak;
+
+/// To a read.
+pub(super) struct Data(pub ReplyData);
+
+/// To a write of so many bytes.
+pub(super) struct Written(pub ReplyWrite, pub u32);
+
+/// To anything else.
+pub(super) struct Done(pub ReplyEmpty);
+
+pub(super) fn errno(error: Errno) -> fuser::Errno {
+    fuser::Errno::from_i32(error.raw_os_error())
+}
+
+impl Reply for Data {
+    fn send(self: Box<Self>, answer: Answer) {
+        match answer {
+            Ok(bytes) => self.0.data(&bytes),
+            Err(error) => self.0.error(errno(error)),
+        }
+    }
+}
+
+impl Reply for Written {
+    fn send(self: Box<Self>, answer: Answer) {
+        match answer {
+            Ok(_) => self.0.written(self.1),
+            Err(error) => self.0.error(errno(error)),
+        }
+    }
+}
+
+impl Reply for Done {
+    fn send(self: Box<Self>, answer: Answer) {
+        match answer {
+            Ok(_) => self.0.ok(),
+            Err(error) => self.0.error(errno(error)),
+        }
+    }
+}
+
+/// A change of bytes that covers a block in part: a device that knows only whole blocks reads
+/// those first, one after the other.
+pub(super) struct Patch {
+    /// Of what.
+    pub export: Weak<Export>,
+    /// What must be read, from the last on: first byte, bytes.
+    pub reads: SmallVec<[(u64, u64); 2]>,
+    /// What is written; zeroes if nothing.
+    pub data: Option<Vec<u8>>,
+    /// First byte of the change.
+    pub offset: u64,
+    /// How many bytes change.
+    pub bytes: u64,
+    /// Whether the change survives a crash once it is answered.
+    pub fua: bool,
+    /// Which client.
+    pub stream: u32,
+    /// Who hears of the change.
+    pub reply: Box<dyn Reply>,
+}
+
+impl Patch {
+    /// The blocks that `bytes` bytes from `offset` on cover in part, as [`Patch::reads`] has them.
+    pub(super) fn reads(offset: u64, bytes: u64) -> SmallVec<[(u64, u64); 2]> {
+        let end = offset + bytes;
+        let (first, last) = (
+            offset / BLOCK_BYTES * BLOCK_BYTES,
+            end / BLOCK_BYTES * BLOCK_BYTES,
+        );
+        let (head, tail) = (first < offset, last < end);
+        let mut reads = SmallVec::new();
+        if head && tail && last - first <= BLOCK_BYTES {
+            reads.push((first, last + BLOCK_BYTES - first));
+        } else {
+            if tail {
+                reads.push((last, BLOCK_BYTES));
+            }
+            if head {
+                reads.push((first, BLOCK_BYTES));
+            }
+        }
+        reads
+    }
+}
+
+impl Reply for Patch {
+    fn send(mut self: Box<Self>, answer: Answer) {
+        let export = match (answer, self.export.upgrade()) {
+            (Ok(_), Some(export)) => export,
+            (Ok(_), None) => return self.reply.send(Err(Errno::IO)),
+            (Err(error), _) => return self.reply.send(Err(error)),
+        };
+        let mut command = Command {
+            what: What::Flush,
+            offset: self.offset,
+            fua: self.fua,
+            stream: self.stream,
+        };
+        if let Some((offset, bytes)) = self.reads.pop() {
+            command.what = What::Read(bytes);
+            command.offset = offset;
+            command.fua = false;
+            return export.submit(command, self);
+        }
+        command.what = match &self.data {
+            Some(data) => What::Write(data),
+            None => What::Zero {
+                bytes: self.bytes,
+                unmap: false,
+            },
+        };
+        export.submit(command, self.reply);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Patch;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Byte by byte: the blocks read are those of which some bytes change and some do not.
+        #[test]
+        fn just_the_blocks_covered_in_part_are_read(offset in 0u64..3000, bytes in 1u64..4000) {
+            let covered = |block: u64| {
+                (block * 512..block * 512 + 512)
+                    .filter(|byte| (offset..offset + bytes).contains(byte))
+                    .count()
+            };
+            let expected: BTreeSet<_> =
+                (0..20).filter(|block| (1..512).contains(&covered(*block))).collect();
+            let mut read = BTreeSet::new();
+            for (first, some) in Patch::reads(offset, bytes) {
+                prop_assert!(first % 512 == 0 && some % 512 == 0);
+                for block in first / 512..(first + some) / 512 {
+                    prop_assert!(read.insert(block));
+                }
+            }
+            prop_assert_eq!(read, expected);
+        }
+    }
+}
