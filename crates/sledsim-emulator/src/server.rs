@@ -111,7 +111,11 @@ impl Server {
         if self.fuse.is_some() {
             return Err(Error::file(point, "a server has one mount point"));
         }
-        self.fuse = Some(FuseMount::start(point, Arc::clone(&self.exports), settings)?);
+        self.fuse = Some(FuseMount::start(
+            point,
+            Arc::clone(&self.exports),
+            settings,
+        )?);
         Ok(())
     }
 

@@ -231,9 +231,7 @@ impl Host {
 
 /// Those that have not ended.
 fn join_ended(sessions: Vec<JoinHandle<()>>) -> Vec<JoinHandle<()>> {
-    let (ended, going): (Vec<_>, Vec<_>) = sessions
-        .into_iter()
-        .partition(JoinHandle::is_finished);
+    let (ended, going): (Vec<_>, Vec<_>) = sessions.into_iter().partition(JoinHandle::is_finished);
     for session in ended {
         let _ = session.join();
     }

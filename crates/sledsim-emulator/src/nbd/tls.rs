@@ -94,8 +94,7 @@ impl TlsSpec {
 
 /// All there are in a file, one at least.
 fn all<T: PemObject>(path: &Path) -> Result<Vec<T>> {
-    let found: std::result::Result<Vec<T>, _> =
-        T::pem_file_iter(path).and_then(Iterator::collect);
+    let found: std::result::Result<Vec<T>, _> = T::pem_file_iter(path).and_then(Iterator::collect);
     match found {
         Ok(items) if items.is_empty() => Err(unreadable(path, pem::Error::NoItemsFound)),
         Ok(items) => Ok(items),
