@@ -63,17 +63,19 @@ impl Server {
     fn new(py: Python<'_>, exports: Vec<Export<'_>>) -> PyResult<Self> {
         let specs: Result<Vec<_>> = exports
             .into_iter()
-            .map(|(name, device, scheduler, file, read_only, speed, record)| {
-                Ok(ExportSpec {
-                    name,
-                    device: device.device.clone(),
-                    scheduler: Choice::named(&scheduler)?,
-                    file,
-                    read_only,
-                    speed,
-                    record,
-                })
-            })
+            .map(
+                |(name, device, scheduler, file, read_only, speed, record)| {
+                    Ok(ExportSpec {
+                        name,
+                        device: device.device.clone(),
+                        scheduler: Choice::named(&scheduler)?,
+                        file,
+                        read_only,
+                        speed,
+                        record,
+                    })
+                },
+            )
             .collect();
         let specs = specs.map_err(to_python)?;
         let server = py.detach(|| server::Server::start(specs));
