@@ -111,11 +111,7 @@ impl Server {
         if self.fuse.is_some() {
             return Err(Error::file(point, "a server has one mount point"));
         }
-        self.fuse = Some(FuseMount::start(
-            point,
-            Arc::clone(&self.exports),
-            settings,
-        )?);
+        self.fuse = Some(FuseMount::start(point, &self.exports, settings)?);
         Ok(())
     }
 
@@ -137,7 +133,8 @@ impl Server {
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
         let mut fronts: Vec<_> = self.nbd.iter().map(NbdServer::facts).collect();
-        fronts.extend(self.fuse.as_ref().map(FuseMount::facts));
+        let point = |mount: &FuseMount| json!({ "kind": "fuse", "mount_point": mount.point() });
+        fronts.extend(self.fuse.as_ref().map(point));
         json!({
             "sledsim": env!("CARGO_PKG_VERSION"),
             "up_s": self.started.elapsed().as_secs_f64(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
@@ -189,14 +190,6 @@ def _serve(options: argparse.Namespace) -> None:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)
     addresses = list(options.nbd)
-    stopped = threading.Event()
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
-
-    # From here on a signal is a wish to end in good order.
-    for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(kind, stop)
     if not addresses and options.fuse is None:
         addresses.append(f"unix:{folder() / _file_name(exports[0])}")
     server = serve(
@@ -210,15 +203,18 @@ def _serve(options: argparse.Namespace) -> None:
     )
     controls: list[Control] = []
     try:
-        controls.append(Control(server, control_path()))
-        if options.metrics is not None:
-            address = local_address(options.metrics, anywhere=options.allow_unauthenticated_remote)
-            controls.append(Control(server, address))
-        said = sys.stderr if options.json else sys.stdout
-        for line in _opening(server, options, controls):
-            print(line, file=said, flush=True)
-        while server.is_alive and not stopped.wait(0.2):
-            pass
+        with _signals() as stopped:
+            controls.append(Control(server, control_path()))
+            if options.metrics is not None:
+                address = local_address(
+                    options.metrics, anywhere=options.allow_unauthenticated_remote
+                )
+                controls.append(Control(server, address))
+            said = sys.stderr if options.json else sys.stdout
+            for line in _opening(server, options, controls):
+                print(line, file=said, flush=True)
+            while server.is_alive and not stopped.wait(0.2):
+                pass
     finally:
         for control in controls:
             control.close()
@@ -227,6 +223,23 @@ def _serve(options: argparse.Namespace) -> None:
         print_json(document)
     else:
         print("\n".join(closing(document)))
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[threading.Event]:
+    """Let signals be a wish to end in good order: they set the event."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(kind, stop) for kind in kinds]
+    try:
+        yield stopped
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
 
 
 def _file_name(export: Export) -> str:

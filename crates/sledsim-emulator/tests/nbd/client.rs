@@ -430,9 +430,8 @@ pub struct Served {
 /// The exports, not served yet.
 pub fn exports(wanted: &[Wanted]) -> Server {
     let specs = wanted.iter().map(|wanted| {
-        let set = |key: &str, value: String| {
-            (key.to_owned(), value.parse().unwrap(), String::new())
-        };
+        let set =
+            |key: &str, value: String| (key.to_owned(), value.parse().unwrap(), String::new());
         let device = [
             set("blocks", (wanted.bytes / 512).to_string()),
             set("latency_ms", format!("{:?}", wanted.latency_ms)),
