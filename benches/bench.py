@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow as pa
 import sledsim as ss
+from emulator import emulator_rates
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
@@ -387,6 +388,7 @@ def main() -> None:
         "tables": table_rates(),
         "caches": cache_rates(),
         "hybrids": hybrid_rates(),
+        "emulator": emulator_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }

@@ -32,6 +32,7 @@ from sledsim.devices import (
     presets,
 )
 from sledsim.disksim import Imported, import_device
+from sledsim.emulator import Export, Server, serve
 from sledsim.faults import TipFailures, tip_failures
 from sledsim.layouts import Layout, LayoutPart, layout
 from sledsim.loads import (
@@ -61,6 +62,7 @@ __all__ = [
     "Device",
     "Disk",
     "DiskSeek",
+    "Export",
     "Imported",
     "Instant",
     "Layout",
@@ -73,6 +75,7 @@ __all__ = [
     "Run",
     "Sector",
     "Seek",
+    "Server",
     "SledsimError",
     "Spent",
     "Step",
@@ -97,6 +100,7 @@ __all__ = [
     "rebuild_risk",
     "sample_traces",
     "schedulers",
+    "serve",
     "simulate",
     "table",
     "tip_failures",

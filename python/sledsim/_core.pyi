@@ -129,6 +129,23 @@ def crash_test(
     said: tuple[int, int, int | None, str | None, float | None, float | None, float | None],
     progress: _Progress,
 ) -> str: ...
+
+class Server:
+    def __new__(
+        cls, exports: list[tuple[str, Device, str, str | None, bool, float, str | None]]
+    ) -> Server: ...
+    def serve_nbd(
+        self,
+        address: str,
+        tls: str | None,
+        allow_unauthenticated: bool,
+        limits: tuple[int | None, int | None],
+    ) -> str: ...
+    def serve_fuse(self, point: str) -> None: ...
+    def is_alive(self) -> bool: ...
+    def status(self) -> str: ...
+    def stop(self, grace_s: float) -> None: ...
+
 def tip_failures(
     said: tuple[tuple[int, int, int, int, int, int], int],
     out_of_spares: str,

@@ -1,7 +1,9 @@
 //! A server: exports and the front ends that serve them.
 
 use crate::export::Export;
+use crate::fuse::{self, FuseMount};
 use crate::log::{Log, Recording, Scribe};
+use crate::nbd::{self, Address, NbdServer};
 use crate::store::{Sparse, Store};
 use crate::timeline::Timeline;
 use serde_json::{Value, json};
@@ -9,9 +11,9 @@ use sledsim_core::devices::Device;
 use sledsim_core::error::{Error, Result};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::units::BLOCK_BYTES;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A device to be served.
 pub struct ExportSpec {
@@ -49,10 +51,13 @@ impl Exports {
     }
 }
 
-/// Exports at work.
+/// Exports at work, and what serves them.
 pub struct Server {
+    nbd: Vec<NbdServer>,
+    fuse: Option<FuseMount>,
     exports: Arc<Exports>,
     _scribes: Vec<Scribe>,
+    started: Instant,
 }
 
 /// The least and the greatest speed.
@@ -79,9 +84,42 @@ impl Server {
             scribes.push(scribe);
         }
         Ok(Self {
+            nbd: Vec::new(),
+            fuse: None,
             exports: Arc::new(Exports(exports)),
             _scribes: scribes,
+            started: Instant::now(),
         })
+    }
+
+    /// Serves them to NBD clients at `address`, too; returns the URI.
+    ///
+    /// # Errors
+    /// As [`NbdServer::start`].
+    pub fn serve_nbd(&mut self, address: &Address, settings: &nbd::Settings) -> Result<String> {
+        let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
+        let uri = server.uri();
+        self.nbd.push(server);
+        Ok(uri)
+    }
+
+    /// Shows them as files at `point`, too.
+    ///
+    /// # Errors
+    /// As [`FuseMount::start`], or a mount point given before.
+    pub fn serve_fuse(&mut self, point: &Path, settings: &fuse::Settings) -> Result<()> {
+        if self.fuse.is_some() {
+            return Err(Error::file(point, "a server has one mount point"));
+        }
+        self.fuse = Some(FuseMount::start(point, &self.exports, settings)?);
+        Ok(())
+    }
+
+    /// Whether clients can come: not if all it had was a mount point, and
+    /// somebody unmounted that.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.nbd.is_empty() || self.fuse.as_ref().is_some_and(FuseMount::is_alive)
     }
 
     /// What is served.
@@ -94,18 +132,34 @@ impl Server {
     #[must_use]
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
-        json!({ "sledsim": env!("CARGO_PKG_VERSION"), "exports": exports })
+        let mut fronts: Vec<_> = self.nbd.iter().map(NbdServer::facts).collect();
+        let point = |mount: &FuseMount| json!({ "kind": "fuse", "mount_point": mount.point() });
+        fronts.extend(self.fuse.as_ref().map(point));
+        json!({
+            "sledsim": env!("CARGO_PKG_VERSION"),
+            "up_s": self.started.elapsed().as_secs_f64(),
+            "exports": exports,
+            "front_ends": fronts,
+        })
     }
 
-    /// Waits for what is under way, at most `grace` in all, makes the stores
-    /// durable and completes the recordings. The front ends have been stopped.
+    /// Takes no more requests, waits for those under way, at most `grace`,
+    /// makes the stores durable and completes the recordings.
     ///
     /// # Errors
     /// A store or a recording that could not be completed; the others are.
-    pub fn finish(&self, grace: Duration) -> Result<()> {
+    pub fn stop(&mut self, grace: Duration) -> Result<()> {
+        let end = Instant::now() + grace;
+        let left = || end.saturating_duration_since(Instant::now());
+        for server in &mut self.nbd {
+            server.stop(left());
+        }
+        if let Some(mount) = &mut self.fuse {
+            mount.stop();
+        }
         let mut done = Ok(());
         for export in self.exports.iter() {
-            let _ = export.timeline().drain(grace);
+            let _ = export.timeline().drain(left());
             let flushed = export.store().flush().map_err(|error| {
                 Error::Key(format!("export '{}': not flushed: {error}", export.name()))
             });

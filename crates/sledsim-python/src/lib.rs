@@ -7,6 +7,8 @@ mod caches;
 mod crash;
 mod device;
 mod disk;
+#[cfg(target_os = "linux")]
+mod emulator;
 mod error;
 mod faults;
 mod layouts;
@@ -29,6 +31,9 @@ mod _core {
     use crate::device::{Device, presets, rising};
     #[pymodule_export]
     use crate::disk::Disk;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::emulator::Server;
     #[pymodule_export]
     use crate::error::SledsimError;
     #[pymodule_export]

@@ -20,6 +20,8 @@ from sledsim.cli import (
     parallel,
     run,
     seek,
+    serve,
+    top,
     trace,
     validate,
     workloads,
@@ -98,6 +100,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
     all_commands = (
         *(run, compare, validate, crash, faults),
         *(devices, workloads, seek, parallel, trace, papers),
+        *(serve, top),
     )
     for command in all_commands:
         command.add(commands)

@@ -1,0 +1,253 @@
+//! The model under the real clock says what it says in simulation.
+
+use sledsim_core::devices::{Device, Override};
+use sledsim_core::engine::{Limits, Observer, simulate};
+use sledsim_core::error::Result;
+use sledsim_core::request::{Op, Request};
+use sledsim_core::row::{Row, Status};
+use sledsim_core::schedulers::Choice;
+use sledsim_core::units::Nanos;
+use sledsim_core::workloads::Source;
+use sledsim_emulator::errno::Errno;
+use sledsim_emulator::timeline::{Answer, Reply, Timeline, Witness};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Keeps every row with its lateness.
+#[derive(Default)]
+struct Seen(Mutex<Vec<(Row, Nanos)>>);
+
+impl Witness for Seen {
+    fn answered(&self, row: &Row, lateness: Nanos) {
+        self.0.lock().unwrap().push((*row, lateness));
+    }
+
+    fn note(&self, _row: &Row) {}
+}
+
+/// Sends the answer on, with the instant.
+struct Told(Sender<(Answer, Instant)>);
+
+impl Reply for Told {
+    fn send(self: Box<Self>, answer: Answer) {
+        let _ = self.0.send((answer, Instant::now()));
+    }
+}
+
+fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.parse().unwrap(), String::new()))
+        .collect();
+    Device::resolve(name, &overrides).unwrap()
+}
+
+/// Half a millisecond for anything, one at a time.
+fn serial() -> Device {
+    device("memory", &[("latency_ms", "0.5"), ("ms_per_block", "0")])
+}
+
+fn request(op: Op, lbn: u64, blocks: u32, stream: u32) -> Request {
+    let mut request = Request::new(0, Nanos::ZERO, op, lbn, blocks);
+    if op == Op::Flush {
+        request.extents.clear();
+    }
+    request.stream = stream;
+    request
+}
+
+fn start(device: &Device, scheduler: &Choice, speed: f64) -> (Timeline, Arc<Seen>) {
+    let (model, _) = device.build_with(scheduler).unwrap();
+    let seen = Arc::new(Seen::default());
+    let timeline = Timeline::start(model, speed, seen.clone()).unwrap();
+    (timeline, seen)
+}
+
+/// What was recorded, to be simulated.
+struct Replay(Vec<Row>, usize);
+
+impl Source for Replay {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        Ok(self.0.get(self.1).map(|row| row.arrival))
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        let row = self.0[self.1];
+        self.1 += 1;
+        let mut request = request(row.op, row.lbn, row.blocks, row.stream);
+        (request.id, request.arrival) = (row.id, row.arrival);
+        Ok(request)
+    }
+
+    fn completed(&mut self, _id: u64, _at: Nanos) {}
+
+    fn requests(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Observer for Rows {
+    fn done(&mut self, row: &Row) -> Result<()> {
+        self.0.push(*row);
+        Ok(())
+    }
+
+    fn note(&mut self, _row: &Row) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Four clients with several requests each, faster than real time; then the
+/// arrivals as they came, simulated.
+#[test]
+fn simulation_of_the_same_arrivals_gives_the_same_rows() {
+    for (name, scheduler) in [
+        ("g2", "sptf"),
+        ("g3", "c_look"),
+        ("atlas10k", "sptf"),
+        ("mcd", "fcfs"),
+        ("mwb", "sptf"),
+    ] {
+        let device = device(name, &[]);
+        let scheduler = Choice::named(scheduler).unwrap();
+        let (timeline, seen) = start(&device, &scheduler, 20.0);
+        std::thread::scope(|scope| {
+            for client in 0..4u32 {
+                let timeline = &timeline;
+                scope.spawn(move || {
+                    let (told, answers) = channel();
+                    let mut draw = u64::from(client) + 1;
+                    for n in 0..150 {
+                        draw = draw
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1);
+                        let op = match (draw >> 33) % 8 {
+                            0 => Op::Flush,
+                            1 => Op::Trim,
+                            2..=4 => Op::Write,
+                            _ => Op::Read,
+                        };
+                        let lbn = (draw >> 20) % (timeline.blocks() - 64);
+                        let blocks = 1 + (draw >> 58) as u32;
+                        let id = timeline.begin(request(op, lbn, blocks, client));
+                        timeline.finish(id, Box::new(Told(told.clone())), Ok(Vec::new()));
+                        if n >= 4 {
+                            let answer = answers.recv_timeout(Duration::from_secs(20));
+                            answer.unwrap().0.unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        assert!(timeline.drain(Duration::from_secs(20)));
+        drop(timeline);
+
+        let seen = seen.0.lock().unwrap();
+        let mut emulated: Vec<_> = seen.iter().map(|(row, _)| *row).collect();
+        emulated.sort_by_key(|row| row.id);
+        assert_eq!(emulated.len(), 600);
+        let (mut model, _) = device.build_with(&scheduler).unwrap();
+        let mut rows = Rows::default();
+        let mut source = Replay(emulated.clone(), 0);
+        let limits = Limits::default();
+        simulate(&mut source, &mut *model, &mut rows, limits, &mut |_| Ok(())).unwrap();
+        rows.0.sort_by_key(|row| row.id);
+        assert!(rows.0 == emulated, "{name}");
+    }
+}
+
+/// Sixteen requests deep, completions are half a millisecond apart however
+/// late the clock is, and nobody is told before.
+#[test]
+fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
+    let (timeline, seen) = start(&serial(), &Choice::default(), 1.0);
+    let (told, answers) = channel();
+    let (begun, first) = (Instant::now(), timeline.now());
+    for n in 0..200 {
+        let id = timeline.begin(request(Op::Read, n, 8, 0));
+        timeline.finish(id, Box::new(Told(told.clone())), Ok(vec![n as u8]));
+        if n >= 16 {
+            answers.recv_timeout(Duration::from_secs(5)).unwrap();
+        }
+    }
+    assert!(timeline.drain(Duration::from_secs(5)));
+    let took = begun.elapsed(); // by the wall, not by the clock under test
+    drop(timeline);
+    let mut rows = seen.0.lock().unwrap().clone();
+    rows.sort_by_key(|(row, _)| row.completion);
+    assert_eq!(rows.len(), 200);
+    for pair in rows.windows(2) {
+        assert_eq!(pair[1].0.completion.since(pair[0].0.completion), Nanos(500_000));
+    }
+    let last = rows[199].0.completion - first;
+    assert!(took >= Duration::from_nanos(last.0), "{took:?} {last}");
+}
+
+/// Slower and faster than life: the model's times are the same, the wall's are
+/// not.
+#[test]
+fn speed_scales_real_time_only() {
+    for speed in [0.1, 1.0, 1000.0] {
+        let (timeline, seen) = start(&serial(), &Choice::default(), speed);
+        let (told, answers) = channel();
+        let (before, at) = (Instant::now(), timeline.now());
+        for n in 0..10 {
+            let id = timeline.begin(request(Op::Write, n, 1, 0));
+            timeline.finish(id, Box::new(Told(told.clone())), Ok(Vec::new()));
+        }
+        for _ in 0..10 {
+            answers.recv_timeout(Duration::from_secs(5)).unwrap();
+        }
+        let real = before.elapsed();
+        let model = timeline.now() - at;
+        let slack = 0.05 + 1e-6 * speed / model.s(); // between two looks at two clocks
+        assert!((model.s() / speed / real.as_secs_f64() - 1.0).abs() < slack);
+        assert!(real.as_secs_f64() >= 5e-3 / speed);
+        drop(timeline);
+        for (row, _) in seen.0.lock().unwrap().iter() {
+            assert_eq!(row.service(), Nanos(500_000));
+        }
+    }
+}
+
+/// Completion first, bytes later; and the other way round.
+#[test]
+fn a_request_is_answered_when_both_have_come() {
+    let device = device("memory", &[("latency_ms", "20")]);
+    let (timeline, _) = start(&device, &Choice::default(), 1.0);
+    let (told, answers) = channel();
+    let begun = Instant::now();
+    let late = timeline.begin(request(Op::Read, 0, 1, 0));
+    std::thread::sleep(Duration::from_millis(60));
+    assert!(answers.try_recv().is_err());
+    timeline.finish(late, Box::new(Told(told.clone())), Ok(vec![1]));
+    assert_eq!(answers.try_recv().unwrap().0, Ok(vec![1])); // by whoever brings the bytes
+    assert!(begun.elapsed() >= Duration::from_millis(60));
+    let early = timeline.begin(request(Op::Read, 0, 1, 0));
+    timeline.finish(early, Box::new(Told(told.clone())), Ok(vec![2]));
+    assert!(answers.try_recv().is_err());
+    assert_eq!(answers.recv().unwrap().0, Ok(vec![2]));
+    // Failed bytes fail the request, at the time of its completion.
+    let failed = timeline.begin(request(Op::Write, 0, 1, 0));
+    timeline.finish(failed, Box::new(Told(told)), Err(Errno::NOSPC));
+    assert!(answers.try_recv().is_err());
+    assert_eq!(answers.recv().unwrap().0, Err(Errno::NOSPC));
+    assert_eq!(timeline.outstanding(), 0);
+}
+
+/// What the model cannot serve is an input or output error, and so recorded.
+#[test]
+fn an_error_of_the_model_is_an_error_for_the_client() {
+    let device = device("g2", &[("faults.lost_at_ms", "0")]);
+    let (timeline, seen) = start(&device, &Choice::default(), 1.0);
+    let (told, answers) = channel();
+    let id = timeline.begin(request(Op::Read, 0, 1, 0));
+    timeline.finish(id, Box::new(Told(told)), Ok(vec![0; 512]));
+    assert_eq!(answers.recv().unwrap().0, Err(Errno::IO));
+    drop(timeline);
+    assert_eq!(seen.0.lock().unwrap()[0].0.status, Status::Error);
+}

@@ -1,0 +1,149 @@
+//! The emulator. The interpreter is released while one starts, tells of itself
+//! or stops; what serves clients never needs it.
+
+use crate::device::Device;
+use crate::error::to_python;
+use pyo3::prelude::*;
+use serde_json::Value;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::schedulers::Choice;
+use sledsim_emulator::server::{self, ExportSpec};
+use sledsim_emulator::{fuse, nbd};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Name, device, scheduler, backing file, whether writes are refused, speed,
+/// recording.
+type Export<'py> = (
+    String,
+    PyRef<'py, Device>,
+    String,
+    Option<PathBuf>,
+    bool,
+    f64,
+    Option<PathBuf>,
+);
+
+/// A server at work, until it is stopped; then what it said last.
+enum State {
+    Works(Box<server::Server>),
+    Stopped(Value),
+}
+
+/// A server of emulated devices.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Server {
+    state: Mutex<State>,
+}
+
+impl Server {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the server at work, without the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut server::Server) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| match &mut *self.state() {
+            State::Works(server) => act(server),
+            State::Stopped(_) => Err(Error::Key("the server was stopped".to_owned())),
+        });
+        done.map_err(to_python)
+    }
+}
+
+#[pymethods]
+impl Server {
+    /// Starts the clocks of all exports.
+    #[new]
+    fn new(py: Python<'_>, exports: Vec<Export<'_>>) -> PyResult<Self> {
+        let specs: Result<Vec<_>> = exports
+            .into_iter()
+            .map(
+                |(name, device, scheduler, file, read_only, speed, record)| {
+                    Ok(ExportSpec {
+                        name,
+                        device: device.device.clone(),
+                        scheduler: Choice::named(&scheduler)?,
+                        file,
+                        read_only,
+                        speed,
+                        record,
+                    })
+                },
+            )
+            .collect();
+        let specs = specs.map_err(to_python)?;
+        let server = py.detach(|| server::Server::start(specs));
+        Ok(Self {
+            state: Mutex::new(State::Works(Box::new(server.map_err(to_python)?))),
+        })
+    }
+
+    /// Serves NBD clients at an address; returns the URI.
+    fn serve_nbd(
+        &self,
+        py: Python<'_>,
+        address: &str,
+        tls: Option<PathBuf>,
+        allow_unauthenticated: bool,
+        limits: (Option<usize>, Option<usize>),
+    ) -> PyResult<String> {
+        let address = address.parse().map_err(to_python)?;
+        let mut settings = nbd::Settings {
+            tls: tls.map(nbd::TlsSpec::new),
+            allow_unauthenticated,
+            ..nbd::Settings::default()
+        };
+        let (clients, outstanding) = limits;
+        let limits = &mut settings.limits;
+        limits.max_clients = clients.unwrap_or(limits.max_clients);
+        limits.max_outstanding = outstanding.unwrap_or(limits.max_outstanding);
+        self.with(py, |server| server.serve_nbd(&address, &settings))
+    }
+
+    /// Shows the exports as files at a mount point.
+    fn serve_fuse(&self, py: Python<'_>, point: PathBuf) -> PyResult<()> {
+        let settings = fuse::Settings::default();
+        self.with(py, |server| server.serve_fuse(&point, &settings))
+    }
+
+    /// Whether clients can come.
+    fn is_alive(&self, py: Python<'_>) -> bool {
+        py.detach(|| match &*self.state() {
+            State::Works(server) => server.is_alive(),
+            State::Stopped(_) => false,
+        })
+    }
+
+    /// What happened so far, as JSON; once it is stopped, what had by then.
+    fn status(&self, py: Python<'_>) -> String {
+        py.detach(|| match &*self.state() {
+            State::Works(server) => server.status().to_string(),
+            State::Stopped(status) => status.to_string(),
+        })
+    }
+
+    /// Stops: requests under way have so many seconds left.
+    fn stop(&self, py: Python<'_>, grace_s: f64) -> PyResult<()> {
+        let grace = Duration::try_from_secs_f64(grace_s);
+        let grace = grace.map_err(|_| {
+            let problem = format!("grace_s = {grace_s}: must be at least 0");
+            to_python(Error::Key(problem))
+        })?;
+        let done = py.detach(|| {
+            let mut state = self.state();
+            let State::Works(server) = &mut *state else {
+                return Ok(());
+            };
+            let done = server.stop(grace);
+            *state = State::Stopped(server.status());
+            done
+        });
+        done.map_err(to_python)
+    }
+}

@@ -1,0 +1,284 @@
+"""``sledsim serve``: a simulated device that real programs open."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.cli import loads
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, size, table
+from sledsim.devices import Device
+from sledsim.emulator import Export, Server, serve
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from sledsim.cli.parser import Commands, Parser
+    from sledsim.emulator.control import Control
+
+_ABOUT = """\
+Serve a simulated device to real programs, in real time.
+
+  sledsim serve --device g2 --nbd unix:/tmp/s.sock
+  nbdinfo 'nbd+unix:///?socket=/tmp/s.sock'
+
+  sledsim serve --device atlas10k --file disk.img --nbd :10809 --record requests.parquet
+  sledsim serve --device g2 --fuse /tmp/devices
+  sledsim serve --export fast=g2 --export slow=atlas10k,file=slow.img,speed=10
+
+Requests get their times from the device's model, the same as in simulation; reads return what was
+written, from memory or from a backing file that survives the server. Without --nbd and --fuse it
+listens on a socket of its own, and says where. Ctrl-C or SIGTERM ends it: what is under way is
+answered, the backing file flushed, the recording completed. sledsim top watches it.
+
+Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH
+or read-only after commas. NBD clients ask for it by name; the first also has the empty one.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "serve", _serve, _ABOUT)
+    add_device(parser, required=False)
+    parser.add_argument("--name", metavar="NAME", help="what clients call it (the device's name)")
+    parser.add_argument(
+        "--export",
+        metavar="NAME=DEVICE,...",
+        action="append",
+        default=[],
+        help="serve this one, too; repeatable",
+    )
+    parser.add_argument(
+        "--nbd",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="where NBD clients find it: unix:PATH, HOST:PORT or :PORT; repeatable",
+    )
+    parser.add_argument(
+        "--fuse", metavar="DIR", help="show each device as a file in this empty folder"
+    )
+    parser.add_argument(
+        "--tls",
+        metavar="DIR",
+        help="TLS with server-cert.pem, server-key.pem and ca-cert.pem of this folder; clients "
+        "need a certificate that the last one signed",
+    )
+    parser.add_argument(
+        "--allow-unauthenticated-remote",
+        action="store_true",
+        help="let anyone in who can reach an address beyond this machine",
+    )
+    parser.add_argument("--max-clients", metavar="N", type=int, help="NBD connections at once (64)")
+    parser.add_argument(
+        "--max-outstanding",
+        metavar="N",
+        type=int,
+        help="requests of a connection under way (128)",
+    )
+    parser.add_argument(
+        "--metrics", metavar="ADDRESS", help="tell Prometheus at HOST:PORT or :PORT, path /metrics"
+    )
+    parser.add_argument(
+        "--grace",
+        metavar="S",
+        type=float,
+        default=10.0,
+        help="how long requests under way may take at the end (10)",
+    )
+
+
+def add_device(parser: Parser, *, required: bool) -> None:
+    """Take the options that say what is emulated."""
+    parser.add_argument(
+        "--device", metavar="DEVICE", required=required, help="a preset, or the path of a TOML file"
+    )
+    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
+    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    parser.add_argument(
+        "--set",
+        metavar="device.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a key of the device, as in --set device.command_overhead_ms=0; repeatable",
+    )
+    parser.add_argument(
+        "--file", metavar="PATH", help="keep the data in this file, made if there is none"
+    )
+    parser.add_argument("--read-only", action="store_true", help="refuse writes")
+    parser.add_argument(
+        "--speed",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="seconds of the device in a real second (1)",
+    )
+    parser.add_argument(
+        "--record", metavar="FILE", help="write what happened to each request (Parquet)"
+    )
+
+
+def chosen(options: argparse.Namespace, name: str | None = None) -> Export:
+    """Return what the options of :func:`add_device` say."""
+    for setting in options.set:
+        if not setting.startswith(("device.", "scheduler.", "layout.")):
+            msg = f"--set {setting}: must begin with device., scheduler. or layout."
+            raise SledsimError(msg)
+    core, _, scheduler = _core.scenario(
+        None, options.device, options.scheduler, None, None, options.set, None, options.layout
+    )
+    return Export(
+        device=Device(core),
+        name=name,
+        scheduler=scheduler,
+        file=options.file,
+        read_only=options.read_only,
+        speed=options.speed,
+        record=options.record,
+    )
+
+
+def _export(text: str) -> Export:
+    """Read what follows ``--export``."""
+    first, *rest = text.split(",")
+    name, equals, device = first.partition("=")
+    if not (name and equals and device):
+        msg = f"--export {text}: must begin with NAME=DEVICE"
+        raise SledsimError(msg)
+    said: dict[str, Any] = {}
+    for word in rest:
+        key, equals, value = word.partition("=")
+        if key == "read-only" and not equals:
+            said["read_only"] = True
+        elif key == "speed" and equals:
+            try:
+                said[key] = float(value)
+            except ValueError:
+                msg = f"--export {text}: speed = {value}: must be a number"
+                raise SledsimError(msg) from None
+        elif key in {"file", "scheduler", "layout", "record"} and value:
+            said[key] = value
+        else:
+            known = "file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH or read-only"
+            msg = f"--export {text}: '{word}': must be {known}"
+            raise SledsimError(msg)
+    return Export(device=device, name=name, **said)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    # HTTP takes long to import, and only this needs it.
+    from sledsim.emulator.control import (  # noqa: PLC0415
+        Control,
+        control_path,
+        folder,
+        local_address,
+    )
+
+    exports = [_export(text) for text in options.export]
+    if options.device is not None:
+        exports.insert(0, chosen(options, options.name))
+    elif not exports:
+        msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
+        raise SledsimError(msg)
+    addresses = list(options.nbd)
+    if not addresses and options.fuse is None:
+        addresses.append(f"unix:{folder() / _file_name(exports[0])}")
+    server = serve(
+        exports,
+        nbd=addresses,
+        fuse=options.fuse,
+        tls=options.tls,
+        allow_unauthenticated_remote=options.allow_unauthenticated_remote,
+        max_clients=options.max_clients,
+        max_outstanding=options.max_outstanding,
+    )
+    controls: list[Control] = []
+    try:
+        with _signals() as stopped:
+            controls.append(Control(server, control_path()))
+            if options.metrics is not None:
+                address = local_address(
+                    options.metrics, anywhere=options.allow_unauthenticated_remote
+                )
+                controls.append(Control(server, address))
+            said = sys.stderr if options.json else sys.stdout
+            for line in _opening(server, options, controls):
+                print(line, file=said, flush=True)
+            while server.is_alive and not stopped.wait(0.2):
+                pass
+    finally:
+        for control in controls:
+            control.close()
+        document = server.stop(options.grace)
+    if options.json:
+        print_json(document)
+    else:
+        print("\n".join(closing(document)))
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[threading.Event]:
+    """Let signals be a wish to end in good order: they set the event."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(kind, stop) for kind in kinds]
+    try:
+        yield stopped
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
+
+
+def _file_name(export: Export) -> str:
+    device = export.device if isinstance(export.device, str) else export.device.name
+    name = export.name or Path(device).stem
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) + ".sock"
+
+
+def _opening(server: Server, options: argparse.Namespace, controls: list[Control]) -> Iterator[str]:
+    for export in server.status()["exports"]:
+        reads = ", read-only" if export["read_only"] else ""
+        yield f"serving {export['name']}, {size(export['bytes'])}{reads}"
+    for uri in server.uris:
+        yield f"  nbd   {uri}"
+    if options.fuse is not None:
+        yield f"  fuse  {options.fuse}"
+    for control in controls:
+        if control.path is None:
+            yield f"  metrics on port {control.port}, path /metrics"
+    yield "Ctrl-C ends it"
+
+
+def closing(document: dict[str, Any]) -> Iterator[str]:
+    """Write what a server did, in lines."""
+    head = ["", "requests", "mean ms", "p99", "late by p50 us", "p99", "p99.9", "max", "errors"]
+    rows = [head]
+    for export in document["exports"]:
+        summary, late = export["summary"], export["lateness_us"]
+        times = summary["response_time_ms"] or {}
+        rows.append(
+            [
+                export["name"],
+                number(summary["requests"]),
+                *(number(times.get(key)) for key in ("mean", "p99")),
+                *(number(late[key], 3) for key in ("p50", "p99", "p99_9", "max")),
+                number(summary["errors"]),
+            ]
+        )
+    yield table(rows, "<" + ">" * (len(head) - 1))
+    for export in document["exports"]:
+        if "recording_failed" in export:
+            yield f"{export['name']}: the recording failed: {export['recording_failed']}"

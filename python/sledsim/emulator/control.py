@@ -1,0 +1,225 @@
+"""What a server tells of itself: HTTP on a socket of this machine.
+
+``/status`` is the JSON of :meth:`sledsim.Server.status`, ``/metrics`` the same for Prometheus.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import socketserver
+import stat
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.emulator import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sledsim.emulator.server import Server
+
+_ENDING = ".control"
+_TIMEOUT_S = 5.0
+
+
+def folder() -> Path:
+    """Return the folder for sockets of this user's servers; made if there is none.
+
+    Raises
+    ------
+    SledsimError
+        If somebody else could put sockets there.
+    """
+    home = os.environ.get("XDG_RUNTIME_DIR")
+    if home:
+        path = Path(home) / "sledsim"
+    elif os.geteuid() == 0:
+        path = Path("/run/sledsim")
+    else:
+        path = Path(tempfile.gettempdir()) / f"sledsim-{os.geteuid()}"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = path.lstat()
+    except OSError as error:
+        msg = f"{path}: {error.strerror}"
+        raise SledsimError(msg) from None
+    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        msg = f"{path}: must be a folder that is yours and that nobody else may write to"
+        raise SledsimError(msg)
+    return path
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Http
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/status":
+            self._say(200, "application/json", json.dumps(self.server.told.status()).encode())
+        elif path == "/metrics":
+            try:
+                kind, text = metrics.exposition(self.server.told.status())
+            except SledsimError as error:
+                self._say(501, "text/plain; charset=utf-8", f"{error}\n".encode())
+            else:
+                self._say(200, kind, text)
+        else:
+            self._say(404, "text/plain; charset=utf-8", b"there are /status and /metrics\n")
+
+    def _say(self, code: int, kind: str, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def address_string(self) -> str:
+        return "here"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    told: Server
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: the client is gone."""
+
+
+class _UnixHttp(_Http):
+    address_family = socket.AF_UNIX
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)  # HTTPServer's asks for the name of the host
+        self.server_name, self.server_port = "sledsim", 0
+        Path(str(self.server_address)).chmod(0o600)
+
+
+class Control:
+    """Tells of a server until it is closed."""
+
+    def __init__(self, server: Server, address: str | Path | tuple[str, int]) -> None:
+        """Listen.
+
+        Parameters
+        ----------
+        server
+            Whom it tells of.
+        address
+            The path of a socket, or a host and a port.
+
+        Raises
+        ------
+        SledsimError
+            If that address cannot be had.
+        """
+        self.path = None if isinstance(address, tuple) else Path(address)
+        kind: type[_Http] = _Http if self.path is None else _UnixHttp
+        where: Any = address if self.path is None else str(self.path)
+        try:
+            self._http = kind(where, _Handler)
+        except (OSError, OverflowError) as error:
+            msg = f"{where}: cannot listen there: {getattr(error, 'strerror', None) or error}"
+            raise SledsimError(msg) from None
+        self._http.told = server
+        self.port = 0 if self.path else int(self._http.server_address[1])
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def control_path() -> Path:
+    """Return where a server of this process is told of."""
+    return folder() / f"{os.getpid()}{_ENDING}"
+
+
+def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:
+    """Read ``HOST:PORT`` or ``:PORT``.
+
+    Raises
+    ------
+    SledsimError
+        For anything else, and for a host beyond this machine unless ``anywhere``.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not colon or not port.isdecimal() or int(port) > 65_535:
+        msg = f"'{text}': must be HOST:PORT or :PORT, with a port from 0 to 65535"
+        raise SledsimError(msg)
+    try:
+        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, int(port))}
+    except OSError as error:
+        msg = f"'{text}': {error.strerror}"
+        raise SledsimError(msg) from None
+    if not anywhere and not all(ip_address(each).is_loopback for each in found):
+        msg = (
+            f"'{text}': is beyond this machine, and anyone could read there; "
+            "--allow-unauthenticated-remote permits it"
+        )
+        raise SledsimError(msg)
+    return min(found), int(port)
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("sledsim", timeout=_TIMEOUT_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+def ask(path: Path, what: str = "/status") -> bytes:
+    """Ask a server of itself.
+
+    Raises
+    ------
+    SledsimError
+        If there is none.
+    """
+    connection = _UnixConnection(path)
+    try:
+        connection.request("GET", what)
+        answer = connection.getresponse()
+        body = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        msg = f"{path}: no server answers there: {getattr(error, 'strerror', None) or error}"
+        raise SledsimError(msg) from None
+    finally:
+        connection.close()
+    if answer.status != 200:
+        raise SledsimError(f"{path}: {body.decode(errors='replace').strip()}")
+    return body
+
+
+def servers() -> Iterator[Path]:
+    """Find the servers of this user that run; sockets of those that are gone are removed."""
+    for path in sorted(folder().glob(f"*{_ENDING}")):
+        try:
+            ask(path)
+        except SledsimError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        else:
+            yield path

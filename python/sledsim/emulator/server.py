@@ -1,0 +1,190 @@
+"""Servers of emulated devices."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.devices import Device, device
+from sledsim.layouts import laid_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Path: TypeAlias = str | PathLike[str]
+
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """A device to be served; by itself a device has the defaults of the rest."""
+
+    device: Device | str
+    """The device, or the name of a preset."""
+    name: str | None = None
+    """What clients call it; by default the name of the device."""
+    scheduler: str = "fcfs"
+    """Of every mechanism of it."""
+    layout: str | Mapping[str, object] | None = None
+    """Where blocks live, as in :func:`sledsim.simulate`."""
+    file: Path | None = None
+    """The backing file, made if there is none; without one the data are in memory."""
+    read_only: bool = False
+    """Whether writes are refused."""
+    speed: float = 1.0
+    """Seconds of the device in a real second."""
+    record: Path | None = None
+    """A Parquet file for what happens to each request; it is complete when the server stops."""
+
+    def _core(self) -> tuple[str, _core.Device, str, str | None, bool, float, str | None]:
+        base = device(self.device) if isinstance(self.device, str) else self.device
+        return (
+            base.name if self.name is None else self.name,
+            laid_out(base, self.layout)._core,  # noqa: SLF001 (one package)
+            self.scheduler,
+            None if self.file is None else str(self.file),
+            self.read_only,
+            float(self.speed),
+            None if self.record is None else str(self.record),
+        )
+
+
+class Server:
+    """A server at work; made by :func:`serve`. Leaving its ``with`` block stops it."""
+
+    def __init__(self, core: _core.Server) -> None:
+        self._core = core
+        self.uris: list[str] = []
+        """Where NBD clients find it, one for each address."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<sledsim server: {', '.join(self.uris) or 'no address'}>"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether clients can come: not once it is stopped, or its only mount point unmounted."""
+        return self._core.is_alive()
+
+    def status(self) -> dict[str, Any]:
+        """Tell what happened so far; of a stopped server, what had happened in all.
+
+        Returns
+        -------
+        dict
+            ``exports``, each with its ``name``, ``bytes``, ``allocated_bytes``, ``outstanding``
+            requests, the ``summary`` of its device's times, as of a simulation, and
+            ``lateness_us``: how much later than that requests were answered, in real time; and
+            ``front_ends``.
+        """
+        status: dict[str, Any] = json.loads(self._core.status())
+        return status
+
+    def wait(self) -> None:
+        """Wait until no client can come any more."""
+        while self.is_alive:
+            time.sleep(_LOOK_S)
+
+    def stop(self, grace_s: float = 10.0) -> dict[str, Any]:
+        """Stop: take no more requests, answer those under way, flush, complete recordings.
+
+        Parameters
+        ----------
+        grace_s
+            How long requests under way may take; those that take longer are never answered.
+
+        Returns
+        -------
+        dict
+            What happened in all, as :meth:`status`.
+
+        Raises
+        ------
+        SledsimError
+            If a backing file could not be flushed or a recording not be completed.
+        """
+        self._core.stop(grace_s)
+        return self.status()
+
+
+def serve(
+    exports: Device | Export | str | Sequence[Device | Export | str],
+    *,
+    nbd: str | Sequence[str] = (),
+    fuse: Path | None = None,
+    tls: Path | None = None,
+    allow_unauthenticated_remote: bool = False,
+    max_clients: int | None = None,
+    max_outstanding: int | None = None,
+) -> Server:
+    """Serve devices to real programs, in real time; Linux only.
+
+    Parameters
+    ----------
+    exports
+        What is served: a device, the name of a preset, an :class:`Export`, or several. To NBD
+        clients the first also has the empty name.
+    nbd
+        Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
+    fuse
+        A mount point that shows each export as a file of its name.
+    tls
+        A folder with ``server-cert.pem``, ``server-key.pem`` and ``ca-cert.pem``: clients must show
+        a certificate that the last one signed.
+    allow_unauthenticated_remote
+        Lets anyone in who can reach an address beyond this machine.
+    max_clients
+        How many NBD connections there may be at once.
+    max_outstanding
+        How many requests of a connection may be under way; more wait in the socket.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is wrong with a device or an address, a file that is in use or of another size,
+        or a mount point. Nothing is served then.
+    """
+    if not hasattr(_core, "Server"):
+        msg = "the emulator needs Linux"
+        raise SledsimError(msg)
+    several = [exports] if isinstance(exports, Device | Export | str) else list(exports)
+    addresses = [nbd] if isinstance(nbd, str) else list(nbd)
+    if not several:
+        msg = "there is no device to serve"
+        raise SledsimError(msg)
+    if not addresses and fuse is None:
+        msg = "nobody could come: give an address (nbd) or a mount point (fuse)"
+        raise SledsimError(msg)
+    for name, number in (("max_clients", max_clients), ("max_outstanding", max_outstanding)):
+        if number is not None and not 1 <= number <= 1 << 16:
+            msg = f"{name} = {number}: must be an integer from 1 to {1 << 16}"
+            raise SledsimError(msg)
+    specs = [each if isinstance(each, Export) else Export(device=each) for each in several]
+    server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
+    try:
+        for address in addresses:
+            limits = (max_clients, max_outstanding)
+            uri = server._core.serve_nbd(  # noqa: SLF001
+                address,
+                None if tls is None else str(tls),
+                allow_unauthenticated_remote,
+                limits,
+            )
+            server.uris.append(uri)
+        if fuse is not None:
+            server._core.serve_fuse(str(fuse))  # noqa: SLF001
+    except SledsimError:
+        server.stop(0.0)
+        raise
+    return server
