@@ -76,9 +76,15 @@ impl Log {
     ///
     /// # Errors
     /// A recording that cannot be written, or no thread.
-    pub fn start(speed: f64, recording: Option<&Recording>) -> Result<(Arc<Self>, Scribe)> {
+    pub fn start(speed: f64, recording: Option<Recording>) -> Result<(Arc<Self>, Scribe)> {
         let recording = recording
-            .map(|wanted| ParquetRows::create(&wanted.path, &wanted.devices))
+            .map(
+                |Recording {
+                     path,
+                     devices,
+                     about,
+                 }| { ParquetRows::create_recording(&path, &devices, about) },
+            )
             .transpose()?;
         let lateness = Histogram::new(3).map_err(|error| Error::Key(error.to_string()))?;
         let log = Arc::new(Self {
@@ -176,7 +182,7 @@ impl Kept {
             self.lateness_sum += u128::from(real);
         }
         if let Some(recording) = &mut self.recording
-            && let Err(error) = recording.push(row)
+            && let Err(error) = recording.push_late(row, lateness)
         {
             self.failed = Some(error);
             self.recording = None;
