@@ -226,6 +226,7 @@ def test_a_signal_ends_it_in_good_order(runtime: Path, tmp_path: Path, number: i
     server = begin("--device=g2", f"--nbd=unix:{path}", f"--record={recording}", "--json")
     client = Client(path)
     client.write(0, bytes(4096))
+    client.close()
     document = json.loads(end(server, number))
     assert document["exports"][0]["summary"]["writes"] == 1
     assert len(pl.read_parquet(recording)) == 1
@@ -245,6 +246,7 @@ def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> N
         if n % 4 == 3:
             client.flush()
         flushed[n] = data
+    client.close()
     server.kill()
     server.communicate()
     # Its sockets are stale now: the next server takes their place.
@@ -252,6 +254,7 @@ def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> N
     client = Client(path)
     for n, data in flushed.items():
         assert client.read(n * 100 * BLOCK, 8 * BLOCK) == data
+    client.close()
     out = end(server)
     assert "late by p50 us" in out
     assert list(runtime.glob("sledsim/*")) == []
@@ -288,7 +291,8 @@ def test_top(watched: tuple[ss.Server, Path], capsys: pytest.CaptureFixture[str]
     after = json.loads(json.dumps(before)) | {"up_s": before["up_s"] + 2}
     after["exports"][0]["summary"]["requests"] += 300
     after["exports"][0]["summary"]["blocks_read"] += 4000
-    (row,) = [line for line in picture(after, before) if line.startswith("fast ")][:1]
+    lines = "\n".join(picture(after, before)).splitlines()
+    row = next(line for line in lines if line.startswith("fast "))
     assert row.split()[5:7] == ["150.0", "1.024"]
 
 
@@ -299,7 +303,8 @@ def test_top_finds_the_only_server(
     assert "no server of yours runs" in capsys.readouterr().err
     server = begin("--device=g2", f"--nbd=unix:{tmp_path / 's.sock'}")
     stale = runtime / "sledsim" / "1.control"
-    socket.socket(socket.AF_UNIX).bind(str(stale))
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.bind(str(stale))
     assert main(["top", "--once"]) == 0
     assert not stale.exists()
     assert main(["top", str(server.pid), "--once"]) == 0

@@ -148,7 +148,8 @@ class Control:
 
 
 def control_path() -> Path:
-    """Return where a server of this process is told of."""
+    """Return where a server of this process is told of; what others left behind is removed."""
+    list(servers())
     return folder() / f"{os.getpid()}{_ENDING}"
 
 
@@ -216,10 +217,13 @@ def ask(path: Path, what: str = "/status") -> bytes:
 def servers() -> Iterator[Path]:
     """Find the servers of this user that run; sockets of those that are gone are removed."""
     for path in sorted(folder().glob(f"*{_ENDING}")):
-        try:
-            ask(path)
-        except SledsimError:
-            with contextlib.suppress(OSError):
-                path.unlink()
-        else:
-            yield path
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as probe:
+            probe.settimeout(_TIMEOUT_S)
+            try:
+                probe.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink(missing_ok=True)
+                continue
+            except OSError:  # busy, or removed meanwhile
+                continue
+        yield path

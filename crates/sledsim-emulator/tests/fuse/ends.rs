@@ -1,0 +1,192 @@
+//! How mounts begin and end, well or badly.
+
+use super::mounted::{Mounted, constant, export, may_mount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use sledsim_emulator::fuse::{FuseMount, Settings};
+use sledsim_emulator::server::Server;
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const BYTES: u64 = 1 << 20;
+
+fn one(latency_ms: f64) -> Option<Mounted> {
+    Mounted::folder(vec![export("d", constant(BYTES, latency_ms))])
+}
+
+fn is_mounted(point: &Path) -> bool {
+    let text = fs::read_to_string("/proc/self/mounts").unwrap();
+    text.lines()
+        .any(|line| line.split(' ').nth(1) == point.to_str())
+}
+
+/// A FUSE mount whose server is gone.
+fn dead(point: &Path, kind: &str) {
+    let device = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/fuse")
+        .unwrap();
+    let fd = device.as_raw_fd();
+    let options = format!("fd={fd},rootmode=40000,user_id=0,group_id=0");
+    let options = CString::new(options).unwrap();
+    mount("x", point, kind, MountFlags::empty(), options.as_c_str()).unwrap();
+}
+
+/// Whoever waits hears of an error at once, and nothing stays mounted.
+#[test]
+fn requests_under_way_end_with_the_mount() {
+    let Some(mut mounted) = one(60_000.0) else {
+        return;
+    };
+    let point = mounted.mount.point().to_owned();
+    let files = [mounted.open("d"), mounted.open("d")];
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let clients = files.map(|file| scope.spawn(move || file.read_at(&mut [0; 512], 0)));
+        while mounted.outstanding() < 2 {
+            thread::sleep(Duration::from_millis(1));
+            assert!(start.elapsed() < Duration::from_secs(10));
+        }
+        mounted.mount.stop();
+        for client in clients {
+            client.join().unwrap().unwrap_err();
+        }
+    });
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(!is_mounted(&point) && !mounted.mount.is_alive());
+}
+
+/// The second half of a write is given up with the mount and the server, and nothing hangs.
+#[test]
+fn a_write_between_its_halves_ends_too() {
+    let Some(mounted) = one(50.0) else { return };
+    let Mounted { mount, server, .. } = mounted;
+    let file = OpenOptions::new()
+        .write(true)
+        .open(mount.path_of("d"))
+        .unwrap();
+    let client = thread::spawn(move || file.write_at(&[1; 10], 5));
+    thread::sleep(Duration::from_millis(20));
+    drop(server);
+    drop(mount);
+    let end = Instant::now() + Duration::from_secs(5);
+    while !client.is_finished() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(1));
+    }
+    client.join().unwrap().unwrap_err();
+}
+
+#[test]
+fn somebody_else_unmounts() {
+    let Some(mut mounted) = one(0.0) else { return };
+    let point = mounted.mount.point().to_owned();
+    assert!(mounted.mount.is_alive());
+    unmount(&point, UnmountFlags::empty()).unwrap();
+    assert!(!mounted.mount.is_alive());
+
+    // What is mounted there now is not ours to unmount.
+    mount("x", &point, "tmpfs", MountFlags::empty(), None).unwrap();
+    mounted.mount.stop();
+    assert!(is_mounted(&point));
+    unmount(&point, UnmountFlags::empty()).unwrap();
+    assert!(!is_mounted(&point));
+}
+
+#[test]
+fn a_mount_below_is_not_unmounted() {
+    let Some(mut mounted) = one(0.0) else { return };
+    let point = mounted.mount.point().to_owned();
+    mount("x", &point, "tmpfs", MountFlags::empty(), None).unwrap();
+    assert!(!mounted.mount.is_alive());
+    mounted.mount.stop();
+    // Unmounting is by path: it would hit what lies above.
+    assert!(File::create(point.join("it is the other")).is_ok());
+    unmount(&point, UnmountFlags::empty()).unwrap();
+    unmount(&point, UnmountFlags::empty()).unwrap();
+    assert!(!is_mounted(&point));
+}
+
+#[test]
+fn lazily_unmounted_is_not_alive() {
+    let Some(mounted) = one(0.0) else { return };
+    let file = mounted.open("d");
+    unmount(mounted.mount.point(), UnmountFlags::DETACH).unwrap();
+    assert!(!mounted.mount.is_alive());
+    // Whoever has it open goes on until the server ends.
+    file.write_all_at(&[1; 512], 0).unwrap();
+    let server = mounted.server;
+    drop(mounted.mount);
+    file.write_all_at(&[1; 512], 0).unwrap_err();
+    drop(server);
+}
+
+#[test]
+fn the_mount_of_a_dead_server_is_replaced() {
+    if !may_mount() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let point = place.path().join("with a blank");
+    fs::create_dir(&point).unwrap();
+    dead(&point, "fuse.sledsim");
+    assert!(fs::metadata(&point).is_err());
+    let server = Server::start(vec![export("d", constant(BYTES, 0.0))]).unwrap();
+    let start = || FuseMount::start(&point, server.exports(), &Settings::default());
+    let mount = start().unwrap();
+    assert_eq!(fs::metadata(mount.path_of("d")).unwrap().len(), BYTES);
+    drop(mount);
+    assert!(!is_mounted(&point));
+
+    // Another's stays.
+    dead(&point, "fuse.other");
+    let refused = start().err().unwrap().to_string();
+    assert!(refused.contains("not one of sledsim"), "{refused}");
+    unmount(&point, UnmountFlags::empty()).unwrap();
+}
+
+#[test]
+fn bad_places_are_named() {
+    if !may_mount() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    fs::create_dir(path("full")).unwrap();
+    fs::write(path("full/x"), "x").unwrap();
+    fs::write(path("text"), "x").unwrap();
+    fs::create_dir(path("used")).unwrap();
+    let server = Server::start(vec![export("d", constant(BYTES, 0.0))]).unwrap();
+    let start = |path: &Path| FuseMount::start(path, server.exports(), &Settings::default());
+    let _first = start(&path("used")).unwrap();
+    for (name, problem) in [
+        ("none", "is not there"),
+        ("full", "is not empty"),
+        ("text", "is not empty"),
+        (
+            "used",
+            "is a mount point already, of a file system of type fuse.sledsim",
+        ),
+    ] {
+        let refused = start(&path(name)).err().unwrap().to_string();
+        assert!(
+            refused.contains(name) && refused.contains(problem),
+            "{refused}"
+        );
+    }
+    let refused = start(Path::new("/dev/null")).err().unwrap().to_string();
+    assert!(
+        refused.contains("neither a folder nor a regular file"),
+        "{refused}"
+    );
+
+    let strange = Server::start(vec![export("a/b", constant(BYTES, 0.0))]).unwrap();
+    fs::create_dir(path("empty")).unwrap();
+    let refused = FuseMount::start(&path("empty"), strange.exports(), &Settings::default());
+    let refused = refused.err().unwrap().to_string();
+    assert!(refused.contains("'a/b'"), "{refused}");
+}

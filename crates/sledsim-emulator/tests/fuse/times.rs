@@ -1,0 +1,133 @@
+//! How long it takes: what the model says, and what the parts of blocks cost.
+
+use super::mounted::{Mounted, constant, export};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
+use sledsim_core::devices::Device;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const BYTES: u64 = 1 << 20;
+const LATENCY: Duration = Duration::from_millis(5);
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// A block of which a part is written is read first, so that the request takes as many times the
+/// latency as the device is asked; there is nothing but the device's requests in between.
+#[test]
+fn every_access_takes_the_time_of_its_requests() {
+    let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 5.0))]) else {
+        return;
+    };
+    let file = mounted.open("d");
+    let mut expected = (0, 0);
+    let mut check = |what: &str, reads: u64, writes: u64, work: &dyn Fn()| {
+        let took = timed(work);
+        expected = (expected.0 + reads, expected.1 + writes);
+        mounted.expect("d", "reads", expected.0, what);
+        mounted.expect("d", "writes", expected.1, what);
+        assert!(
+            took >= LATENCY * (reads + writes) as u32,
+            "{what}: {took:?}"
+        );
+    };
+    let write = |bytes: usize, offset| file.write_all_at(&vec![1; bytes], offset).unwrap();
+    let read = |bytes: usize, offset| file.read_exact_at(&mut vec![0; bytes], offset).unwrap();
+
+    check("a read", 1, 0, &|| read(4096, 4096));
+    // Nothing is kept: the same again is a request again.
+    check("the same read", 1, 0, &|| read(4096, 4096));
+    check("a crooked read", 1, 0, &|| read(1000, 77));
+    check("a write", 0, 1, &|| write(4096, 0));
+    check("a block", 0, 1, &|| write(512, 1536));
+    check("a part of a block", 1, 1, &|| write(1, 4000));
+    check("a part of each of two", 1, 1, &|| write(512, 256));
+    check("the end of one, and another", 1, 1, &|| write(612, 412));
+    check("parts of two far apart", 2, 1, &|| write(100_000, 300));
+    check("zeroes in a part", 1, 1, &|| {
+        fallocate(&file, FallocateFlags::ZERO_RANGE, 10, 20).unwrap();
+    });
+    check("a large one", 0, 1, &|| write(BYTES as usize, 0));
+}
+
+/// A flush is a request of its own, whoever asks for it.
+#[test]
+fn a_sync_is_a_flush() {
+    let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.0))]) else {
+        return;
+    };
+    let file = mounted.open("d");
+    file.sync_all().unwrap();
+    file.sync_data().unwrap();
+    mounted.expect("d", "flushes", 2, "two syncs");
+    drop(file);
+    thread::sleep(Duration::from_millis(50));
+    mounted.expect("d", "flushes", 2, "closing is none");
+}
+
+/// A disk with a write buffer answers from it, unless the file was opened with `O_DSYNC`: then
+/// each write waits for the arm and the platters.
+#[test]
+fn synchronous_writes_reach_the_media() {
+    let disk = Device::resolve("atlas10k", &[]).unwrap();
+    let Some(mounted) = Mounted::folder(vec![export("d", disk)]) else {
+        return;
+    };
+    let writes = |flags: OFlags| {
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(flags.bits() as i32);
+        let file = options.open(mounted.mount.path_of("d")).unwrap();
+        let mut all: Vec<_> = [1, 7, 2, 6, 3, 8, 4]
+            .map(|gigabyte: u64| {
+                thread::sleep(Duration::from_millis(40)); // for the buffer to be written
+                timed(|| file.write_all_at(&[1; 4096], gigabyte << 30).unwrap())
+            })
+            .into();
+        all.sort();
+        all[3]
+    };
+    let buffered = writes(OFlags::empty());
+    let (data, all) = (writes(OFlags::DSYNC), writes(OFlags::SYNC));
+    // A seek takes 5 ms on average, and half a revolution 3 ms.
+    assert!(buffered < Duration::from_millis(2), "{buffered:?}");
+    assert!(data > Duration::from_millis(4), "{data:?}");
+    assert!(all > Duration::from_millis(4), "{all:?}");
+}
+
+/// Neither reads nor writes to one file wait for each other before they reach the device.
+#[test]
+fn requests_wait_in_the_device() {
+    const CLIENTS: usize = 48;
+    for writes in [false, true] {
+        let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 10.0))]) else {
+            return;
+        };
+        let file = mounted.open("d");
+        let most = thread::scope(|scope| {
+            for client in 0..CLIENTS {
+                let file = &file;
+                scope.spawn(move || {
+                    let (offset, mut buffer) = (client as u64 * 4096, [0; 4096]);
+                    if writes {
+                        file.write_all_at(&buffer, offset).unwrap();
+                    } else {
+                        file.read_exact_at(&mut buffer, offset).unwrap();
+                    }
+                });
+            }
+            let end = Instant::now() + Duration::from_millis(300);
+            let mut most = 0;
+            while Instant::now() < end {
+                most = most.max(mounted.outstanding());
+                thread::sleep(Duration::from_millis(1));
+            }
+            most
+        });
+        assert!(most > CLIENTS - 8, "writes: {writes}: {most} at once");
+    }
+}
