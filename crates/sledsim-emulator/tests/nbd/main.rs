@@ -1,6 +1,7 @@
 //! The NBD server, from outside: raw clients that say each byte themselves.
 
 mod addresses;
+mod bytes;
 mod client;
 mod commands;
 mod handshake;
