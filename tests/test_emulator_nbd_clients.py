@@ -188,7 +188,7 @@ def test_fio_sees_the_time_of_the_device(tmp_path: Path) -> None:
             told = json.loads(re.sub(r"^[^{]*", "", run("fio", *job, *size, f"--size={SIZE}")))
             median_ms = told["jobs"][0]["read"]["clat_ns"]["percentile"]["50.000000"] / 1e6
             # One at a time: the others wait for their turn. Percentiles of fio are in steps of 2%.
-            assert 2.0 * depth * 0.98 <= median_ms <= 2.0 * depth + 0.6
+            assert 2.0 * depth * 0.98 <= median_ms <= 2.0 * depth + 1.5
 
 
 def test_a_read_only_export_stays_as_it_is(content: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_tls_with_certificates_on_both_sides(content: Path, tmp_path: Path) -> N
         (uri,) = server.uris
         assert uri.startswith("nbds://")
         port = uri.rsplit(":", 1)[1]
-        secure = f"nbds://localhost:{port}/?tls-certificates={folder}"
+        secure = f"{uri}/?tls-certificates={folder}"
         told = json.loads(run("nbdinfo", "--json", secure))
         assert told["TLS"]
         run("nbdcopy", "--connections=2", content, secure)

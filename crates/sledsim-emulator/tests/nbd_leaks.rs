@@ -5,6 +5,7 @@
 mod client;
 
 use client::*;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sledsim_emulator::nbd::{Limits, Settings};
 use std::time::Duration;
 
@@ -80,8 +81,23 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
     let mut client = Client::ready(&served.socket, "quick");
     assert_eq!(client.write(0, &[1; 512]), Ok(()));
     drop(client);
+    served.until(|served| served.nbd.clients() == 0);
+    // Where the system has no file left for a client, it waits until there is one.
+    let limit = getrlimit(Resource::Nofile);
+    let set =
+        |current: Option<u64>| setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
+    // One for the client, but none for the server's end of it. Files that are
+    // counted include the folder that is read to count them.
+    set(Some(count("fd") as u64));
+    let mut client = Client::silent(&served.socket);
+    served.until(|served| served.troubles("failed_accepts") > 1);
+    set(limit.current);
+    client.greet(FIXED | NO_ZEROES);
+    client.go("quick");
+    assert_eq!(client.read(0, 512).unwrap()[..512], [1; 512]);
+    drop(client);
     let facts = served.nbd.facts();
-    assert_eq!(facts["accepted"], 1001);
+    assert_eq!(facts["accepted"], 1002);
     assert_eq!(facts["troubles"]["too_many_clients"]["count"], 0);
     drop(served);
     assert_eq!((count("task"), count("fd")), before);

@@ -121,6 +121,7 @@ fn exports_are_listed_and_described() {
             b"\0\0\0\x03one\0\0\0",
             b"\0\0\0\x03\xff\xff\xff\0\0",
             b"\xff\xff\xff\xffone\0\0",
+            &info(&"x".repeat(4097), &[]),
         ] {
             assert_eq!(client.replies(option, bad)[0].0, ERR_INVALID, "{bad:?}");
         }

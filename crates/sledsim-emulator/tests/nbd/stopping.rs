@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn what_is_under_way_is_answered_and_the_rest_refused() {
-    let served = Served::new(&[Wanted::slow("d", 1 << 20, 200.0)]);
+    let served = Served::new(&[Wanted::slow("d", 1 << 20, 1000.0)]);
     let mut client = Client::ready(&served.socket, "d");
     let mut waits = Client::connect(&served.socket);
     client.ask(READ, 0, 1, 0, 512);
@@ -26,11 +26,10 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
         assert_eq!((refused.cookie, refused.error), (2, ESHUTDOWN));
         let answer = client.answer(512);
         assert_eq!((answer.cookie, answer.error), (1, 0));
-        assert!(start.elapsed() >= Duration::from_millis(150));
         assert!(client.is_closed());
         assert!(waits.is_closed());
         stop.join().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(2));
+        assert!(start.elapsed() < Duration::from_secs(5));
     });
     assert!(!served.socket.exists());
     assert_eq!(served.nbd.clients(), 0);
