@@ -7,7 +7,7 @@ use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 /// A device that takes no time.
@@ -37,7 +37,9 @@ fn server() -> &'static Mutex<Server> {
 /// The server answers with a greeting, ends when the client has, and leaves no
 /// request behind.
 pub fn nbd_session(data: &[u8]) {
-    let exports = server().lock().unwrap().exports().clone();
+    // One at a time: what is left behind is counted below.
+    let server = server().lock().unwrap_or_else(PoisonError::into_inner);
+    let exports = server.exports().clone();
     let (mut client, other) = UnixStream::pair().unwrap();
     let mut hears = client.try_clone().unwrap();
     let session = {

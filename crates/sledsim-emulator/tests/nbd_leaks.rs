@@ -5,8 +5,10 @@
 mod client;
 
 use client::*;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sledsim_emulator::nbd::{Limits, Settings};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 fn count(what: &str) -> usize {
@@ -86,10 +88,10 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
     let limit = getrlimit(Resource::Nofile);
     let set =
         |current: Option<u64>| setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
-    // One for the client, but none for the server's end of it. Files that are
-    // counted include the folder that is read to count them.
-    set(Some(count("fd") as u64));
-    let mut client = Client::silent(&served.socket);
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    set(Some(0));
+    connect(&socket, &SocketAddrUnix::new(&served.socket).unwrap()).unwrap();
+    let mut client = Client::on(UnixStream::from(socket));
     served.until(|served| served.troubles("failed_accepts") > 1);
     set(limit.current);
     client.greet(FIXED | NO_ZEROES);
