@@ -89,7 +89,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
     let set =
         |current: Option<u64>| setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
-    set(Some(0));
+    set(Some(3));
     connect(&socket, &SocketAddrUnix::new(&served.socket).unwrap()).unwrap();
     let mut client = Client::on(UnixStream::from(socket));
     served.until(|served| served.troubles("failed_accepts") > 1);
