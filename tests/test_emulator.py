@@ -260,6 +260,31 @@ def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> N
     assert list(runtime.glob("sledsim/*")) == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system that is full soon")
+def test_no_space_left(tmp_path: Path) -> None:
+    """The write fails that finds no space, and nothing else does."""
+    small, path = tmp_path / "small", tmp_path / "s.sock"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], check=True)
+    try:
+        with ss.serve(ss.Export(device="g2", file=small / "d.img"), nbd=f"unix:{path}") as server:
+            client = Client(path)
+            kept = os.urandom(512 << 10)
+            client.write(0, kept)
+            head = struct.pack(">IHHQQI", 0x25609513, 0, 1, 9, 1 << 30, 1 << 20)
+            client.socket.sendall(head + bytes(1 << 20))
+            assert struct.unpack(">IIQ", client._take(16)) == (0x67446698, 28, 9)  # ENOSPC
+            client.flush()
+            assert client.read(0, 512 << 10) == kept
+            client.ask(4, 0, 512 << 10)  # trimmed, there is space again
+            client.write(1 << 30, kept)
+            assert client.read(1 << 30, 512 << 10) == kept
+            client.close()
+            assert server.stop()["exports"][0]["summary"]["requests"] == 7
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
 @pytest.fixture
 def watched(runtime: Path, tmp_path: Path) -> Iterator[tuple[ss.Server, Path]]:
     """Start a server that tells of itself."""
