@@ -177,6 +177,27 @@ def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
     assert seen - late == pytest.approx(response)  # type: ignore[operator]
 
 
+def test_a_closed_replay_takes_what_the_program_would(tmp_path: Path) -> None:
+    """A program that thinks a millisecond between two requests: without lateness, as long."""
+    path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
+    with ss.serve(ss.Export(device="g2", record=recording), nbd=f"unix:{path}"):
+        client = Client(path)
+        for n in range(100):
+            client.write((n * 7919 % 6000) * 1000 * BLOCK, bytes(8 * BLOCK))
+            time.sleep(0.001)
+        client.close()
+    rows = pl.read_parquet(recording)
+    again = ss.read_trace(recording, think="recorded")
+    run = ss.simulate(again, ss.device("g2"))
+    assert run.workload["waited"] == 99
+    late_s = rows["lateness_ns"].sum() / 1e9
+    recorded_s = run.workload["recorded_duration_s"]
+    assert run.summary["duration_s"] == pytest.approx(recorded_s - late_s, rel=0.01)
+    assert run.workload["mean_think_ms"] >= 1
+    slower = ss.simulate(again, ss.device("atlas10k")).summary["duration_s"]
+    assert slower > recorded_s + 100 * 2e-3  # half a revolution more for each
+
+
 def test_speed(tmp_path: Path) -> None:
     """A disk at a hundredth of its time, a memory at ten times its: the model's times stay."""
     paths = {name: tmp_path / f"{name}.sock" for name in ("fast", "slow")}
