@@ -246,7 +246,8 @@ fn a_recording_holds_rows_latenesses_and_what_was_recorded() {
         .filter(|pair| pair.key != "ARROW:schema")
         .map(|pair| (pair.key.clone(), pair.value.clone().unwrap()))
         .collect();
-    assert!(told.starts_with(&about), "in their order: {told:?}");
+    assert_eq!(told[0].0, "sledsim");
+    assert!(told[1..].starts_with(&about), "in their order: {told:?}");
 
     // What is no recording has neither.
     let plain = folder.path().join("plain.parquet");

@@ -73,8 +73,7 @@ fn causes(entries: &[Entry], of_all: bool) -> Vec<Option<(usize, u64)>> {
     let seen = |i: usize| entries[i].1 + entries[i].2 + entries[i].3;
     let mut over = vec![false; entries.len()];
     let mut found = Vec::new();
-    for i in 0..entries.len() {
-        let now = entries[i].1;
+    for (i, &(_, now, ..)) in entries.iter().enumerate() {
         let own: Vec<usize> = (0..i).filter(|&j| stream(j) == stream(i)).collect();
         let mut done: Vec<usize> = own.iter().copied().filter(|&j| seen(j) <= now).collect();
         done.sort_by_key(|&j| (seen(j), j));

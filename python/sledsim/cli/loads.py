@@ -40,6 +40,18 @@ def add_load(parser: Parser) -> None:
     add_reading(parser)
 
 
+def add_background(parser: Parser) -> None:
+    """Take ``--background``."""
+    parser.add_argument(
+        "--background",
+        metavar="TASK",
+        action="append",
+        default=[],
+        help="what unused tips do meanwhile: scan, scrub, backup or refresh, with keys as in "
+        '"scan(tail=0.01)"; may be repeated',
+    )
+
+
 def add_reading(parser: Parser) -> None:
     """Take the options that say how a trace is read, and ``--set``."""
     parser.add_argument(
@@ -146,6 +158,10 @@ def _seeds(document: dict[str, Any]) -> str:
 def _arrivals(workload: dict[str, Any]) -> str:
     scale = workload.get("time_scale", 1.0)
     faster = "" if scale == 1 else f", {plain(scale)} times as fast"
+    if workload["workload"] == "trace" and workload.get("think") == "recorded":
+        of = {"stream": " of its stream", "all": ""}[workload["depends_on"]]
+        waited, requests = number(workload["waited"]), number(workload["requests"])
+        return f"closed, {waited} of {requests} after a completion{of} as recorded{faster}"
     if "queue_depth" in workload:
         depth, think = workload["queue_depth"], workload["think_ms"]
         random = " on average" if workload.get("think") == "exponential" else ""

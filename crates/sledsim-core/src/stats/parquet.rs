@@ -51,15 +51,18 @@ impl ParquetRows {
 
     /// Starts a recording: rows with the lateness of their replies, see
     /// [`super::recording_schema`]. `about` says what was recorded; it goes into
-    /// the metadata of the file, in its order.
+    /// the metadata of the file, in its order, after the version (`sledsim`).
     ///
     /// # Errors
     /// As [`ParquetRows::create`].
     pub fn create_recording(
         path: &Path,
         device_names: &[impl AsRef<str>],
-        about: Vec<(String, String)>,
+        mut about: Vec<(String, String)>,
     ) -> Result<Self> {
+        // In the schema too, where some do not look if there is more.
+        let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        about.insert(0, version);
         Self::start(path, RowBuffer::recording(device_names, BATCH_ROWS), about)
     }
 
