@@ -169,7 +169,7 @@ fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
         let id = timeline.begin(request(Op::Read, n, 8, 0));
         timeline.finish(id, Box::new(Told(told.clone())), Ok(vec![n as u8]));
         if n >= 16 {
-            answers.recv_timeout(Duration::from_secs(5)).unwrap();
+            let _ = answers.recv_timeout(Duration::from_secs(5)).unwrap();
         }
     }
     assert!(timeline.drain(Duration::from_secs(5)));
@@ -201,7 +201,7 @@ fn speed_scales_real_time_only() {
             timeline.finish(id, Box::new(Told(told.clone())), Ok(Vec::new()));
         }
         for _ in 0..10 {
-            answers.recv_timeout(Duration::from_secs(5)).unwrap();
+            let _ = answers.recv_timeout(Duration::from_secs(5)).unwrap();
         }
         let real = before.elapsed();
         let model = timeline.now() - at;

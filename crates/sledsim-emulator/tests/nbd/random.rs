@@ -67,7 +67,11 @@ fn take(step: &Step, client: &mut Client, array: &mut [u8]) {
             assert_eq!(at, length as usize);
         }
         command => {
-            let no_hole = if step.value % 2 == 0 { NO_HOLE } else { 0 };
+            let no_hole = if step.value.is_multiple_of(2) {
+                NO_HOLE
+            } else {
+                0
+            };
             let flags = if command == WRITE_ZEROES {
                 flags | no_hole
             } else {
