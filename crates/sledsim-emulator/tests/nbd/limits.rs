@@ -143,6 +143,24 @@ fn bytes_under_way_are_bounded() {
     under_way(1 + 4 + 8);
 }
 
+/// What was answered does not count any more.
+#[test]
+fn bytes_are_given_back() {
+    let limits = Limits {
+        max_outstanding_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let wanted = [Wanted::slow("d", 64 << 20, 500.0)];
+    let served = Served::with(&wanted, &limited(limits));
+    let export = served.server.exports().named("d").unwrap();
+    let mut client = Client::ready(&served.socket, "d");
+    assert_eq!(client.read(0, 8 << 20), Ok(vec![0; 8 << 20]));
+    for cookie in 0..4 {
+        client.ask(READ, 0, cookie, 0, 256 << 10);
+    }
+    served.until(|_| export.timeline().outstanding() == 4);
+}
+
 /// While a client waits for the limit it may go away.
 #[test]
 fn who_leaves_while_waiting_is_gone() {
