@@ -147,9 +147,9 @@ class Control:
             self.path.unlink(missing_ok=True)
 
 
-def control_path() -> Path:
-    """Return where a server of this process is told of."""
-    return folder() / f"{os.getpid()}{_ENDING}"
+def control_path(pid: int | None = None) -> Path:
+    """Return where a server of a process, by default this one, is told of."""
+    return folder() / f"{pid or os.getpid()}{_ENDING}"
 
 
 def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:
