@@ -222,10 +222,11 @@ def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, 
     if shutil.which("fio"):
         (place.directory / "fio").write_bytes(bytes(16 << 20))
         os.sync()
-        command = ["fio", "--name=load", f"--filename={place.directory}/fio", "--size=16m"]
+        command = ["fio", "--name=load", "--filename=fio", "--size=16m"]
         command += ["--rw=randrw", "--bs=4k", "--ioengine=psync", "--numjobs=4", "--direct=1"]
         fio = subprocess.Popen(
             [*command, "--thread", "--time_based", "--runtime=60"],
+            cwd=place.directory,  # it opens its file again and again
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -247,16 +248,15 @@ def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, 
 
 WRITER = """
 import hashlib, itertools, os, sys
-place, journal = sys.argv[1:]
-with open(journal, "w") as promised:
+os.chdir(sys.argv[1])  # what lies below the mount is never seen from here
+with open(sys.argv[2], "w") as promised:
     for n in itertools.count():
         data = os.urandom(1000 + n * 37)
-        path = f"{place}/f{n}"
-        file = os.open(path, os.O_WRONLY | os.O_CREAT)
+        file = os.open(f"f{n}", os.O_WRONLY | os.O_CREAT)
         os.write(file, data)
         os.fsync(file)
         os.close(file)
-        folder = os.open(place, os.O_RDONLY)
+        folder = os.open(".", os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
         promised.write(f"f{n} {hashlib.sha256(data).hexdigest()}.\\n")
