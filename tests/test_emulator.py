@@ -226,6 +226,7 @@ def test_a_signal_ends_it_in_good_order(runtime: Path, tmp_path: Path, number: i
     server = begin("--device=g2", f"--nbd=unix:{path}", f"--record={recording}", "--json")
     client = Client(path)
     client.write(0, bytes(4096))
+    client.close()
     document = json.loads(end(server, number))
     assert document["exports"][0]["summary"]["writes"] == 1
     assert len(pl.read_parquet(recording)) == 1
@@ -245,6 +246,7 @@ def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> N
         if n % 4 == 3:
             client.flush()
         flushed[n] = data
+    client.close()
     server.kill()
     server.communicate()
     # Its sockets are stale now: the next server takes their place.
@@ -252,9 +254,35 @@ def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> N
     client = Client(path)
     for n, data in flushed.items():
         assert client.read(n * 100 * BLOCK, 8 * BLOCK) == data
+    client.close()
     out = end(server)
     assert "late by p50 us" in out
     assert list(runtime.glob("sledsim/*")) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system that is full soon")
+def test_no_space_left(tmp_path: Path) -> None:
+    """The write fails that finds no space, and nothing else does."""
+    small, path = tmp_path / "small", tmp_path / "s.sock"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], check=True)
+    try:
+        with ss.serve(ss.Export(device="g2", file=small / "d.img"), nbd=f"unix:{path}") as server:
+            client = Client(path)
+            kept = os.urandom(512 << 10)
+            client.write(0, kept)
+            head = struct.pack(">IHHQQI", 0x25609513, 0, 1, 9, 1 << 30, 1 << 20)
+            client.socket.sendall(head + bytes(1 << 20))
+            assert struct.unpack(">IIQ", client._take(16)) == (0x67446698, 28, 9)  # ENOSPC
+            client.flush()
+            assert client.read(0, 512 << 10) == kept
+            client.ask(4, 0, 512 << 10)  # trimmed, there is space again
+            client.write(1 << 30, kept)
+            assert client.read(1 << 30, 512 << 10) == kept
+            client.close()
+            assert server.stop()["exports"][0]["summary"]["requests"] == 7
+    finally:
+        subprocess.run(["umount", small], check=True)
 
 
 @pytest.fixture
@@ -288,7 +316,8 @@ def test_top(watched: tuple[ss.Server, Path], capsys: pytest.CaptureFixture[str]
     after = json.loads(json.dumps(before)) | {"up_s": before["up_s"] + 2}
     after["exports"][0]["summary"]["requests"] += 300
     after["exports"][0]["summary"]["blocks_read"] += 4000
-    (row,) = [line for line in picture(after, before) if line.startswith("fast ")][:1]
+    lines = "\n".join(picture(after, before)).splitlines()
+    row = next(line for line in lines if line.startswith("fast "))
     assert row.split()[5:7] == ["150.0", "1.024"]
 
 
@@ -299,7 +328,8 @@ def test_top_finds_the_only_server(
     assert "no server of yours runs" in capsys.readouterr().err
     server = begin("--device=g2", f"--nbd=unix:{tmp_path / 's.sock'}")
     stale = runtime / "sledsim" / "1.control"
-    socket.socket(socket.AF_UNIX).bind(str(stale))
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.bind(str(stale))
     assert main(["top", "--once"]) == 0
     assert not stale.exists()
     assert main(["top", str(server.pid), "--once"]) == 0

@@ -125,7 +125,7 @@ fn disksim_ascii_holds_exact_times_and_widened_blocks() {
         lost.json(),
         json!({
             "written": 4, "flushes": 1, "trims": 1, "widened": 3, "rounded_times": 0,
-            "responses": 2, "think_times": 1, "queue_times": 1, "device_names": 2,
+            "responses": 2, "think_times": 1, "queue_times": 1, "latenesses": 0, "device_names": 2,
             "links": 1,
         })
     );

@@ -18,6 +18,9 @@ use std::time::Duration;
 /// How often what happened is taken up.
 const EVERY: Duration = Duration::from_millis(50);
 
+/// The greatest lateness that is told apart: an hour.
+const LATEST_NS: u64 = 3_600_000_000_000;
+
 /// A row with its lateness in model time; a child's has none.
 type Event = (Row, Option<Nanos>);
 
@@ -76,11 +79,18 @@ impl Log {
     ///
     /// # Errors
     /// A recording that cannot be written, or no thread.
-    pub fn start(speed: f64, recording: Option<&Recording>) -> Result<(Arc<Self>, Scribe)> {
+    pub fn start(speed: f64, recording: Option<Recording>) -> Result<(Arc<Self>, Scribe)> {
         let recording = recording
-            .map(|wanted| ParquetRows::create(&wanted.path, &wanted.devices))
+            .map(
+                |Recording {
+                     path,
+                     devices,
+                     about,
+                 }| { ParquetRows::create_recording(&path, &devices, about) },
+            )
             .transpose()?;
-        let lateness = Histogram::new(3).map_err(|error| Error::Key(error.to_string()))?;
+        let lateness = Histogram::new_with_max(LATEST_NS, 3);
+        let lateness = lateness.map_err(|error| Error::Key(error.to_string()))?;
         let log = Arc::new(Self {
             inbox: Mutex::default(),
             speed,
@@ -176,7 +186,7 @@ impl Kept {
             self.lateness_sum += u128::from(real);
         }
         if let Some(recording) = &mut self.recording
-            && let Err(error) = recording.push(row)
+            && let Err(error) = recording.push_late(row, lateness)
         {
             self.failed = Some(error);
             self.recording = None;
@@ -210,6 +220,34 @@ impl Drop for Scribe {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 us to 1 s late, at ten times the speed of life: in real time a tenth.
+    #[test]
+    fn lateness_is_real_time_of_any_length() {
+        let (log, scribe) = Log::start(10.0, None).unwrap();
+        for us in 1..=1_000_000 {
+            log.answered(&Row::default(), Nanos(us * 1000));
+        }
+        let facts = log.facts(Nanos::ZERO, Vec::new(), Vec::new());
+        drop(scribe);
+        let late = &facts["lateness_us"];
+        assert_eq!(late["count"], 1_000_000);
+        for (key, us) in [
+            ("mean", 50_000.0),
+            ("p50", 50_000.0),
+            ("p99", 99_000.0),
+            ("p99_9", 99_900.0),
+            ("max", 100_000.0),
+        ] {
+            let found = late[key].as_f64().unwrap();
+            assert!((found / us - 1.0).abs() < 2e-3, "{key}: {found}");
         }
     }
 }

@@ -195,7 +195,7 @@ fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
             ("speed".to_owned(), spec.speed.to_string()),
         ],
     });
-    let (log, scribe) = Log::start(spec.speed, recording.as_ref())?;
+    let (log, scribe) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
     let export = Export::new(name.clone(), spec.read_only, timeline, store, log);

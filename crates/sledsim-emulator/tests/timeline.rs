@@ -122,9 +122,7 @@ fn simulation_of_the_same_arrivals_gives_the_same_rows() {
                     let (told, answers) = channel();
                     let mut draw = u64::from(client) + 1;
                     for n in 0..150 {
-                        draw = draw
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1);
+                        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                         let op = match (draw >> 33) % 8 {
                             0 => Op::Flush,
                             1 => Op::Trim,
@@ -181,7 +179,10 @@ fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
     rows.sort_by_key(|(row, _)| row.completion);
     assert_eq!(rows.len(), 200);
     for pair in rows.windows(2) {
-        assert_eq!(pair[1].0.completion.since(pair[0].0.completion), Nanos(500_000));
+        assert_eq!(
+            pair[1].0.completion.since(pair[0].0.completion),
+            Nanos(500_000)
+        );
     }
     let last = rows[199].0.completion - first;
     assert!(took >= Duration::from_nanos(last.0), "{took:?} {last}");

@@ -146,6 +146,10 @@ def _seeds(document: dict[str, Any]) -> str:
 def _arrivals(workload: dict[str, Any]) -> str:
     scale = workload.get("time_scale", 1.0)
     faster = "" if scale == 1 else f", {plain(scale)} times as fast"
+    if workload["workload"] == "trace" and workload.get("think") == "recorded":
+        of = {"stream": " of its stream", "all": ""}[workload["depends_on"]]
+        waited, requests = number(workload["waited"]), number(workload["requests"])
+        return f"closed, {waited} of {requests} after a completion{of} as recorded{faster}"
     if "queue_depth" in workload:
         depth, think = workload["queue_depth"], workload["think_ms"]
         random = " on average" if workload.get("think") == "exponential" else ""

@@ -148,7 +148,12 @@ class Control:
 
 
 def control_path(pid: int | None = None) -> Path:
-    """Return where a server of a process, by default this one, is told of."""
+    """Return where a server of a process is told of.
+
+    By default that is this process, and what others left behind is removed.
+    """
+    if pid is None:
+        list(servers())
     return folder() / f"{pid or os.getpid()}{_ENDING}"
 
 
@@ -216,10 +221,13 @@ def ask(path: Path, what: str = "/status") -> bytes:
 def servers() -> Iterator[Path]:
     """Find the servers of this user that run; sockets of those that are gone are removed."""
     for path in sorted(folder().glob(f"*{_ENDING}")):
-        try:
-            ask(path)
-        except SledsimError:
-            with contextlib.suppress(OSError):
-                path.unlink()
-        else:
-            yield path
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as probe:
+            probe.settimeout(_TIMEOUT_S)
+            try:
+                probe.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink(missing_ok=True)
+                continue
+            except OSError:  # busy, or removed meanwhile
+                continue
+        yield path

@@ -69,7 +69,7 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
         errors.add_metric([name], summary["errors"])
         device = summary["devices"][0]
         busy.add_metric([name], device["busy_s"])
-        energy.add_metric([name], device["energy_j"]["total_j"])
+        energy.add_metric([name], device["energy_j"]["total"])
     yield from (requests, size, errors, busy, energy)
 
     for key, metric, text in (

@@ -36,6 +36,7 @@ plain_cell!(i64, Int64, Int64Array, false);
 plain_cell!(u32, UInt32, UInt32Array, false);
 plain_cell!(u64, UInt64, UInt64Array, false);
 plain_cell!(Option<u64>, UInt64, UInt64Array, true);
+plain_cell!(Option<i64>, Int64, Int64Array, true);
 
 /// Index into the list of device names.
 struct Device(u16);
@@ -163,8 +164,26 @@ pub(crate) fn described(field: Field, unit: &str, description: &str) -> Field {
 /// + other = completion - arrival`, exactly, in every row.
 #[must_use]
 pub fn row_schema() -> SchemaRef {
+    schema(fields())
+}
+
+/// The schema of a recording: [`row_schema`] and, last, how long after each
+/// completion the reply was sent.
+#[must_use]
+pub fn recording_schema() -> SchemaRef {
+    let mut fields = fields();
+    fields.push(field::<Option<i64>>(
+        "lateness_ns",
+        "ns",
+        "How long after its completion the reply was sent, in the time of the model; null where \
+         none was",
+    ));
+    schema(fields)
+}
+
+fn schema(fields: Vec<Field>) -> SchemaRef {
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Arc::new(Schema::new(fields()).with_metadata([version].into()))
+    Arc::new(Schema::new(fields).with_metadata([version].into()))
 }
 
 /// Collects rows, column by column, into record batches.
@@ -172,6 +191,8 @@ pub struct RowBuffer {
     schema: SchemaRef,
     devices: ArrayRef,
     columns: Columns,
+    /// The last column of a recording.
+    lateness: Option<Vec<Option<i64>>>,
     capacity: usize,
 }
 
@@ -184,11 +205,22 @@ impl RowBuffer {
             schema: row_schema(),
             devices: strings(device_names),
             columns: Columns::with_capacity(capacity),
+            lateness: None,
             capacity,
         }
     }
 
-    /// The schema of the batches: [`row_schema`].
+    /// The same for a recording.
+    #[must_use]
+    pub fn recording(device_names: &[impl AsRef<str>], capacity: usize) -> Self {
+        Self {
+            schema: recording_schema(),
+            lateness: Some(Vec::with_capacity(capacity)),
+            ..Self::new(device_names, capacity)
+        }
+    }
+
+    /// The schema of the batches: [`row_schema`] or [`recording_schema`].
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -196,7 +228,15 @@ impl RowBuffer {
 
     /// Takes one row in. Allocates nothing up to `capacity` rows.
     pub fn push(&mut self, row: &Row) {
+        self.push_late(row, None);
+    }
+
+    /// Takes one row in, and the lateness of its reply if this is a recording.
+    pub fn push_late(&mut self, row: &Row, lateness: Option<Nanos>) {
         self.columns.push(row);
+        if let Some(column) = &mut self.lateness {
+            column.push(lateness.map(ns));
+        }
     }
 
     /// How many rows it holds.
@@ -224,7 +264,11 @@ impl RowBuffer {
     #[must_use]
     pub fn finish(&mut self) -> RecordBatch {
         let fresh = Columns::with_capacity(self.capacity);
-        let arrays = std::mem::replace(&mut self.columns, fresh).arrays(&self.devices);
+        let mut arrays = std::mem::replace(&mut self.columns, fresh).arrays(&self.devices);
+        if let Some(column) = &mut self.lateness {
+            let fresh = Vec::with_capacity(self.capacity);
+            arrays.push(Cell::array(std::mem::replace(column, fresh), &self.devices));
+        }
         RecordBatch::try_new(self.schema(), arrays).expect("arrays follow the schema")
     }
 }

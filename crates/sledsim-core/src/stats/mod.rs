@@ -19,7 +19,7 @@ mod warm_up;
 #[cfg(feature = "parquet")]
 pub(crate) use batch::described;
 #[cfg(feature = "parquet")]
-pub use batch::{RowBuffer, row_schema};
+pub use batch::{RowBuffer, recording_schema, row_schema};
 pub(crate) use distribution::Distribution;
 pub(crate) use file::PendingFile;
 pub use file::write_atomically;

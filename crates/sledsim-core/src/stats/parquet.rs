@@ -1,14 +1,16 @@
 //! Rows streamed to a Parquet file by a thread of its own.
 
-use super::batch::{RowBuffer, row_schema};
+use super::batch::RowBuffer;
 use super::file::PendingFile;
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::units::Nanos;
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::path::{Path, PathBuf};
@@ -44,16 +46,40 @@ impl ParquetRows {
     /// # Errors
     /// [`Error::File`] if a file of that name could not be written.
     pub fn create(path: &Path, device_names: &[impl AsRef<str>]) -> Result<Self> {
+        Self::start(path, RowBuffer::new(device_names, BATCH_ROWS), Vec::new())
+    }
+
+    /// Starts a recording: rows with the lateness of their replies, see
+    /// [`super::recording_schema`]. `about` says what was recorded; it goes into
+    /// the metadata of the file, in its order, after the version (`sledsim`).
+    ///
+    /// # Errors
+    /// As [`ParquetRows::create`].
+    pub fn create_recording(
+        path: &Path,
+        device_names: &[impl AsRef<str>],
+        mut about: Vec<(String, String)>,
+    ) -> Result<Self> {
+        // In the schema too, where some do not look if there is more.
+        let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        about.insert(0, version);
+        Self::start(path, RowBuffer::recording(device_names, BATCH_ROWS), about)
+    }
+
+    fn start(path: &Path, buffer: RowBuffer, about: Vec<(String, String)>) -> Result<Self> {
         let file = PendingFile::create(path)?;
         let (batches, received) = sync_channel(BATCHES_WAITING);
-        let owned = path.to_owned();
+        let (owned, schema) = (path.to_owned(), buffer.schema());
         let writer = thread::Builder::new()
             .name("sledsim-parquet".into())
-            .spawn(move || write(file, &received).map_err(|e| Error::file(&owned, told(e))))
+            .spawn(move || {
+                let written = write(file, schema, about, &received);
+                written.map_err(|e| Error::file(&owned, told(e)))
+            })
             .map_err(|e| Error::file(path, format!("cannot start a thread to write it: {e}")))?;
         Ok(Self {
             path: path.to_owned(),
-            buffer: RowBuffer::new(device_names, BATCH_ROWS),
+            buffer,
             rows: 0,
             batches: Some(batches),
             writer: Some(writer),
@@ -68,7 +94,19 @@ impl ParquetRows {
     /// # Panics
     /// If a row came from a device that has no name.
     pub fn push(&mut self, row: &Row) -> Result<()> {
-        self.buffer.push(row);
+        self.push_late(row, None)
+    }
+
+    /// Takes one row in, and how long after its completion the reply was sent;
+    /// only a recording keeps that.
+    ///
+    /// # Errors
+    /// As [`ParquetRows::push`].
+    ///
+    /// # Panics
+    /// If a row came from a device that has no name.
+    pub fn push_late(&mut self, row: &Row, lateness: Option<Nanos>) -> Result<()> {
+        self.buffer.push_late(row, lateness);
         self.rows += 1;
         if self.buffer.is_full() {
             let batch = self.buffer.finish();
@@ -124,11 +162,16 @@ impl Drop for ParquetRows {
 /// The writing thread: all batches, then the footer.
 fn write(
     file: PendingFile,
+    schema: SchemaRef,
+    about: Vec<(String, String)>,
     batches: &Receiver<Option<RecordBatch>>,
 ) -> std::result::Result<PendingFile, ParquetError> {
-    let schema = row_schema();
-    let properties = file_properties(&schema);
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties))?;
+    let about: Vec<KeyValue> = (about.into_iter())
+        .map(|(key, value)| KeyValue::new(key, value))
+        .collect();
+    let properties = file_properties(&schema).into_builder();
+    let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about));
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties.build()))?;
     loop {
         match batches.recv() {
             Ok(Some(batch)) => writer.write(&batch)?,

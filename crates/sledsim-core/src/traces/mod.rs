@@ -4,6 +4,7 @@
 //! one line to [`FORMATS`].
 
 mod bytes;
+mod causes;
 mod columns;
 mod commas;
 mod convert;
@@ -18,6 +19,7 @@ mod mapping;
 mod names;
 mod number;
 mod order;
+mod paced;
 mod progress;
 mod records;
 mod sorted;
@@ -60,6 +62,8 @@ pub struct Record {
     /// From arrival to the start of its service, the first part of `response`,
     /// as measured.
     pub queue: Option<Nanos>,
+    /// From its completion to when whoever asked saw it, in recordings.
+    pub lateness: Option<Nanos>,
     /// Whether the next one of its device is of the same batch.
     pub linked: bool,
 }
@@ -111,6 +115,12 @@ pub trait Reader: Send {
     /// What the file calls a device, where it has names rather than numbers.
     fn device_name(&self, _device: u32) -> Option<&str> {
         None
+    }
+
+    /// Whether its devices are streams of requests to one device, which share
+    /// its addresses.
+    fn is_of_streams(&self) -> bool {
+        false
     }
 
     /// How many lines or records so far were, by the rules of the format, no

@@ -95,10 +95,17 @@ impl<T> Sorter<T> {
                 "more than {MOST_HELD} requests within sort_ms (--sort): it must be less"
             ));
         }
-        let key = (time, self.count);
+        let count = self.count;
         self.count += 1;
-        self.held.push(Held { key, item });
+        self.insert(time, count, item);
         Ok(())
+    }
+
+    /// Takes an item that goes among those of its time by its `rank`; any
+    /// number of them.
+    pub fn insert(&mut self, time: Nanos, rank: u64, item: T) {
+        let key = (time, rank);
+        self.held.push(Held { key, item });
     }
 
     /// The earliest item, if its time is `until` or before.

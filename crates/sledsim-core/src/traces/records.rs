@@ -45,7 +45,8 @@ pub struct Records {
     pub so_far: SoFar,
     pub order: Order,
     reader: Box<dyn Reader>,
-    wanted: Devices,
+    /// Which devices are; all streams of a recording unless one is asked for.
+    pub wanted: Devices,
     seen: BTreeMap<u32, Seen>,
     /// The device of the record before, and whether it is wanted.
     last: Option<(u32, bool)>,
@@ -81,13 +82,18 @@ impl Records {
     ) -> Result<Self> {
         let (format, input, chosen_by) = Format::recognise(path, format, options)?;
         let (compression, so_far) = (input.compression(), input.so_far());
+        let reader = format.open(input, options)?;
+        let wanted = match wanted {
+            Devices::Only if reader.is_of_streams() => Devices::All,
+            wanted => wanted,
+        };
         Ok(Self {
             format,
             chosen_by,
             compression,
             so_far,
             order: Order::new(window),
-            reader: format.open(input, options)?,
+            reader,
             wanted,
             seen: BTreeMap::new(),
             last: None,

@@ -1,7 +1,9 @@
 //! A trace as a workload.
 
+use super::causes::Causes;
 use super::mapping::{Address, Mapping, Place, Spans};
 use super::order::Sorter;
+use super::paced::{Paced, Recorded};
 use super::records::{Devices, Records, Step};
 use super::{BlkAction, Clock, Format, Options, Record};
 use crate::engine::Progress;
@@ -28,6 +30,8 @@ pub struct TraceSpec {
     sort_ms: Option<f64>,
     requests: Option<u64>,
     closed: Option<ClosedSpec>,
+    /// Replay closed, with the think times of the trace.
+    paced: Option<DependsOn>,
     /// Whether measured times are kept.
     pub(crate) keep_measured: bool,
 }
@@ -42,6 +46,20 @@ enum Origin {
 }
 
 const ORIGINS: [(&str, Origin); 2] = [("file", Origin::File), ("first", Origin::First)];
+
+/// Among which requests the one is that a request waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DependsOn {
+    /// Those of its stream: its device in the trace.
+    Stream,
+    /// All.
+    All,
+}
+
+const DEPENDS_ON: [(&str, DependsOn); 2] = [("stream", DependsOn::Stream), ("all", DependsOn::All)];
+
+/// The only value of `think` that a trace has.
+const RECORDED: [(&str, ()); 1] = [("recorded", ())];
 
 const ACTIONS: [(&str, BlkAction); 3] = [
     ("Q", BlkAction::Queue),
@@ -71,6 +89,16 @@ impl TraceSpec {
                            ignores the times of the trace";
             return Err(keys.refuse(key, problem));
         }
+        let think = keys.opt_choice("think", &RECORDED)?;
+        if think.is_some() && closed.is_some() {
+            let problem = "must not be given with queue_depth or think_ms: what is outstanding and \
+                           the think times are those of the trace";
+            return Err(keys.refuse("think", problem));
+        }
+        let depends_on = keys.opt_choice("depends_on", &DEPENDS_ON)?;
+        if depends_on.is_some() && think.is_none() {
+            return Err(keys.refuse("depends_on", "needs think = \"recorded\""));
+        }
         Ok(Self {
             path: path.to_owned(),
             format: keys.opt_choice("trace_format", &Format::choices())?,
@@ -88,6 +116,7 @@ impl TraceSpec {
             sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(1e11))?,
             requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
             closed,
+            paced: think.map(|()| depends_on.unwrap_or(DependsOn::Stream)),
             keep_measured: false,
         })
     }
@@ -100,8 +129,9 @@ impl TraceSpec {
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
     /// is called now and then with how far the reading is; its error ends it.
     ///
-    /// With `address = "scale"` or `trace_device = "separate"` the whole file
-    /// is read here once, so that any bad record shows now.
+    /// With `address = "scale"`, `trace_device = "separate"` or `think =
+    /// "recorded"` the whole file is read here once, so that any bad record
+    /// shows now.
     ///
     /// # Errors
     /// The file cannot be read, its first record is bad, or it has no requests
@@ -130,6 +160,10 @@ impl TraceSpec {
             separate,
             spans.as_ref(),
         );
+        let (causes, count) = match self.paced {
+            Some(depends_on) => self.causes(depends_on, check)?,
+            None => (None, spans.as_ref().map(|spans| spans.requests)),
+        };
         let records = self.open()?;
         let closed = records.format.clock == Clock::Closed;
         if let (true, Some(key)) = (closed, self.about_times()) {
@@ -139,10 +173,11 @@ impl TraceSpec {
             )));
         }
         let mut source = TraceSource {
-            arrivals: match (self.closed, closed) {
+            arrivals: match (self.closed, causes) {
                 (Some(spec), _) => Arrivals::Closed(spec.start()),
-                (None, true) => Arrivals::recorded(),
-                (None, false) => Arrivals::Open,
+                (_, Some(causes)) => Arrivals::Paced(Box::new(Paced::new(causes))),
+                _ if closed => Arrivals::recorded(),
+                _ => Arrivals::Open,
             },
             origin: match self.origin {
                 Some(origin) => origin,
@@ -151,10 +186,7 @@ impl TraceSpec {
             },
             sorter: self.sort_ms.map(|_| Sorter::new()),
             spec: self.clone(),
-            known: (spans.as_ref()).map(|spans| {
-                let limit = self.requests.unwrap_or(u64::MAX);
-                spans.requests.min(limit)
-            }),
+            known: count.map(|count| count.min(self.requests.unwrap_or(u64::MAX))),
             records,
             mapping,
             next: None,
@@ -167,7 +199,7 @@ impl TraceSpec {
         };
         source.find_first(check)?;
         source.pull()?;
-        match &source.next {
+        match source.next_arrival()? {
             Some(_) => Ok(source),
             None => Err(source.records.empty(&self.path)),
         }
@@ -185,12 +217,40 @@ impl TraceSpec {
 
     /// A key that is given and only matters where there are times.
     fn about_times(&self) -> Option<&'static str> {
-        let origin = self.origin.map(|_| "time_origin");
-        origin.or_else(|| self.sort_ms.map(|_| "sort_ms"))
+        let given = [
+            ("time_origin", self.origin.is_some()),
+            ("sort_ms", self.sort_ms.is_some()),
+            ("think", self.paced.is_some()),
+        ];
+        (given.into_iter()).find_map(|(key, given)| given.then_some(key))
     }
 
-    /// Reads the whole file.
     fn spans(&self, why: &str, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Spans> {
+        let mut spans = Spans::default();
+        self.scan(why, check, &mut |record| spans.add(record))?;
+        Ok(spans)
+    }
+
+    /// What tells causes, and how many requests there are.
+    fn causes(
+        &self,
+        depends_on: DependsOn,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<(Option<Causes>, Option<u64>)> {
+        let mut streams = BTreeMap::new();
+        let count = self.scan("think = \"recorded\"", check, &mut |record| {
+            *streams.entry(depends_on.stream(record)).or_default() += 1;
+        })?;
+        Ok((Some(Causes::new(streams)), Some(count)))
+    }
+
+    /// Reads the whole file, and counts the requests.
+    fn scan(
+        &self,
+        why: &str,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+        each: &mut dyn FnMut(&Record),
+    ) -> Result<u64> {
         let about = std::fs::metadata(&self.path);
         let about = about.map_err(|error| Error::file(&self.path, error))?;
         if !about.is_file() && !about.is_dir() {
@@ -198,21 +258,34 @@ impl TraceSpec {
             return Err(Error::file(&self.path, problem));
         }
         let mut records = self.open()?;
-        let mut spans = Spans::default();
+        let mut requests = 0;
         for step in 1_u64.. {
             match records.step()? {
-                Step::Record(record) => spans.add(&record),
+                Step::Record(record) => {
+                    requests += 1;
+                    each(&record);
+                }
                 Step::Other => {}
                 Step::End => break,
             }
             if step.is_multiple_of(CHECK_EVERY) {
-                check(records.progress(spans.requests))?;
+                check(records.progress(requests))?;
             }
         }
-        if spans.requests == 0 {
+        if requests == 0 {
             return Err(records.empty(&self.path));
         }
-        Ok(spans)
+        Ok(requests)
+    }
+}
+
+impl DependsOn {
+    /// What counts as the stream of a record.
+    fn stream(self, record: &Record) -> u32 {
+        match self {
+            Self::Stream => record.device,
+            Self::All => 0,
+        }
     }
 }
 
@@ -228,7 +301,7 @@ impl Records {
 }
 
 /// A trace being replayed, a record read ahead (with `sort_ms`, those within
-/// its window).
+/// its window; with `think = "recorded"`, those that [`Paced`] says).
 ///
 /// The stream of a request is its device in the trace.
 pub struct TraceSource {
@@ -329,6 +402,8 @@ enum Arrivals {
         /// From the completion of the one under way to the next arrival.
         think: Nanos,
     },
+    /// As long after the completion of another one as in the trace.
+    Paced(Box<Paced<Placed>>),
 }
 
 impl Arrivals {
@@ -363,7 +438,7 @@ impl TraceSource {
     pub fn facts(&self) -> Value {
         let (spec, records, order) = (&self.spec, &self.records, &self.records.order);
         let devices: Vec<_> = records.devices().collect();
-        let chosen = match (&spec.devices, devices.as_slice()) {
+        let chosen = match (&records.wanted, devices.as_slice()) {
             (Devices::All, _) => json!("all"),
             (Devices::Separate, _) => json!("separate"),
             _ => (devices.iter().find(|(.., wanted)| *wanted))
@@ -407,6 +482,7 @@ impl TraceSource {
             facts["blk_action"] = json!(name.map(|(name, _)| *name));
         }
         match (&self.arrivals, spec.closed) {
+            (Arrivals::Paced(paced), _) => paced_facts(paced, spec.paced, &mut facts),
             (Arrivals::Recorded { .. }, _) => {
                 facts["queue_depth"] = json!(1);
                 facts["think_ms"] = Value::Null; // as recorded, each its own
@@ -452,13 +528,21 @@ impl TraceSource {
         Ok(())
     }
 
-    /// Makes the next request ready, if there is one to come.
+    /// Makes the next request ready, if there is one to come and it is not
+    /// [`Paced`] that has it ready.
     fn pull(&mut self) -> Result<()> {
-        // Before the first one is taken, it may have been read already.
-        let mut found = self.next.take();
-        if self.spec.requests == Some(self.taken) {
+        let ahead = matches!(self.arrivals, Arrivals::Paced(_));
+        if ahead || self.spec.requests == Some(self.taken) {
             return Ok(());
         }
+        self.next = self.fetch()?;
+        Ok(())
+    }
+
+    /// The next request in the order of arrival.
+    fn fetch(&mut self) -> Result<Option<Placed>> {
+        // Before the first one is taken, it may have been read already.
+        let mut found = self.next.take();
         if self.sorter.is_some() {
             if let Some(placed) = found.take() {
                 self.hold(placed)?;
@@ -479,8 +563,48 @@ impl TraceSource {
         if let Some(placed) = &mut found {
             placed.arrival = self.arrival(placed.record.time)?;
         }
-        self.next = found;
+        Ok(found)
+    }
+
+    /// Reads what may arrive before all that was read.
+    fn read_ahead(&mut self) -> Result<()> {
+        while let Arrivals::Paced(paced) = &mut self.arrivals {
+            if !paced.wants_more() {
+                break;
+            }
+            if self.spec.requests == Some(paced.read()) {
+                paced.end();
+                break;
+            }
+            let fetched = self.fetch()?;
+            let recorded = fetched.as_ref().map(|placed| self.recorded(placed));
+            let Arrivals::Paced(paced) = &mut self.arrivals else {
+                break;
+            };
+            match fetched.zip(recorded) {
+                Some((placed, recorded)) => paced.push(recorded, placed),
+                None => paced.end(),
+            }
+        }
         Ok(())
+    }
+
+    /// What a closed replay must know of a request.
+    fn recorded(&self, placed: &Placed) -> Recorded {
+        let Placed {
+            record, arrival, ..
+        } = *placed;
+        let lateness = record.lateness.unwrap_or_default();
+        let took = record.response.unwrap_or_default();
+        let seen = (record.time.0.saturating_add(took.0)).saturating_add(lateness.0);
+        Recorded {
+            stream: (self.spec.paced).map_or(0, |depends_on| depends_on.stream(&record)),
+            arrival: record.time,
+            seen: Nanos(seen),
+            arrival_at: arrival,
+            seen_at: self.on_clock(Nanos(seen)),
+            lateness,
+        }
     }
 
     /// The next record of a chosen device and where it goes.
@@ -503,11 +627,26 @@ impl TraceSource {
             let place = self.mapping.place(&record);
             place.map_err(|problem| self.records.refuse(problem))?
         };
+        if self.spec.paced.is_some() {
+            self.check_paced(&record)?;
+        }
         Ok(Placed {
             record,
             place,
             arrival: Nanos::ZERO,
         })
+    }
+
+    /// Whether it is known what waited for a request.
+    fn check_paced(&self, record: &Record) -> Result<()> {
+        let problem = if record.response.is_none() {
+            "no response time, and think = \"recorded\" needs the completion of every request"
+        } else if record.linked {
+            "a linked request: think = \"recorded\" takes no batches"
+        } else {
+            return Ok(());
+        };
+        Err(self.records.refuse(problem.to_owned()))
     }
 
     fn hold(&mut self, placed: Placed) -> Result<()> {
@@ -529,15 +668,21 @@ impl TraceSource {
         self.sorter.as_mut()?.pop(until?)
     }
 
+    /// A time of the file on the clock of the replay.
+    #[inline]
+    fn on_clock(&self, time: Nanos) -> Nanos {
+        let since = time.since(self.subtracted());
+        match self.spec.time_scale {
+            1.0 => since,
+            scale => Nanos((since.0 as f64 / scale + 0.5) as u64),
+        }
+    }
+
     /// When a request arrives that has this time in the file.
     #[inline]
     fn arrival(&mut self, time: Nanos) -> Result<Nanos> {
         self.first.get_or_insert(time);
-        let since = time.since(self.subtracted());
-        let arrival = match self.spec.time_scale {
-            1.0 => since,
-            scale => Nanos((since.0 as f64 / scale + 0.5) as u64),
-        };
+        let arrival = self.on_clock(time);
         if arrival.0 <= u64::MAX / 2 {
             return Ok(arrival);
         }
@@ -556,7 +701,11 @@ impl TraceSource {
 impl Source for TraceSource {
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        if let Arrivals::Paced(_) = self.arrivals {
+            self.read_ahead()?;
+        }
         Ok(match (&self.next, &self.arrivals) {
+            (_, Arrivals::Paced(paced)) => paced.due(),
             (None, _) => None,
             (Some(placed), Arrivals::Open) => Some(placed.arrival),
             (Some(_), Arrivals::Closed(closed)) => self.batches.due().or_else(|| closed.next()),
@@ -566,16 +715,20 @@ impl Source for TraceSource {
 
     fn take(&mut self) -> Result<Request> {
         let due = self.next_arrival()?;
-        let (Some(arrival), Some(placed)) = (due, self.next) else {
+        let next = match &mut self.arrivals {
+            Arrivals::Paced(paced) => paced.take(self.taken),
+            _ => self.next.take(),
+        };
+        let (Some(arrival), Some(placed)) = (due, next) else {
             return Err(Error::Request("the trace has no request due".to_owned()));
         };
         let Placed { record, place, .. } = placed;
         let within = self.batches.due().is_some();
-        if !matches!(self.arrivals, Arrivals::Open) {
+        if !matches!(self.arrivals, Arrivals::Open | Arrivals::Paced(_)) {
             self.batches.take(self.taken, &record, arrival);
         }
         match &mut self.arrivals {
-            Arrivals::Open => {}
+            Arrivals::Open | Arrivals::Paced(_) => {}
             _ if within => {}
             Arrivals::Closed(closed) => {
                 closed.take();
@@ -611,7 +764,6 @@ impl Source for TraceSource {
         }
         self.taken += 1;
         self.counts.add(&place);
-        self.next = None;
         self.pull()?;
         Ok(request)
     }
@@ -624,6 +776,7 @@ impl Source for TraceSource {
         match &mut self.arrivals {
             Arrivals::Open => {}
             Arrivals::Closed(closed) => closed.completed(at),
+            Arrivals::Paced(paced) => paced.completed(id, at),
             Arrivals::Recorded { due, think } => *due = Some(Nanos(at.0.saturating_add(think.0))),
         }
     }
@@ -635,6 +788,21 @@ impl Source for TraceSource {
     fn share(&self) -> Option<f64> {
         self.records.so_far.share()
     }
+}
+
+/// How a recording was replayed, and what it says itself.
+fn paced_facts(paced: &Paced<Placed>, depends_on: Option<DependsOn>, facts: &mut Value) {
+    let name = DEPENDS_ON
+        .iter()
+        .find(|(_, known)| Some(*known) == depends_on);
+    let waited = paced.read() - paced.free_requests;
+    let mean_ms = |sum: u128, of: u64| (of > 0).then(|| sum as f64 / of as f64 * 1e-6);
+    facts["think"] = json!("recorded");
+    facts["depends_on"] = json!(name.map(|(name, _)| *name));
+    facts["waited"] = json!(waited);
+    facts["mean_think_ms"] = json!(mean_ms(paced.think_ns, waited));
+    facts["mean_lateness_ms"] = json!(mean_ms(paced.lateness_ns, paced.read()));
+    facts["recorded_duration_s"] = json!(paced.recorded.map(|(start, end)| end.since(start).s()));
 }
 
 impl Counts {

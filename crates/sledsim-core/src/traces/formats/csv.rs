@@ -228,6 +228,7 @@ impl Csv {
             response: self.maybe(Role::Response)?,
             think: self.maybe(Role::Think)?,
             queue: self.maybe(Role::Queue)?,
+            lateness: None,
             linked: self.linked()?,
         };
         Ok(record)

@@ -13,6 +13,8 @@ mod msr;
 pub(super) mod oracle_general;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod recording;
 mod spc;
 mod systor;
 mod tencent;
@@ -145,6 +147,6 @@ pub const FORMATS: [Format; COUNT] = [
         about: "any Parquet, its columns named by the key columns; sledsim's own needs no key",
         endings: &["parquet", "pq"],
         clock: Clock::Start,
-        open: |input, options| Ok(Box::new(parquet::Parquet::new(&input, options)?)),
+        open: |input, options| recording::open(&input, options),
     },
 ];

@@ -1,5 +1,5 @@
 //! Any Parquet file, whose columns the key `columns` names, and sledsim's own:
-//! traces, and the rows of a run.
+//! traces, and the rows of a run (put in order by `recording`).
 
 use crate::error::{Error, Result};
 use crate::request::Op;
@@ -28,19 +28,25 @@ const BATCH_ROWS: usize = 8_192;
 /// Stands for a null among numbers.
 const NULL: u64 = u64::MAX;
 /// Stands for a value that is not allowed.
-const BAD: u64 = u64::MAX - 1;
+pub(super) const BAD: u64 = u64::MAX - 1;
 
 /// One request a row; the columns that matter are decoded and no others.
 pub struct Parquet {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     batches: ParquetRecordBatchReader,
     columns: Columns,
     /// The columns of the batches that matter.
     cells: [Option<Cells>; Role::ALL.len()],
-    /// The rows of a run: requests of its workload have no parent, and their
-    /// response is what lies between two columns.
-    parent: Option<Cells>,
+    /// The rows of a run: requests of its workload have no parent, their order
+    /// of arrival is that of their ids, and their response is what lies between
+    /// two columns. Recordings have latenesses too.
+    pub(super) parent: Option<Cells>,
+    /// Of the outermost device alone, once its name is known.
+    outer: Option<Cells>,
+    pub(super) outermost: Option<String>,
+    id: Option<Cells>,
     completion: Option<Cells>,
+    lateness: Option<Cells>,
     devices: Devices,
     /// The next row of the batch, and how many it has.
     row: usize,
@@ -53,7 +59,7 @@ pub struct Parquet {
 }
 
 /// A column of a batch.
-struct Cells {
+pub(super) struct Cells {
     index: usize,
     array: ArrayRef,
     decoded: Decoded,
@@ -142,9 +148,9 @@ impl Parquet {
                 used.push(name);
             }
         }
-        if of_run {
-            used.extend(["parent", "completion_ns"].map(str::to_owned));
-        }
+        let of_rows = |name: &&str| of_run && has(name);
+        let more = ["parent", "device", "id", "completion_ns", "lateness_ns"];
+        used.extend(more.iter().copied().filter(of_rows).map(str::to_owned));
         let names = used.iter().map(String::as_str);
         let mask = ProjectionMask::columns(builder.parquet_schema(), names);
         let all_rows = builder.metadata().file_metadata().num_rows();
@@ -168,10 +174,19 @@ impl Parquet {
                 *slot = cells(&name, decoded)?;
             }
         }
-        let completion = Decoded::Numbers {
+        let numbers = |quantity| Decoded::Numbers {
             factor: 1,
-            quantity: Some(Quantity::Time),
+            quantity,
             values: Vec::new(),
+        };
+        let of_rows = |name: &str, decoded| match of_run && has(name) {
+            true => cells(name, decoded),
+            false => Ok(None),
+        };
+        let time = || numbers(Some(Quantity::Time));
+        let names_of = || Decoded::Names {
+            keys: Vec::new(),
+            devices: Vec::new(),
         };
         let device = columns
             .get(Role::Device)
@@ -181,16 +196,16 @@ impl Parquet {
             .is_some_and(|(_, found)| found.is_integer());
         Ok(Self {
             path: shown.to_owned(),
-            parent: if of_run {
-                cells("parent", Decoded::Plain)?
-            } else {
-                None
+            parent: of_rows("parent", Decoded::Plain)?,
+            outer: match schema.field_with_name("device") {
+                Ok(field) if is_dictionary(field.data_type()) => of_rows("device", names_of())?,
+                Ok(field) if is_text(field.data_type()) => of_rows("device", Decoded::Plain)?,
+                _ => None,
             },
-            completion: if of_run {
-                cells("completion_ns", completion)?
-            } else {
-                None
-            },
+            outermost: None,
+            id: of_rows("id", numbers(None))?,
+            completion: of_rows("completion_ns", time())?,
+            lateness: of_rows("lateness_ns", time())?,
             devices: match numbered {
                 true => Devices::numbers(),
                 false => Devices::new(columns.devices_are_names),
@@ -223,7 +238,13 @@ impl Parquet {
                 )
             })?;
             self.rows = batch.num_rows();
-            let extra = [&mut self.parent, &mut self.completion];
+            let extra = [
+                &mut self.parent,
+                &mut self.outer,
+                &mut self.id,
+                &mut self.completion,
+                &mut self.lateness,
+            ];
             for cells in self.cells.iter_mut().chain(extra).flatten() {
                 cells.array = batch.column(cells.index).clone();
                 cells.decode(&self.columns);
@@ -267,6 +288,50 @@ impl Parquet {
         match self.number(role, least)? {
             Some(value) => Ok(value),
             None => Err(self.null(role)),
+        }
+    }
+
+    /// Whether a row is of a request inside a composite: one that serves
+    /// another, or one that a device inside was sent on no request's account.
+    #[inline]
+    fn is_inner(&self) -> bool {
+        let parent = self.parent.as_ref();
+        parent.is_some_and(|parent| !parent.array.is_null(self.row))
+            || (self.outer.as_ref().zip(self.outermost.as_ref()))
+                .is_some_and(|(outer, name)| outer.text(self.row) != name.as_bytes())
+    }
+
+    /// The time in a column that rows have; `None` for null or no such column.
+    #[inline]
+    fn of_rows(&self, cells: &Option<Cells>, name: &str) -> Result<Option<u64>> {
+        let Some(Cells {
+            decoded: Decoded::Numbers { values, .. },
+            array,
+            ..
+        }) = cells
+        else {
+            return Ok(None);
+        };
+        match values[self.row] {
+            NULL => Ok(None),
+            ns if ns > LATEST_NS => {
+                let found = shown(&**array, self.row);
+                let problem = format!("{name} is {found}: must be a time from 0 to 9e18 ns");
+                Err(self.refuse_row(problem))
+            }
+            ns => Ok(Some(ns)),
+        }
+    }
+
+    /// The place of the record read last among those of its time, and its row.
+    pub(super) fn place(&self) -> (u64, u64) {
+        let row = self.before + self.row as u64;
+        match &self.id {
+            Some(Cells {
+                decoded: Decoded::Numbers { values, .. },
+                ..
+            }) => (values[self.row - 1], row),
+            _ => (row, row),
         }
     }
 
@@ -363,13 +428,13 @@ impl Parquet {
             }
         }
         let mut response = self.span(Role::Response)?;
-        if let Some(Cells {
-            decoded: Decoded::Numbers { values, .. },
-            ..
-        }) = &self.completion
-        {
-            response = values[self.row].checked_sub(ns);
+        if let Some(completion) = self.of_rows(&self.completion, "completion_ns")? {
+            let before =
+                || format!("completion_ns is {completion}: must not be before arrival_ns, {ns}");
+            let took = completion.checked_sub(ns);
+            response = Some(took.ok_or_else(|| self.refuse_row(before()))?);
         }
+        let lateness = self.of_rows(&self.lateness, "lateness_ns")?;
         Ok(Record {
             time: Nanos(time),
             device: self.device()?,
@@ -379,6 +444,7 @@ impl Parquet {
             response: response.map(Nanos),
             think: self.span(Role::Think)?.map(Nanos),
             queue: self.span(Role::Queue)?.map(Nanos),
+            lateness: lateness.map(Nanos),
             linked: self.linked()?,
         })
     }
@@ -441,8 +507,7 @@ impl Reader for Parquet {
             if self.row == self.rows && !self.fill()? {
                 return Ok(None);
             }
-            let inner = self.parent.as_ref();
-            if inner.is_none_or(|parent| parent.array.is_null(self.row)) {
+            if !self.is_inner() {
                 break;
             }
             self.row += 1;
@@ -620,7 +685,7 @@ fn decoder(
 
 /// The text in a row of a column of text.
 #[inline]
-fn text(array: &dyn Array, row: usize) -> Option<&[u8]> {
+pub(super) fn text(array: &dyn Array, row: usize) -> Option<&[u8]> {
     match array.data_type() {
         DataType::Utf8 => Some(array.as_string::<i32>().value(row).as_bytes()),
         DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).as_bytes()),
@@ -688,8 +753,13 @@ fn operations(array: &dyn Array, columns: &Columns, ops: &mut Vec<u8>) {
     }
 }
 
-/// The numbers in a column, in nanoseconds or bytes.
-fn numbers(array: &dyn Array, factor: u64, quantity: Option<Quantity>, found: &mut Vec<u64>) {
+/// The numbers in a column, in nanoseconds or bytes; [`NULL`] and [`BAD`].
+pub(super) fn numbers(
+    array: &dyn Array,
+    factor: u64,
+    quantity: Option<Quantity>,
+    found: &mut Vec<u64>,
+) {
     let most = quantity.map_or(BAD - 1, Quantity::most);
     let rounds = quantity == Some(Quantity::Time);
     let whole = |value: Option<u64>| match value.and_then(|value| value.checked_mul(factor)) {

@@ -87,6 +87,7 @@ impl Writer for Csv {
             "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue},{linked}\n"
         ))?;
         self.text.lost.written += 1;
+        self.text.lost.latenesses += u64::from(record.lateness.is_some());
         Ok(())
     }
 

@@ -77,6 +77,7 @@ impl Writer for FioIolog {
         lost.responses += u64::from(record.response.is_some());
         lost.think_times += u64::from(record.think.is_some());
         lost.queue_times += u64::from(record.queue.is_some());
+        lost.latenesses += u64::from(record.lateness.is_some());
         lost.links += u64::from(record.linked);
         Ok(())
     }

@@ -65,6 +65,8 @@ pub struct Lost {
     pub think_times: u64,
     /// Queue times left out.
     pub queue_times: u64,
+    /// Latenesses left out.
+    pub latenesses: u64,
     /// Names of devices left out or changed.
     pub device_names: u64,
     /// Links of batches left out.
@@ -84,6 +86,7 @@ impl Lost {
             responses,
             think_times,
             queue_times,
+            latenesses,
             device_names,
             links,
         } = self;
@@ -96,6 +99,7 @@ impl Lost {
             "responses": responses,
             "think_times": think_times,
             "queue_times": queue_times,
+            "latenesses": latenesses,
             "device_names": device_names,
             "links": links,
         })

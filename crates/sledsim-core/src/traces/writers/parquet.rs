@@ -208,6 +208,7 @@ impl Writer for Parquet {
         batch.linked.append_value(record.linked);
         batch.rows += 1;
         self.lost.written += 1;
+        self.lost.latenesses += u64::from(record.lateness.is_some());
         if self.batch.rows == BATCH_ROWS {
             self.hand_over()?;
         }

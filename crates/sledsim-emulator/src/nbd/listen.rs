@@ -1,0 +1,186 @@
+//! Sockets that clients come to.
+
+use super::{Address, Settings, TlsSpec};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, stat};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
+use sledsim_core::error::{Error, Result};
+use std::fmt::Write;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Sockets that listen.
+pub(super) struct Listening {
+    pub(super) sockets: Vec<OwnedFd>,
+    /// What clients call the first of them.
+    pub(super) uri: String,
+    pub(super) file: Option<SocketFile>,
+    pub(super) is_tcp: bool,
+}
+
+/// A socket file, which goes with this.
+pub(super) struct SocketFile {
+    path: PathBuf,
+    inode: (u64, u64),
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // Another server may have put its own in this place.
+        if inode(&self.path).is_ok_and(|inode| inode == self.inode) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn inode(path: &Path) -> io::Result<(u64, u64)> {
+    let about = stat(path)?;
+    Ok((about.st_dev, about.st_ino))
+}
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 128;
+
+impl Listening {
+    /// Listens at `address`.
+    ///
+    /// # Errors
+    /// An address that is in use or cannot be had, or that is open to others
+    /// than `settings` allows.
+    pub(super) fn at(address: &Address, settings: &Settings) -> Result<Self> {
+        match address {
+            Address::Unix(path) => unix(path, settings.tls.is_some()),
+            Address::Tcp(host, port) => tcp(address, (host, *port), settings),
+        }
+    }
+}
+
+fn unix(path: &Path, tls: bool) -> Result<Listening> {
+    let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
+    let system = |error: Errno| Error::file(path, io::Error::from(error));
+    let name = SocketAddrUnix::new(path).map_err(|error| match error {
+        Errno::NAMETOOLONG => refuse(&"is too long: the path of a socket has at most 107 bytes"),
+        error => system(error),
+    })?;
+    let new = || {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(system)
+    };
+    match stat(path) {
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(system(error)),
+        Ok(about) if FileType::from_raw_mode(about.st_mode) != FileType::Socket => {
+            return Err(refuse(&"is there already, and is not a socket"));
+        }
+        Ok(_) => match connect(&new()?, &name) {
+            // Nobody listens: what is left of a server that was killed.
+            Err(Errno::CONNREFUSED) => {
+                std::fs::remove_file(path).map_err(|error| refuse(&error))?;
+            }
+            Ok(()) | Err(Errno::WOULDBLOCK) => {
+                return Err(refuse(&"is in use: another server listens there"));
+            }
+            Err(error) => return Err(system(error)),
+        },
+    }
+    let socket = new()?;
+    bind(&socket, &name).map_err(system)?;
+    let inode = inode(path).map_err(|error| refuse(&error))?;
+    let file = SocketFile {
+        path: path.to_owned(),
+        inode,
+    };
+    // Nobody can connect yet.
+    chmodat(CWD, path, Mode::RUSR | Mode::WUSR, AtFlags::empty()).map_err(system)?;
+    listen(&socket, BACKLOG).map_err(system)?;
+    let whole = std::path::absolute(path).map_err(|error| refuse(&error))?;
+    let scheme = if tls { "nbds+unix" } else { "nbd+unix" };
+    Ok(Listening {
+        sockets: vec![socket],
+        uri: format!(
+            "{scheme}:///?socket={}",
+            percent(whole.as_os_str().as_bytes())
+        ),
+        file: Some(file),
+        is_tcp: false,
+    })
+}
+
+/// Bytes as a URI has them.
+fn percent(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for &byte in bytes {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte));
+            }
+            _ => drop(write!(text, "%{byte:02X}")),
+        }
+    }
+    text
+}
+
+fn tcp(address: &Address, place: (&str, u16), settings: &Settings) -> Result<Listening> {
+    let refuse = |problem: String| Error::Key(format!("address '{address}': {problem}"));
+    let found = place.to_socket_addrs();
+    let found: Vec<_> = found
+        .map_err(|error| refuse(format!("no such host: {error}")))?
+        .collect();
+    let beyond = found.iter().find(|at| !is_loopback(at.ip()));
+    let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
+    if let Some(beyond) = beyond
+        && !authenticated
+        && !settings.allow_unauthenticated
+    {
+        return Err(refuse(format!(
+            "{} can be reached from other machines, and whoever does so could read and write \
+             everything; listen at 127.0.0.1, or require TLS with client certificates, or say \
+             --allow-unauthenticated-remote",
+            beyond.ip()
+        )));
+    }
+    let mut sockets: Vec<TcpListener> = Vec::new();
+    let (mut first, mut failed) = (None::<SocketAddr>, None);
+    for mut at in found {
+        if let (0, Some(first)) = (at.port(), first) {
+            at.set_port(first.port());
+        }
+        let listener = TcpListener::bind(at).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, listener))
+        });
+        match listener {
+            Ok((at, listener)) => {
+                first = first.or(Some(at));
+                sockets.push(listener);
+            }
+            // Such as ::1 where there is no IPv6.
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => failed = Some(error),
+            Err(error) => return Err(refuse(format!("cannot listen at {at}: {error}"))),
+        }
+    }
+    let Some(first) = first else {
+        let why = failed.map_or_else(|| "no such host".to_owned(), |error| error.to_string());
+        return Err(refuse(why));
+    };
+    let scheme = if settings.tls.is_some() {
+        "nbds"
+    } else {
+        "nbd"
+    };
+    Ok(Listening {
+        sockets: sockets.into_iter().map(OwnedFd::from).collect(),
+        uri: format!("{scheme}://{first}"),
+        file: None,
+        is_tcp: true,
+    })
+}
+
+fn is_loopback(at: IpAddr) -> bool {
+    at.to_canonical().is_loopback()
+}

@@ -1,0 +1,289 @@
+//! The handshake: the client says which export it wants, and how.
+
+use super::connection::Connection;
+use super::input::{End, Input};
+use super::options::{self, Info, MetaQuery};
+use super::trouble::Kind;
+use super::wire::*;
+use crate::export::Export;
+use crate::server::Exports;
+use rustls::ServerConfig;
+use std::sync::Arc;
+
+/// What client and server agreed on.
+pub(super) struct Agreed {
+    pub(super) export: Arc<Export>,
+    pub(super) structured: bool,
+    /// Whether the client may ask which blocks are holes.
+    pub(super) allocation: bool,
+}
+
+/// Whether TLS is to be had.
+#[derive(Clone)]
+pub(super) struct TlsOffer {
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) required: bool,
+}
+
+/// Bytes of data in an option that is looked at.
+const DATA_MAXIMUM: u32 = 64 << 10;
+
+/// Bytes of data in an option that are skipped.
+const SKIP_MAXIMUM: u32 = 1 << 20;
+
+/// Options of a client.
+const OPTIONS_MAXIMUM: usize = 4096;
+
+/// The one metadata context, and what clients call it in replies.
+const ALLOCATION: &str = "base:allocation";
+pub(super) const ALLOCATION_ID: u32 = 1;
+
+/// A handshake under way.
+pub(super) struct Handshake<'a> {
+    input: &'a mut Input,
+    connection: &'a Connection,
+    exports: &'a Exports,
+    tls: Option<&'a TlsOffer>,
+    /// Whether TLS has been started.
+    secured: bool,
+    structured: bool,
+    /// The export of which the client asked for `base:allocation`.
+    allocation: Option<Arc<Export>>,
+}
+
+fn refused(why: impl Into<String>) -> End {
+    End::Bad(Kind::Handshake, why.into())
+}
+
+fn protocol(why: impl Into<String>) -> End {
+    End::Bad(Kind::Protocol, why.into())
+}
+
+impl<'a> Handshake<'a> {
+    pub(super) fn new(
+        input: &'a mut Input,
+        connection: &'a Connection,
+        exports: &'a Exports,
+        tls: Option<&'a TlsOffer>,
+    ) -> Self {
+        Self {
+            input,
+            connection,
+            exports,
+            tls,
+            secured: false,
+            structured: false,
+            allocation: None,
+        }
+    }
+
+    /// Goes through it.
+    pub(super) fn run(&mut self) -> Result<Agreed, End> {
+        let mut hello = Head::new();
+        hello.extend_from_slice(&INIT_MAGIC.to_be_bytes());
+        hello.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
+        hello.extend_from_slice(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
+        self.input.answer(&hello)?;
+        let flags = Fields(self.input.take(4)?).u32().unwrap_or(0);
+        if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {
+            return Err(protocol(format!("client flags {flags:#x}: unknown")));
+        }
+        let fixed = flags & u32::from(FIXED_NEWSTYLE) != 0;
+        let zeroes = flags & u32::from(NO_ZEROES) == 0;
+        for _ in 0..OPTIONS_MAXIMUM {
+            let mut fields = Fields(self.input.take(16)?);
+            let (Some(magic), Some(option), Some(length)) =
+                (fields.u64(), fields.u32(), fields.u32())
+            else {
+                return Err(End::Eof);
+            };
+            if magic != OPTION_MAGIC {
+                return Err(protocol(format!("option magic {magic:#018x}")));
+            }
+            if option == OPT_EXPORT_NAME {
+                return self.export_name(length, zeroes);
+            }
+            if !fixed {
+                let why = format!("option {option} of a client without fixed newstyle");
+                return Err(protocol(why));
+            }
+            if length > SKIP_MAXIMUM {
+                let why = format!("option {option} with {length} bytes of data");
+                return Err(protocol(why));
+            }
+            if length > DATA_MAXIMUM {
+                self.input.skip(u64::from(length))?;
+                let why = format!("{length} bytes of data: at most {DATA_MAXIMUM} are allowed");
+                self.reply(option, REP_ERR_TOO_BIG, why.as_bytes())?;
+                continue;
+            }
+            let data = self.input.take(length as usize).map_err(half)?.to_vec();
+            if self.tls_is_missing() && !matches!(option, OPT_STARTTLS | OPT_ABORT) {
+                self.reply(option, REP_ERR_TLS_REQD, b"TLS is required: start it first")?;
+                continue;
+            }
+            if let Some(agreed) = self.option(option, &data)? {
+                return Ok(agreed);
+            }
+        }
+        Err(protocol(format!("more than {OPTIONS_MAXIMUM} options")))
+    }
+
+    fn tls_is_missing(&self) -> bool {
+        !self.secured && self.tls.is_some_and(|tls| tls.required)
+    }
+
+    fn option(&mut self, option: u32, data: &[u8]) -> Result<Option<Agreed>, End> {
+        let bare = matches!(
+            option,
+            OPT_ABORT | OPT_LIST | OPT_STARTTLS | OPT_STRUCTURED_REPLY
+        );
+        if bare && option != OPT_ABORT && !data.is_empty() {
+            self.reply(option, REP_ERR_INVALID, b"this option has no data")?;
+            return Ok(None);
+        }
+        match option {
+            OPT_ABORT => {
+                // Clients may close without waiting for it.
+                let _ = self.reply(option, REP_ACK, &[]);
+                return Err(End::Well);
+            }
+            OPT_LIST => self.list()?,
+            OPT_STARTTLS => self.start_tls()?,
+            OPT_STRUCTURED_REPLY => {
+                self.structured = true;
+                self.reply(option, REP_ACK, &[])?;
+            }
+            OPT_INFO | OPT_GO => return self.info(option, data),
+            OPT_LIST_META_CONTEXT | OPT_SET_META_CONTEXT => self.meta(option, data)?,
+            _ => self.reply(option, REP_ERR_UNSUP, b"unknown option")?,
+        }
+        Ok(None)
+    }
+
+    fn reply(&self, option: u32, kind: u32, data: &[u8]) -> Result<(), End> {
+        let mut reply = Vec::with_capacity(20 + data.len());
+        reply.extend_from_slice(&OPTION_REPLY_MAGIC.to_be_bytes());
+        reply.extend_from_slice(&option.to_be_bytes());
+        reply.extend_from_slice(&kind.to_be_bytes());
+        reply.extend_from_slice(&(data.len() as u32).to_be_bytes());
+        reply.extend_from_slice(data);
+        self.input.answer(&reply)
+    }
+
+    /// The old way to choose an export, which knows no errors.
+    fn export_name(&mut self, length: u32, zeroes: bool) -> Result<Agreed, End> {
+        if length as usize > STRING_MAXIMUM {
+            return Err(protocol(format!("export name of {length} bytes")));
+        }
+        let name = self.input.take(length as usize).map_err(half)?;
+        let name = String::from_utf8_lossy(name).into_owned();
+        if self.tls_is_missing() {
+            return Err(refused("TLS is required"));
+        }
+        let Some(export) = self.exports.named(&name).cloned() else {
+            return Err(refused(no_export(&name)));
+        };
+        let mut reply = Vec::with_capacity(134);
+        reply.extend_from_slice(&export.bytes().to_be_bytes());
+        reply.extend_from_slice(&options::flags(&export, self.structured).to_be_bytes());
+        if zeroes {
+            reply.extend_from_slice(&[0; 124]);
+        }
+        self.input.answer(&reply)?;
+        Ok(self.agreed(export))
+    }
+
+    fn agreed(&self, export: Arc<Export>) -> Agreed {
+        let chosen = self.allocation.as_ref();
+        Agreed {
+            allocation: chosen.is_some_and(|chosen| Arc::ptr_eq(chosen, &export)),
+            structured: self.structured,
+            export,
+        }
+    }
+
+    fn list(&self) -> Result<(), End> {
+        for export in self.exports.iter() {
+            self.reply(OPT_LIST, REP_SERVER, &options::string(export.name()))?;
+        }
+        self.reply(OPT_LIST, REP_ACK, &[])
+    }
+
+    fn info(&self, option: u32, data: &[u8]) -> Result<Option<Agreed>, End> {
+        let Some(Info { name, wants_name }) = Info::decode(data) else {
+            self.reply(option, REP_ERR_INVALID, b"malformed")?;
+            return Ok(None);
+        };
+        let Some(export) = self.exports.named(name) else {
+            self.reply(option, REP_ERR_UNKNOWN, no_export(name).as_bytes())?;
+            return Ok(None);
+        };
+        self.reply(option, REP_INFO, &options::export(export, self.structured))?;
+        if wants_name {
+            self.reply(option, REP_INFO, &options::name(export))?;
+        }
+        self.reply(option, REP_INFO, &options::block_size())?;
+        self.reply(option, REP_ACK, &[])?;
+        Ok((option == OPT_GO).then(|| self.agreed(Arc::clone(export))))
+    }
+
+    fn meta(&mut self, option: u32, data: &[u8]) -> Result<(), End> {
+        let set = option == OPT_SET_META_CONTEXT;
+        if set {
+            self.allocation = None;
+        }
+        let Some(MetaQuery { name, queries }) = MetaQuery::decode(data) else {
+            return self.reply(option, REP_ERR_INVALID, b"malformed");
+        };
+        if !self.structured {
+            let why = b"structured replies must be agreed on first";
+            return self.reply(option, REP_ERR_INVALID, why);
+        }
+        let Some(export) = self.exports.named(name).cloned() else {
+            return self.reply(option, REP_ERR_UNKNOWN, no_export(name).as_bytes());
+        };
+        let all = !set && queries.is_empty();
+        let wanted = |query: &&str| *query == ALLOCATION || (!set && *query == "base:");
+        if all || queries.iter().any(wanted) {
+            let id = if set { ALLOCATION_ID } else { 0 };
+            let context = [&id.to_be_bytes(), ALLOCATION.as_bytes()].concat();
+            self.reply(option, REP_META_CONTEXT, &context)?;
+            self.allocation = self.allocation.take().or(set.then_some(export));
+        }
+        self.reply(option, REP_ACK, &[])
+    }
+
+    fn start_tls(&mut self) -> Result<(), End> {
+        let Some(tls) = self.tls else {
+            return self.reply(OPT_STARTTLS, REP_ERR_POLICY, b"no TLS here");
+        };
+        if self.secured {
+            return self.reply(OPT_STARTTLS, REP_ERR_INVALID, b"TLS has been started");
+        }
+        // What came without TLS must not be taken for what comes through it.
+        if !self.input.is_empty() {
+            return Err(protocol("bytes before the answer to STARTTLS"));
+        }
+        self.reply(OPT_STARTTLS, REP_ACK, &[])?;
+        let started = self.connection.start_tls(&tls.config);
+        let socket = started.map_err(|error| End::Bad(Kind::Tls, error.to_string()))?;
+        self.input.switch(socket);
+        self.secured = true;
+        // Nothing of what was said before can be trusted.
+        (self.structured, self.allocation) = (false, None);
+        Ok(())
+    }
+}
+
+/// The client stopped within an option.
+fn half(end: End) -> End {
+    match end {
+        End::Eof => super::input::cut_short(),
+        other => other,
+    }
+}
+
+fn no_export(name: &str) -> String {
+    format!("no export '{name}'")
+}

@@ -1,0 +1,116 @@
+//! Replies to requests, as the client has agreed to get them.
+
+use super::link::{Frame, Link};
+use super::wire::{
+    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Head, SIMPLE_REPLY_MAGIC,
+    error_number,
+};
+use crate::errno::Errno;
+use crate::timeline::{Answer, Reply};
+use std::sync::Arc;
+
+/// A request that entered the gate and will be answered: with an error at the
+/// latest when nobody can answer it any more.
+pub(super) struct Pending {
+    /// None once it has been answered.
+    link: Option<Arc<Link>>,
+    pub(super) cookie: u64,
+    /// With how many bytes it entered the gate.
+    pub(super) size: u64,
+    /// What the bytes of a read are: those from here on. None if the bytes are
+    /// not sent.
+    pub(super) data_at: Option<u64>,
+    /// Whether replies are structured.
+    pub(super) structured: bool,
+}
+
+impl Pending {
+    pub(super) fn new(link: &Arc<Link>, cookie: u64, size: u64, structured: bool) -> Self {
+        Self {
+            link: Some(Arc::clone(link)),
+            cookie,
+            size,
+            data_at: None,
+            structured,
+        }
+    }
+
+    /// Answers that it cannot be, and why.
+    pub(super) fn refuse(mut self, errno: Errno, why: &str) {
+        self.fail(errno, why);
+    }
+
+    fn fail(&mut self, errno: Errno, why: &str) {
+        let error = error_number(errno);
+        if self.structured {
+            let mut head = self.chunk(CHUNK_ERROR, 6 + why.len());
+            head.extend_from_slice(&error.to_be_bytes());
+            head.extend_from_slice(&(why.len() as u16).to_be_bytes());
+            head.extend_from_slice(why.as_bytes());
+            self.send(head, Vec::new());
+        } else {
+            self.send(self.simple(error), Vec::new());
+        }
+    }
+
+    /// Answers with a chunk of its own.
+    pub(super) fn answer(mut self, chunk: u16, data: Vec<u8>) {
+        self.send(self.chunk(chunk, data.len()), data);
+    }
+
+    fn simple(&self, error: u32) -> Head {
+        let mut head = Head::new();
+        head.extend_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
+        head.extend_from_slice(&error.to_be_bytes());
+        head.extend_from_slice(&self.cookie.to_be_bytes());
+        head
+    }
+
+    fn chunk(&self, kind: u16, length: usize) -> Head {
+        let mut head = Head::new();
+        head.extend_from_slice(&CHUNK_MAGIC.to_be_bytes());
+        head.extend_from_slice(&CHUNK_DONE.to_be_bytes());
+        head.extend_from_slice(&kind.to_be_bytes());
+        head.extend_from_slice(&self.cookie.to_be_bytes());
+        head.extend_from_slice(&(length as u32).to_be_bytes());
+        head
+    }
+
+    fn send(&mut self, head: Head, data: Vec<u8>) {
+        if let Some(link) = self.link.take() {
+            let size = self.size;
+            link.send(Frame { head, data, size });
+        }
+    }
+}
+
+impl Reply for Pending {
+    fn send(mut self: Box<Self>, answer: Answer) {
+        let data = match (answer, self.data_at) {
+            (Ok(data), Some(_)) => data,
+            (Ok(_), None) => Vec::new(),
+            (Err(errno), _) => {
+                let why = std::io::Error::from(errno).to_string();
+                return self.fail(errno, &why);
+            }
+        };
+        let head = match self.data_at {
+            _ if !self.structured => self.simple(0),
+            Some(offset) if !data.is_empty() => {
+                let mut head = self.chunk(CHUNK_OFFSET_DATA, 8 + data.len());
+                head.extend_from_slice(&offset.to_be_bytes());
+                head
+            }
+            _ => self.chunk(CHUNK_NONE, 0),
+        };
+        Pending::send(&mut self, head, data);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.link.is_some() {
+            self.fail(Errno::SHUTDOWN, "the server is stopping");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The life of a connection: the handshake, then requests.
+
+use super::connection::Connection;
+use super::input::{End, Input, cut_short};
+use super::link::Link;
+use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
+use super::reply::Pending;
+use super::trouble::{Kind, Troubles};
+use super::wire::*;
+use super::{Limits, Settings, TlsSpec};
+use crate::errno::{Errno, errno_of};
+use crate::export::{Command, What};
+use crate::server::Exports;
+use rustix::fd::OwnedFd;
+use sledsim_core::error::Result;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// What the connections of a server share.
+pub(super) struct Shared {
+    pub(super) exports: Arc<Exports>,
+    pub(super) tls: Option<TlsOffer>,
+    pub(super) limits: Limits,
+    pub(super) troubles: Troubles,
+    pub(super) stopping: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let tls = settings.tls.as_ref().map(TlsSpec::load).transpose()?;
+        Ok(Self {
+            exports,
+            tls,
+            limits: settings.limits.clone(),
+            troubles: Troubles::default(),
+            stopping: AtomicBool::new(false),
+        })
+    }
+}
+
+/// Serves the one client at the other end of `socket`, a connected stream
+/// socket, until it ends; what went wrong with it.
+///
+/// # Errors
+/// Certificates that cannot be used.
+pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> Result<Troubles> {
+    let shared = Shared::new(exports, settings)?;
+    run(&shared, &Connection::new(0, socket));
+    Ok(shared.troubles)
+}
+
+/// Serves `connection` until it ends.
+pub(super) fn run(shared: &Shared, connection: &Connection) {
+    let client = connection.client;
+    let note = |end: &End| match end {
+        End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
+            shared.troubles.note(client, *kind, why);
+        }
+        _ => {}
+    };
+    let deadline = Instant::now() + shared.limits.patience;
+    let mut input = Input::new(connection.socket(), Some(deadline));
+    match Handshake::new(&mut input, connection, &shared.exports, shared.tls.as_ref()).run() {
+        Ok(agreed) => {
+            input.no_deadline();
+            let link = Link::new(connection.socket(), Arc::clone(&connection.gate));
+            let session = Session {
+                shared,
+                agreed: &agreed,
+                link: &link,
+                stream: client,
+            };
+            let end = session.transmit(&mut input).err().unwrap_or(End::Well);
+            note(&end);
+            if matches!(end, End::Bad(..)) {
+                link.end();
+            }
+            if !link.finish(shared.limits.patience) {
+                let why = "closed without reading its replies".to_owned();
+                note(&End::Bad(Kind::Unread, why));
+            }
+        }
+        Err(End::Eof) => {
+            let why = "closed before it had an export".to_owned();
+            note(&End::Bad(Kind::Handshake, why));
+        }
+        Err(end) => note(&end),
+    }
+    if let Some(why) = connection.end() {
+        note(&End::Bad(Kind::Tls, why));
+    }
+}
+
+/// The transmission phase.
+struct Session<'a> {
+    shared: &'a Shared,
+    agreed: &'a Agreed,
+    link: &'a Arc<Link>,
+    stream: u32,
+}
+
+/// The bytes of a write that is too long, up to which it is skipped.
+const SKIP_MAXIMUM: u32 = 4 * PAYLOAD_MAXIMUM;
+
+/// Pieces of one answer about holes.
+const EXTENTS_MAXIMUM: usize = 1024;
+
+/// Why a request is refused.
+type Refusal = (Errno, String);
+
+impl Session<'_> {
+    /// Reads requests until the client wants no more.
+    fn transmit(&self, input: &mut Input) -> std::result::Result<(), End> {
+        loop {
+            let request = match input.take(Request::BYTES) {
+                Ok(bytes) => Request::decode(bytes),
+                Err(End::Eof) if self.link.gate.requests() > 0 => {
+                    let why = "closed with requests under way".to_owned();
+                    let shared = self.shared;
+                    if !shared.stopping.load(Ordering::SeqCst) {
+                        shared.troubles.note(self.stream, Kind::Vanished, &why);
+                    }
+                    return Err(End::Eof);
+                }
+                Err(end) => return Err(end),
+            };
+            let request = request.map_err(|magic| {
+                End::Bad(Kind::Protocol, format!("request magic {magic:#010x}"))
+            })?;
+            if request.command == CMD_DISC {
+                return Ok(());
+            }
+            if request.command == CMD_WRITE && request.length > SKIP_MAXIMUM {
+                let why = format!("a write of {} bytes", request.length);
+                return Err(End::Bad(Kind::Protocol, why));
+            }
+            self.request(&request, input)?;
+        }
+    }
+
+    fn request(&self, request: &Request, input: &mut Input) -> std::result::Result<(), End> {
+        let limits = &self.shared.limits;
+        let refusal = self.refusal(request);
+        let size = match request.command {
+            CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
+            _ => 0,
+        };
+        let gate = &self.link.gate;
+        let most = limits.max_outstanding_bytes;
+        let open = gate.enter(size, limits.max_outstanding, most);
+        let structured = self.agreed.structured;
+        let mut pending = Pending::new(self.link, request.cookie, size, structured);
+        let data = match request.command {
+            CMD_WRITE if request.length > PAYLOAD_MAXIMUM => {
+                input.skip(request.length.into()).map(|()| &[][..])
+            }
+            CMD_WRITE => input.take(request.length as usize),
+            _ => Ok(&[][..]),
+        };
+        let data = match data {
+            Ok(data) => data,
+            Err(End::Eof) => return Err(cut_short()),
+            Err(end) => return Err(end),
+        };
+        // In this order: whoever stops the server sees either that the request
+        // is under way, or it is refused.
+        if !open || self.shared.stopping.load(Ordering::SeqCst) {
+            drop(pending);
+            return Ok(());
+        }
+        if let Some((errno, why)) = refusal {
+            pending.refuse(errno, &why);
+            return Ok(());
+        }
+        let bytes = u64::from(request.length);
+        let no_hole = request.flags & FLAG_NO_HOLE != 0;
+        let what = match request.command {
+            CMD_READ => {
+                pending.data_at = Some(request.offset);
+                What::Read(bytes)
+            }
+            // The device reads them, into its caches if it has some.
+            CMD_CACHE => What::Read(bytes),
+            CMD_WRITE => What::Write(data),
+            CMD_FLUSH => What::Flush,
+            CMD_TRIM => What::Trim(bytes),
+            CMD_WRITE_ZEROES => What::Zero {
+                bytes,
+                unmap: !no_hole,
+            },
+            _ => {
+                self.block_status(request, pending);
+                return Ok(());
+            }
+        };
+        let command = Command {
+            what,
+            offset: request.offset,
+            fua: request.flags & FLAG_FUA != 0 && !matches!(what, What::Read(_) | What::Flush),
+            stream: self.stream,
+        };
+        self.agreed.export.submit(command, Box::new(pending));
+        Ok(())
+    }
+
+    /// Why `request` cannot be served, if so.
+    fn refusal(&self, request: &Request) -> Option<Refusal> {
+        let no = |errno, why: String| Some((errno, why));
+        let &Request {
+            flags,
+            command,
+            offset,
+            length,
+            ..
+        } = request;
+        let structured = self.agreed.structured;
+        let allowed = match command {
+            CMD_READ if structured => FLAG_FUA | FLAG_DF,
+            CMD_READ | CMD_WRITE | CMD_FLUSH | CMD_TRIM | CMD_CACHE => FLAG_FUA,
+            CMD_WRITE_ZEROES => FLAG_FUA | FLAG_NO_HOLE | FLAG_FAST_ZERO,
+            CMD_BLOCK_STATUS if self.agreed.allocation => FLAG_FUA | FLAG_REQ_ONE,
+            CMD_BLOCK_STATUS => {
+                let why = "base:allocation has not been agreed on";
+                return no(Errno::INVAL, why.to_owned());
+            }
+            _ => return no(Errno::INVAL, format!("unknown command {command}")),
+        };
+        if flags & !allowed != 0 {
+            return no(
+                Errno::INVAL,
+                format!("flags {flags:#x}: not all of them go with command {command}"),
+            );
+        }
+        if command == CMD_FLUSH {
+            let why = "a flush has neither offset nor length";
+            return (offset != 0 || length != 0).then(|| (Errno::INVAL, why.to_owned()));
+        }
+        let writes = matches!(command, CMD_WRITE | CMD_TRIM | CMD_WRITE_ZEROES);
+        if writes && self.agreed.export.is_read_only() {
+            return no(Errno::PERM, "the export is read-only".to_owned());
+        }
+        let block = u64::from(BLOCK_MINIMUM);
+        if !offset.is_multiple_of(block) || !u64::from(length).is_multiple_of(block) {
+            return no(
+                Errno::INVAL,
+                format!("offset {offset}, length {length}: not multiples of {block}"),
+            );
+        }
+        let capacity = self.agreed.export.bytes();
+        let end = offset.checked_add(length.into());
+        if end.is_none_or(|end| end > capacity) {
+            let errno = match command {
+                CMD_WRITE | CMD_WRITE_ZEROES => Errno::NOSPC,
+                _ => Errno::INVAL,
+            };
+            return no(
+                errno,
+                format!("offset {offset}, length {length}: the export has {capacity} bytes"),
+            );
+        }
+        let carries = matches!(command, CMD_READ | CMD_WRITE | CMD_CACHE);
+        if carries && length > PAYLOAD_MAXIMUM {
+            return no(
+                Errno::INVAL,
+                format!("length {length}: at most {PAYLOAD_MAXIMUM}"),
+            );
+        }
+        if command == CMD_BLOCK_STATUS && length == 0 {
+            return no(Errno::INVAL, "length 0".to_owned());
+        }
+        if flags & FLAG_FAST_ZERO != 0 && flags & FLAG_NO_HOLE != 0 {
+            let why = "zeroes that may not be a hole take the time of a write";
+            return no(Errno::OPNOTSUPP, why.to_owned());
+        }
+        None
+    }
+
+    /// Answers which blocks are holes; takes no time of the device.
+    fn block_status(&self, request: &Request, pending: Pending) {
+        let one = request.flags & FLAG_REQ_ONE != 0;
+        let most = if one { 1 } else { EXTENTS_MAXIMUM };
+        match self.extents(request.offset, request.length, most) {
+            Ok(extents) => {
+                let mut data = Vec::with_capacity(4 + 8 * extents.len());
+                data.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
+                for (bytes, state) in extents {
+                    data.extend_from_slice(&bytes.to_be_bytes());
+                    data.extend_from_slice(&state.to_be_bytes());
+                }
+                pending.answer(CHUNK_BLOCK_STATUS, data);
+            }
+            Err(error) => pending.refuse(errno_of(&error), &error.to_string()),
+        }
+    }
+
+    /// At most so many pieces from `offset` on, no two neighbours alike.
+    fn extents(&self, offset: u64, length: u32, most: usize) -> std::io::Result<Vec<(u32, u32)>> {
+        let mut extents: Vec<(u32, u32)> = Vec::new();
+        let mut done = 0;
+        while done < length {
+            let left = length - done;
+            let store = self.agreed.export.store();
+            let (bytes, hole) = store.extent(offset + u64::from(done), left.into())?;
+            let whole = bytes as u32 / BLOCK_MINIMUM * BLOCK_MINIMUM;
+            // Writes may have changed what is there while the store looked.
+            let (bytes, state) = match whole {
+                0 => (BLOCK_MINIMUM, 0),
+                _ if hole => (whole, STATE_HOLE | STATE_ZERO),
+                _ => (whole, 0),
+            };
+            let full = extents.len() == most;
+            match extents.last_mut() {
+                Some(last) if last.1 == state => last.0 += bytes,
+                _ if full => break,
+                _ => extents.push((bytes, state)),
+            }
+            done += bytes;
+        }
+        Ok(extents)
+    }
+}

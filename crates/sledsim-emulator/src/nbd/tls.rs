@@ -1,0 +1,111 @@
+//! Certificates.
+
+use super::negotiate::TlsOffer;
+use rustls::RootCertStore;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::{ServerConfig, WebPkiClientVerifier};
+use sledsim_core::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// TLS with the certificates in a folder, named as other NBD servers have them:
+/// `server-cert.pem` and `server-key.pem`, and for clients `ca-cert.pem` and
+/// perhaps `ca-crl.pem`.
+#[derive(Clone, Debug)]
+pub struct TlsSpec {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether clients must use TLS; otherwise they may.
+    pub required: bool,
+    /// Whether clients may come without a certificate. One that is shown must
+    /// be signed by `ca-cert.pem` all the same, where there is that file.
+    pub allow_anonymous: bool,
+}
+
+impl TlsSpec {
+    /// TLS for all, with a certificate on both sides.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            required: true,
+            allow_anonymous: false,
+        }
+    }
+
+    /// Whether every client has shown a certificate.
+    pub(super) fn authenticates(&self) -> bool {
+        self.required && !self.allow_anonymous
+    }
+
+    pub(super) fn load(&self) -> Result<TlsOffer> {
+        let certificate = self.folder.join("server-cert.pem");
+        let key = self.folder.join("server-key.pem");
+        let chain = all::<CertificateDer<'static>>(&certificate)?;
+        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unreadable(&key, error))?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Error::file(&self.folder, error))?;
+        let authority = self.folder.join("ca-cert.pem");
+        let builder = if authority.exists() {
+            let mut roots = RootCertStore::empty();
+            for root in all(&authority)? {
+                let added = roots.add(root);
+                added.map_err(|error| Error::file(&authority, error))?;
+            }
+            let revoked = self.folder.join("ca-crl.pem");
+            let revocations = match revoked.exists() {
+                true => all::<CertificateRevocationListDer<'static>>(&revoked)?,
+                false => Vec::new(),
+            };
+            let mut verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .with_crls(revocations)
+                    .allow_unknown_revocation_status();
+            if self.allow_anonymous {
+                verifier = verifier.allow_unauthenticated();
+            }
+            let verifier = verifier.build();
+            builder.with_client_cert_verifier(
+                verifier.map_err(|error| Error::file(&authority, error))?,
+            )
+        } else if self.allow_anonymous {
+            builder.with_no_client_auth()
+        } else {
+            return Err(Error::file(
+                &authority,
+                "not there: without it no client certificate can be checked; put it there, or \
+                 set tls_allow_anonymous to serve clients that have none",
+            ));
+        };
+        let config = builder.with_single_cert(chain, secret).map_err(|error| {
+            let problem = format!("does not go with {}: {error}", key.display());
+            Error::file(&certificate, problem)
+        })?;
+        Ok(TlsOffer {
+            config: Arc::new(config),
+            required: self.required,
+        })
+    }
+}
+
+/// All there are in a file, one at least.
+fn all<T: PemObject>(path: &Path) -> Result<Vec<T>> {
+    let found: std::result::Result<Vec<T>, _> = T::pem_file_iter(path).and_then(Iterator::collect);
+    match found {
+        Ok(items) if items.is_empty() => Err(unreadable(path, pem::Error::NoItemsFound)),
+        Ok(items) => Ok(items),
+        Err(error) => Err(unreadable(path, error)),
+    }
+}
+
+fn unreadable(path: &Path, error: pem::Error) -> Error {
+    match error {
+        pem::Error::NoItemsFound => Error::file(path, "holds nothing of what it should, in PEM"),
+        pem::Error::Io(error) => Error::file(path, error),
+        other => Error::file(path, other),
+    }
+}
