@@ -126,8 +126,9 @@ impl Place {
         let failed = |error: &io::Error| refuse(&format_args!("cannot be mounted on: {error}"));
         let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
         let mut helper = Command::new("fusermount3")
-            .args(["-o", "fsname=sledsim,subtype=sledsim"])
-            .args(["-o", &access.options(), "--"])
+            .arg("-o")
+            .arg(format!("fsname=sledsim,subtype=sledsim,{}", access.options()))
+            .arg("--")
             .arg(&self.point)
             .env("_FUSE_COMMFD", "0")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
