@@ -75,10 +75,11 @@ papers: build ## Redraw all papers and compare with the published values: out/pa
 	$(PY) -m sledsim papers report
 
 .PHONY: fuzz
-fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys and decompression, FUZZ_SECONDS (60) for each target
+fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NBD server, FUZZ_SECONDS (60) for each target
 	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
 	  echo "fuzz: $$target for $(FUZZ_SECONDS) s"; mkdir -p out/fuzz/$$target; \
-	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz $$target \
+	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz \
+	    $$([ $$target != nbd_session ] || echo --features emulator) $$target \
 	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
 	done
 

@@ -177,6 +177,27 @@ def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
     assert seen - late == pytest.approx(response)  # type: ignore[operator]
 
 
+def test_a_closed_replay_takes_what_the_program_would(tmp_path: Path) -> None:
+    """A program that thinks a millisecond between two requests: without lateness, as long."""
+    path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
+    with ss.serve(ss.Export(device="g2", record=recording), nbd=f"unix:{path}"):
+        client = Client(path)
+        for n in range(100):
+            client.write((n * 7919 % 6000) * 1000 * BLOCK, bytes(8 * BLOCK))
+            time.sleep(0.001)
+        client.close()
+    rows = pl.read_parquet(recording)
+    again = ss.read_trace(recording, think="recorded")
+    run = ss.simulate(again, ss.device("g2"))
+    assert run.workload["waited"] == 99
+    late_s = float(rows["lateness_ns"].sum()) / 1e9
+    recorded_s = run.workload["recorded_duration_s"]
+    assert run.summary["duration_s"] == pytest.approx(recorded_s - late_s, rel=0.01)
+    assert run.workload["mean_think_ms"] >= 1
+    slower = ss.simulate(again, ss.device("atlas10k")).summary["duration_s"]
+    assert slower > recorded_s + 100 * 2e-3  # half a revolution more for each
+
+
 def test_speed(tmp_path: Path) -> None:
     """A disk at a hundredth of its time, a memory at ten times its: the model's times stay."""
     paths = {name: tmp_path / f"{name}.sock" for name in ("fast", "slow")}
@@ -218,6 +239,19 @@ def test_a_backing_file_survives(tmp_path: Path) -> None:
             ss.serve(ss.Export(device="g2", file=file), nbd=f"unix:{path}2")
     with pytest.raises(ss.SledsimError, match=r"d\.img: has \d+ bytes, and the device has"):
         ss.serve(ss.Export(device="g3", file=file), nbd=f"unix:{path}")
+
+
+@pytest.mark.usefixtures("runtime")
+def test_unused_tips_work_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    server = begin("--device=g2", "--background=scan(blocks=27000)", f"--nbd=unix:{path}", "--json")
+    client = Client(path)
+    for n in range(50):
+        client.read(n * 100 * BLOCK, 8 * BLOCK)
+    client.close()
+    (task,) = json.loads(end(server))["exports"][0]["summary"]["background"]
+    assert task["task"] == "scan"
+    assert task["free_blocks"] > 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -385,6 +419,7 @@ def test_metrics_are_for_this_machine(text: str, says: str) -> None:
     [
         ([], "no device: give --device DEVICE, or --export NAME=DEVICE"),
         (["--device=g9"], "unknown device 'g9'"),
+        (["--device=g2", "--background=wash"], "unknown background task"),
         (["--device=g2", "--speed=0"], "speed = 0: must be from"),
         (["--device=g2", "--speed=nan"], "speed = NaN: must be from"),
         (["--device=g2", "--scheduler=lifo"], "unknown scheduler 'lifo'"),

@@ -45,6 +45,8 @@ takes. Start with what there is, then run something on it:
   sledsim run --device g2 --workload random --set rate=500
   sledsim run --device g2 --trace sample:postmark-ext4
   sledsim compare --devices g1,g2,g3 --workload random --set rate=300
+
+Or let real programs open a device, in real time: sledsim serve --device g2
 """
 
 _EPILOG = """\

@@ -40,6 +40,18 @@ def add_load(parser: Parser) -> None:
     add_reading(parser)
 
 
+def add_background(parser: Parser) -> None:
+    """Take ``--background``."""
+    parser.add_argument(
+        "--background",
+        metavar="TASK",
+        action="append",
+        default=[],
+        help="what unused tips do meanwhile: scan, scrub, backup or refresh, with keys as in "
+        '"scan(tail=0.01)"; may be repeated',
+    )
+
+
 def add_reading(parser: Parser) -> None:
     """Take the options that say how a trace is read, and ``--set``."""
     parser.add_argument(

@@ -71,14 +71,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
     parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
-    parser.add_argument(
-        "--background",
-        metavar="TASK",
-        action="append",
-        default=[],
-        help="what unused tips do meanwhile: scan, scrub, backup or refresh, with keys as in "
-        '"scan(tail=0.01)"; may be repeated',
-    )
+    loads.add_background(parser)
     loads.add_load(parser)
     parser.add_argument(
         "--requests", metavar="FILE", help="write one row per request to this Parquet file"

@@ -104,6 +104,7 @@ def add_device(parser: Parser, *, required: bool) -> None:
     )
     parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
     parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    loads.add_background(parser)
     parser.add_argument(
         "--set",
         metavar="device.KEY=VALUE",
@@ -134,7 +135,15 @@ def chosen(options: argparse.Namespace, name: str | None = None) -> Export:
             msg = f"--set {setting}: must begin with device., scheduler. or layout."
             raise SledsimError(msg)
     core, _, scheduler = _core.scenario(
-        None, options.device, options.scheduler, None, None, options.set, None, options.layout
+        None,
+        options.device,
+        options.scheduler,
+        None,
+        None,
+        options.set,
+        None,
+        options.layout,
+        options.background,
     )
     return Export(
         device=Device(core),

@@ -3,9 +3,9 @@
 
 use super::causes::Causes;
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 /// Requests of a recording that wait for others to complete.
 ///
@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 pub struct Paced<T> {
     causes: Causes,
     /// Of requests that are under way, wait, or may be waited for.
-    known: FxHashMap<u64, Known>,
+    known: HashMap<u64, Known, FxBuildHasher>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     /// When requests arrive whose turn is known, in the order of the recording
@@ -27,7 +27,7 @@ pub struct Paced<T> {
     /// The shifts of requests that are complete and may be waited for.
     shifts: BTreeSet<(i128, u64)>,
     /// The numbers in the recording of the requests under way, by their ids.
-    sent: FxHashMap<u64, u64>,
+    sent: HashMap<u64, u64, FxBuildHasher>,
     read: u64,
     /// When the request read last arrived in the recording.
     latest: Nanos,
@@ -80,12 +80,12 @@ impl<T: Copy> Paced<T> {
     pub fn new(causes: Causes) -> Self {
         Self {
             causes,
-            known: FxHashMap::default(),
+            known: HashMap::default(),
             slots: Vec::new(),
             free: Vec::new(),
             due: BinaryHeap::new(),
             shifts: BTreeSet::new(),
-            sent: FxHashMap::default(),
+            sent: HashMap::default(),
             read: 0,
             latest: Nanos::ZERO,
             ended: false,

@@ -174,13 +174,14 @@ impl Host {
             let mut watched = vec![PollFd::new(&*self.bell, PollFlags::IN)];
             let sockets = self.sockets.iter();
             watched.extend(sockets.map(|socket| PollFd::new(socket, PollFlags::IN)));
-            let _ = poll(&mut watched, None);
-            let mut ready = watched.iter().map(|polled| !polled.revents().is_empty());
-            if ready.next() == Some(true) {
+            if poll(&mut watched, None).is_err() {
+                thread::sleep(PAUSE);
+            }
+            if self.shared.stopping.load(Ordering::SeqCst) {
                 return sessions;
             }
-            for (socket, _) in self.sockets.iter().zip(ready).filter(|(_, ready)| *ready) {
-                sessions = join_ended(sessions);
+            sessions = join_ended(sessions);
+            for socket in &self.sockets {
                 match accept_with(socket, SocketFlags::CLOEXEC) {
                     Ok(client) => sessions.extend(self.welcome(client)),
                     Err(Errno::WOULDBLOCK | Errno::INTR | Errno::CONNABORTED) => {}

@@ -22,6 +22,9 @@ pub(super) enum End {
 /// Bytes that are read at once, if that many are there.
 const BUFFER: usize = 128 << 10;
 
+/// The largest buffer that is kept for the next write.
+const KEPT: usize = 4 << 20;
+
 /// The bytes that come from a socket.
 pub(super) struct Input {
     socket: Arc<OwnedFd>,
@@ -89,7 +92,7 @@ impl Input {
     /// gives back the space that a long write took.
     fn make_room(&mut self, count: usize) {
         let held = self.start..self.end;
-        if count > self.buffer.len() || (self.buffer.len() > BUFFER && count <= BUFFER) {
+        if count > self.buffer.len() || (self.buffer.len() > KEPT && count <= BUFFER) {
             let mut other = vec![0; count.max(held.len()).max(BUFFER)];
             other[..held.len()].copy_from_slice(&self.buffer[held.clone()]);
             self.buffer = other;

@@ -175,7 +175,11 @@ fn tcp(address: &Address, place: (&str, u16), settings: &Settings) -> Result<Lis
     };
     Ok(Listening {
         sockets: sockets.into_iter().map(OwnedFd::from).collect(),
-        uri: format!("{scheme}://{first}"),
+        // By the name that was given: certificates are for names.
+        uri: match place.0.contains(':') {
+            true => format!("{scheme}://[{}]:{}", place.0, first.port()),
+            false => format!("{scheme}://{}:{}", place.0, first.port()),
+        },
         file: None,
         is_tcp: true,
     })

@@ -285,5 +285,6 @@ fn half(end: End) -> End {
 }
 
 fn no_export(name: &str) -> String {
+    let name: String = name.chars().take(200).collect();
     format!("no export '{name}'")
 }

@@ -160,8 +160,10 @@ impl Session<'_> {
         };
         let data = match data {
             Ok(data) => data,
-            Err(End::Eof) => return Err(cut_short()),
-            Err(end) => return Err(end),
+            Err(end) => {
+                pending.refuse(Errno::INVAL, "not all bytes came");
+                return Err(if let End::Eof = end { cut_short() } else { end });
+            }
         };
         // In this order: whoever stops the server sees either that the request
         // is under way, or it is refused.

@@ -161,6 +161,9 @@ impl<'a> Fields<'a> {
     /// A string with its length before it.
     pub(super) fn string(&mut self) -> Option<&'a str> {
         let count = self.u32()? as usize;
+        if count > STRING_MAXIMUM {
+            return None;
+        }
         std::str::from_utf8(self.bytes(count)?).ok()
     }
 }

@@ -456,8 +456,11 @@ impl Served {
     }
 
     pub fn with(wanted: &[Wanted], settings: &Settings) -> Self {
+        Self::serving(exports(wanted), settings)
+    }
+
+    fn serving(server: Server, settings: &Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = exports(wanted);
         let socket = folder.path().join("s.sock");
         let address = Address::Unix(socket.clone());
         let nbd = NbdServer::start(&address, server.exports().clone(), settings).unwrap();
@@ -467,6 +470,20 @@ impl Served {
             socket,
             folder,
         }
+    }
+
+    /// A preset, so many times as fast as it is.
+    pub fn start_device(preset: &str, scheduler: &str, speed: f64) -> Self {
+        let spec = ExportSpec {
+            name: preset.to_owned(),
+            device: Device::resolve(preset, &[]).unwrap(),
+            scheduler: Choice::named(scheduler).unwrap(),
+            file: None,
+            read_only: false,
+            speed,
+            record: None,
+        };
+        Self::serving(Server::start(vec![spec]).unwrap(), &Settings::default())
     }
 
     /// How often there was trouble of this kind.

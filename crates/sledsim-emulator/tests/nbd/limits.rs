@@ -1,0 +1,195 @@
+//! What a client may take.
+
+use crate::client::*;
+use sledsim_emulator::nbd::{Limits, Settings};
+use std::io::{ErrorKind, Read, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn limited(limits: Limits) -> Settings {
+    Settings {
+        limits,
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn no_more_clients_than_allowed() {
+    let limits = Limits {
+        max_clients: 2,
+        ..Limits::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &limited(limits));
+    let mut first = Client::simple(&served.socket, "d");
+    let second = Client::simple(&served.socket, "d");
+    assert_eq!(served.nbd.clients(), 2);
+    assert!(Client::silent(&served.socket).is_closed());
+    assert_eq!(served.troubles("too_many_clients"), 1);
+    assert_eq!(first.read(0, 512), Ok(vec![0; 512]));
+    drop(second);
+    served.until(|served| served.nbd.clients() == 1);
+    let mut third = Client::simple(&served.socket, "d");
+    assert_eq!(third.read(0, 512), Ok(vec![0; 512]));
+}
+
+#[test]
+fn a_handshake_takes_only_so_long() {
+    let limits = Limits {
+        patience: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &limited(limits));
+    // One that says nothing, one that says something time and again, and one
+    // that does not read what it asks for.
+    let start = Instant::now();
+    let mut silent = Client::silent(&served.socket);
+    let mut slow = Client::connect(&served.socket);
+    let drip = thread::spawn(move || {
+        for byte in b"IHAVEOPT\0\0\0\x03\0\0\0\x40".iter().cycle() {
+            if slow.wire.write_all(&[*byte]).is_err() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let mut deaf = Client::connect(&served.socket);
+    let lists = thread::spawn(move || {
+        let list = b"IHAVEOPT\0\0\0\x03\0\0\0\0".repeat(1 << 16);
+        while deaf.wire.write_all(&list).is_ok() {}
+    });
+    assert!(silent.is_closed());
+    drip.join().unwrap();
+    lists.join().unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(300));
+    assert!(start.elapsed() < Duration::from_secs(5));
+    served.until(|served| served.nbd.clients() == 0);
+    assert!(served.troubles("handshake_timeouts") >= 2);
+    // In time is in time, however long it stays then.
+    let mut client = Client::simple(&served.socket, "d");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
+}
+
+#[test]
+fn a_handshake_has_an_end() {
+    let served = Served::new(&[Wanted::quick("d", 1 << 20)]);
+    let mut client = Client::connect(&served.socket);
+    let mut asked = 0;
+    while {
+        let sent = client.wire.write_all(b"IHAVEOPT\0\0\0\x0f\0\0\0\0");
+        sent.is_ok() && client.wire.read_exact(&mut [0; 20 + 14]).is_ok()
+    } {
+        asked += 1;
+        assert!(asked < 100_000);
+    }
+    assert!(asked > 1000, "{asked}");
+    served.until(|served| served.troubles("protocol_errors") == 1);
+}
+
+/// Requests beyond the limit are not even read.
+#[test]
+fn no_more_requests_under_way_than_allowed() {
+    let limits = Limits {
+        max_outstanding: 4,
+        ..Limits::default()
+    };
+    let served = Served::with(&[Wanted::slow("d", 1 << 20, 20.0)], &limited(limits));
+    let mut client = Client::ready(&served.socket, "d");
+    for cookie in 0..40 {
+        client.ask(READ, 0, cookie, 0, 512);
+    }
+    let export = served.server.exports().named("d").unwrap();
+    let mut most = 0;
+    let mut answered = 0;
+    while answered < 40 {
+        most = most.max(export.timeline().outstanding());
+        answered += 1;
+        assert_eq!(client.answer(512).cookie, answered - 1);
+    }
+    assert_eq!(most, 4);
+}
+
+/// A single answer may be larger than all may be together.
+#[test]
+fn bytes_under_way_are_bounded() {
+    let limits = Limits {
+        max_outstanding_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    // So slow that nothing is answered here.
+    let wanted = [Wanted::slow("d", 64 << 20, 60_000.0)];
+    let served = Served::with(&wanted, &limited(limits));
+    let export = served.server.exports().named("d").unwrap();
+    let under_way = |count: usize| {
+        served.until(|_| export.timeline().outstanding() >= count);
+        thread::sleep(Duration::from_millis(50));
+        assert_eq!(export.timeline().outstanding(), count);
+    };
+    let mut large = Client::ready(&served.socket, "d");
+    large.ask(READ, 0, 0, 0, 8 << 20);
+    large.ask(READ, 0, 0, 0, 512);
+    under_way(1);
+    let mut several = Client::ready(&served.socket, "d");
+    for cookie in 1..9 {
+        several.ask(READ, 0, cookie, 0, 256 << 10);
+    }
+    under_way(1 + 4);
+    // Writes are not kept: their bytes do not count.
+    let mut writes = Client::ready(&served.socket, "d");
+    for at in 0..8 {
+        writes.say(&request(WRITE, 0, at, 0, 256 << 10));
+        writes.say(&[1; 256 << 10]);
+    }
+    under_way(1 + 4 + 8);
+}
+
+/// While a client waits for the limit it may go away.
+#[test]
+fn who_leaves_while_waiting_is_gone() {
+    let limits = Limits {
+        max_outstanding: 2,
+        ..Limits::default()
+    };
+    let served = Served::with(&[Wanted::slow("d", 1 << 20, 20.0)], &limited(limits));
+    let mut client = Client::ready(&served.socket, "d");
+    for cookie in 0..9 {
+        client.ask(READ, 0, cookie, 0, 512);
+    }
+    drop(client);
+    served.until(|served| served.nbd.clients() == 0);
+    assert_eq!(served.troubles("disconnects_mid_request"), 1);
+}
+
+/// Someone who says goodbye and does not read what they asked for is left.
+#[test]
+fn nobody_waits_for_ever_for_a_client_that_left() {
+    let limits = Limits {
+        patience: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 64 << 20)], &limited(limits));
+    let mut client = Client::ready(&served.socket, "d");
+    client.ask(READ, 0, 1, 0, 16 << 20);
+    client.ask(DISC, 0, 0, 0, 0);
+    served.until(|served| served.nbd.clients() == 0);
+    assert_eq!(served.troubles("unread_replies"), 1);
+    // One that reads slowly, and no byte for longer than others may take in all,
+    // is not.
+    let mut client = Client::ready(&served.socket, "d");
+    client.ask(READ, 0, 1, 0, 2 << 20);
+    client.ask(DISC, 0, 0, 0, 0);
+    let mut rest = (2 << 20) + 28;
+    while rest > 0 {
+        let some = rest.min(128 << 10);
+        let mut bytes = vec![0; some];
+        match client.wire.read_exact(&mut bytes) {
+            Ok(()) => rest -= some,
+            Err(error) => panic!("{:?} with {rest} bytes to come", error.kind()),
+        }
+        thread::sleep(Duration::from_millis(60));
+    }
+    assert_eq!(
+        client.wire.read(&mut [0; 1]).map_err(|error| error.kind()),
+        Ok::<_, ErrorKind>(0)
+    );
+}

@@ -1,0 +1,89 @@
+//! The end of a server.
+
+use crate::client::*;
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[test]
+fn what_is_under_way_is_answered_and_the_rest_refused() {
+    let served = Served::new(&[Wanted::slow("d", 1 << 20, 1000.0)]);
+    let mut client = Client::ready(&served.socket, "d");
+    let mut waits = Client::connect(&served.socket);
+    client.ask(READ, 0, 1, 0, 512);
+    served.until(|served| {
+        let export = served.server.exports().named("d").unwrap();
+        export.timeline().outstanding() == 1
+    });
+    thread::scope(|scope| {
+        let start = Instant::now();
+        let stop = scope.spawn(|| served.nbd.stop(Duration::from_secs(10)));
+        thread::sleep(Duration::from_millis(50));
+        assert!(std::os::unix::net::UnixStream::connect(&served.socket).is_err());
+        let mut write = request(WRITE, 0, 2, 0, 512);
+        write.extend([9; 512]);
+        client.say(&write);
+        let refused = client.answer(0);
+        assert_eq!((refused.cookie, refused.error), (2, ESHUTDOWN));
+        let answer = client.answer(512);
+        assert_eq!((answer.cookie, answer.error), (1, 0));
+        assert!(client.is_closed());
+        assert!(waits.is_closed());
+        stop.join().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(5));
+    });
+    assert!(!served.socket.exists());
+    assert_eq!(served.nbd.clients(), 0);
+    let mut written = [1; 512];
+    let export = served.server.exports().named("d").unwrap();
+    export.store().read(0, &mut written).unwrap();
+    assert_eq!(written, [0; 512], "what was refused was not done");
+    served.nbd.stop(Duration::ZERO);
+    for (kind, what) in served.nbd.facts()["troubles"].as_object().unwrap() {
+        assert_eq!(what["count"], 0, "{kind}");
+    }
+}
+
+/// The grace is all it gets: a request that takes a minute, a handshake that has
+/// not ended, replies that nobody reads.
+#[test]
+fn it_does_not_wait_for_ever() {
+    let wanted = [
+        Wanted::slow("d", 1 << 20, 60_000.0),
+        Wanted::quick("quick", 64 << 20),
+    ];
+    let served = Served::new(&wanted);
+    let mut client = Client::ready(&served.socket, "d");
+    client.ask(READ, 0, 1, 0, 512);
+    let mut lazy = Client::simple(&served.socket, "quick");
+    lazy.ask(READ, 0, 1, 0, 32 << 20);
+    let mut shy = Client::silent(&served.socket);
+    served.until(|served| served.nbd.clients() == 3);
+    thread::sleep(Duration::from_millis(50));
+    let start = Instant::now();
+    served.nbd.stop(Duration::from_millis(200));
+    assert!(start.elapsed() >= Duration::from_millis(200));
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(client.is_closed() && shy.is_closed());
+    assert_eq!(served.nbd.clients(), 0);
+}
+
+/// Whoever still waits when the clock of a device ends is told so.
+#[test]
+fn a_device_that_ends_first_leaves_nobody_without_an_answer() {
+    let Served {
+        nbd,
+        server,
+        socket,
+        folder: _folder,
+    } = Served::new(&[Wanted::slow("d", 1 << 20, 60_000.0)]);
+    let mut client = Client::simple(&socket, "d");
+    client.ask(READ, 0, 5, 0, 512);
+    thread::sleep(Duration::from_millis(50));
+    drop(nbd);
+    assert!(client.is_closed());
+    drop(server);
+}
