@@ -16,6 +16,7 @@ from sledsim.cli import (
     crash,
     devices,
     faults,
+    mount,
     papers,
     parallel,
     run,
@@ -102,7 +103,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
     all_commands = (
         *(run, compare, validate, crash, faults),
         *(devices, workloads, seek, parallel, trace, papers),
-        *(serve, top),
+        *(serve, mount, top),
     )
     for command in all_commands:
         command.add(commands)

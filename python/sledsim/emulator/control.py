@@ -147,10 +147,14 @@ class Control:
             self.path.unlink(missing_ok=True)
 
 
-def control_path() -> Path:
-    """Return where a server of this process is told of; what others left behind is removed."""
-    list(servers())
-    return folder() / f"{os.getpid()}{_ENDING}"
+def control_path(pid: int | None = None) -> Path:
+    """Return where a server of a process is told of.
+
+    By default that is this process, and what others left behind is removed.
+    """
+    if pid is None:
+        list(servers())
+    return folder() / f"{pid or os.getpid()}{_ENDING}"
 
 
 def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:

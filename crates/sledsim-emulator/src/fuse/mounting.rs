@@ -7,7 +7,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use sledsim_core::error::{Error, Result};
 use std::ffi::CString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -35,10 +35,18 @@ impl Place {
     /// Looks at `point`; a mount there whose server has died is removed.
     pub(super) fn at(point: &Path) -> Result<Self> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(point, problem);
-        let mut about = fs::metadata(point);
+        // What the kernel remembers of a dead mount it tells for a while; opening asks the server.
+        let look = || {
+            let about = fs::metadata(point)?;
+            if about.is_dir() || about.is_file() {
+                File::open(point)?;
+            }
+            Ok(about)
+        };
+        let mut about: io::Result<fs::Metadata> = look();
         if matches!(&about, Err(error) if error.kind() == ErrorKind::NotConnected) {
             remove_stale(point)?;
-            about = fs::metadata(point);
+            about = look();
         }
         let about = about.map_err(|error| match error.kind() {
             ErrorKind::NotFound => refuse(
@@ -126,8 +134,12 @@ impl Place {
         let failed = |error: &io::Error| refuse(&format_args!("cannot be mounted on: {error}"));
         let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
         let mut helper = Command::new("fusermount3")
-            .args(["-o", "fsname=sledsim,subtype=sledsim"])
-            .args(["-o", &access.options(), "--"])
+            .arg("-o")
+            .arg(format!(
+                "fsname=sledsim,subtype=sledsim,{}",
+                access.options()
+            ))
+            .arg("--")
             .arg(&self.point)
             .env("_FUSE_COMMFD", "0")
             .stdin(Stdio::from(OwnedFd::from(theirs)))

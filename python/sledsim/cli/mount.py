@@ -1,0 +1,297 @@
+"""``sledsim mount`` and ``sledsim umount``: a file system on a simulated device."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.serve import add_device, chosen, closing
+from sledsim.cli.tables import size
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+    from sledsim.emulator.mounting.state import State
+
+_MOUNT = """\
+Mount a file system that lies on a simulated device.
+
+  sledsim mount --device g2 --fs ext4 /mnt/g2
+  sledsim mount --device atlas10k --file disk.img /mnt/disk
+  sledsim mount --device g2 --fs none
+  sledsim umount /mnt/g2
+
+It starts a server in the background, makes a loop device of its file with direct I/O, a file system
+on that, and mounts it; then it returns. It needs root. sledsim umount, a plain umount, SIGTERM to
+the supervisor or the server, and the end of the server undo everything. --foreground stays until
+Ctrl-C.
+
+A backing file (--file) keeps the file system: mounted again, it is used as it is. --mkfs makes it
+anew; nothing else is ever overwritten.
+"""
+
+_UMOUNT = """\
+Unmount what sledsim mount has mounted, and end its server.
+
+  sledsim umount /mnt/g2
+  sledsim umount /dev/loop0
+  sledsim umount --all --stale
+
+It prints what the server did. What a killed supervisor left behind is cleaned up.
+"""
+
+_FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "none")
+_PATIENCE_S = 60.0
+_LAZY_S = 0.5
+
+
+def add(commands: Commands) -> None:
+    """Add both commands."""
+    parser = command(commands, "mount", _mount, _MOUNT)
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?", help="an empty folder; none with --fs none"
+    )
+    add_device(parser, required=True)
+    parser.add_argument(
+        "--fs",
+        choices=_FILE_SYSTEMS,
+        metavar="TYPE",
+        help=f"{', '.join(_FILE_SYSTEMS)}: the last is the block device alone (what the backing "
+        "file holds, else ext4)",
+    )
+    parser.add_argument("--mkfs", action="store_true", help="make the file system anew")
+    parser.add_argument(
+        "--options", metavar="OPTIONS", help="for mount -o, as in --options noatime,discard"
+    )
+    parser.add_argument("--foreground", action="store_true", help="stay, and undo all on Ctrl-C")
+
+    parser = command(commands, "umount", _umount, _UMOUNT)
+    parser.add_argument(
+        "mounts", metavar="DIR", nargs="*", help="where it is mounted, or its loop device"
+    )
+    parser.add_argument(
+        "--lazy",
+        action="store_true",
+        help="unmount even if it is in use; the server ends with the last user",
+    )
+    parser.add_argument("--all", action="store_true", help="all there are")
+    parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
+
+
+def _need_root(what: str, instead: str = "") -> None:
+    if sys.platform != "linux":
+        msg = f"{what} needs Linux"
+        raise SledsimError(msg)
+    if os.geteuid() != 0:
+        msg = f"{what} needs root{instead}"
+        raise SledsimError(msg)
+
+
+def _mount(options: argparse.Namespace) -> None:
+    from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
+
+    device = chosen(options)
+    directory = _directory(options)
+    _need_root("mount", "; without it `sledsim serve --fuse` gives one file")
+    for program in ("losetup", "blkid", "mount", "umount", "sync"):
+        system.need(program)
+    there_is_none = options.file is None or not Path(options.file).exists()
+    if directory is not None and (there_is_none or options.mkfs):
+        system.need(system.MAKERS[options.fs or "ext4"][0])
+    if not Path("/dev/loop-control").exists():
+        msg = "there are no loop devices: load the module (modprobe loop)"
+        raise SledsimError(msg)
+    served = {
+        "device": _absolute(options.device) if Path(options.device).is_file() else options.device,
+        "scheduler": options.scheduler,
+        "layout": options.layout,
+        "set": options.set,
+        "file": _absolute(options.file),
+        "read_only": options.read_only,
+        "speed": options.speed,
+        "record": _absolute(options.record),
+    }
+    name = Path(options.device).stem
+    wanted = supervisor.Wanted(
+        directory=directory,
+        name="".join(c if c.isalnum() or c in "-_." else "_" for c in name),
+        file_system=None if options.fs == "none" else options.fs,
+        make=options.mkfs,
+        options=options.options,
+        serve=served,
+    )
+    del device  # what is wrong with it has been said
+    if not options.foreground:
+        _say(supervisor.background(wanted), options)
+        return
+    document = supervisor.Supervisor(wanted).run(lambda made: _say(made, options))
+    if document is not None:
+        _say_closing([document], options)
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else str(Path(path).absolute())
+
+
+def _directory(options: argparse.Namespace) -> str | None:
+    """Return where to mount, without links."""
+    from sledsim.emulator.mounting import system  # noqa: PLC0415
+    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
+
+    said: str | None = options.directory
+    if options.fs == "none":
+        for given, name in (
+            (said, "DIR"),
+            (options.mkfs, "--mkfs"),
+            (options.options, "--options"),
+        ):
+            if given:
+                msg = f"{name}: --fs none gives a block device alone, and mounts nothing"
+                raise SledsimError(msg)
+        return None
+    if said is None:
+        msg = "where? give an empty folder, or --fs none for a block device alone"
+        raise SledsimError(msg)
+    path = os.path.realpath(said)
+    other = State.named(path)
+    if other is not None and other.supervisor.is_alive():
+        msg = f"{said}: is mounted already by sledsim (process {other.supervisor.pid})"
+        raise SledsimError(msg)
+    if other is None and (found := system.mounted_at(path)) is not None:
+        msg = f"{said}: is a mount point already, of {found[0]} on {found[1]}"
+        raise SledsimError(msg)
+    if other is None:  # else it is looked at when what is left there has been undone
+        try:
+            full = any(Path(path).iterdir())
+        except OSError as error:
+            msg = f"{said}: {error.strerror}; give an empty folder"
+            raise SledsimError(msg) from None
+        if full:
+            msg = f"{said}: is not empty: what is in it would be hidden"
+            raise SledsimError(msg)
+    return path
+
+
+def _say(made: dict[str, Any], options: argparse.Namespace) -> None:
+    if options.json:
+        print_json(made)
+        return
+    what = f"{made['device']}, {size(made['bytes'])}"
+    if made["directory"] is None:
+        print(f"{what}: {made['loop']}")
+    else:
+        new = "a new " if made["made"] else ""
+        mode = f" ({made['options']})" if made["options"] else ""
+        print(f"{what}: {new}{made['file_system']}{mode} on {made['directory']}")
+        print(f"  loop  {made['loop']}, direct I/O")
+    print(f"  fuse  {made['fuse']}")
+    if made["file"]:
+        print(f"  file  {made['file']}")
+    if options.foreground:
+        print("Ctrl-C ends it", flush=True)
+    else:
+        print(f"sledsim umount {made['directory'] or made['loop']} ends it", flush=True)
+
+
+def _say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    for document in documents:
+        if options.json:
+            print_json(document)
+        else:
+            print("\n".join(closing(document)))
+
+
+def _umount(options: argparse.Namespace) -> None:
+    _need_root("umount")
+    documents = []
+    try:
+        for state in list(_wanted(options)):
+            document = _end(state, options)
+            if document is not None:
+                documents.append(document)
+    finally:
+        _say_closing(documents, options)
+
+
+def _wanted(options: argparse.Namespace) -> Iterator[State]:
+    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
+
+    if options.all == bool(options.mounts):
+        msg = "give what to unmount, or --all"
+        raise SledsimError(msg)
+    if options.all:
+        found = list(State.all())
+    else:
+        found = []
+        for name in options.mounts:
+            state = State.named(name)
+            if state is None:
+                there = ", ".join(each.name for each in State.all()) or "nothing"
+                msg = f"{name}: sledsim has not mounted that; mounted: {there}"
+                raise SledsimError(msg)
+            found.append(state)
+    for state in found:
+        if not options.stale or not state.supervisor.is_alive():
+            yield state
+
+
+def _end(state: State, options: argparse.Namespace) -> dict[str, Any] | None:
+    """End one; return what its server did."""
+    from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415
+
+    said = sys.stderr if options.json else sys.stdout
+    if not state.supervisor.is_alive():
+        supervisor.clean(state)
+        print(f"{state.name}: cleaned up: its supervisor was gone", file=said)
+        return None
+    _refuse_if_busy(state)
+    state.closing.touch()
+    try:
+        if state.directory is None:
+            state.supervisor.signal(15)
+        else:
+            system.run("sync", "--file-system", state.directory)
+            try:
+                system.unmount(state.directory, lazily=options.lazy)
+            except SledsimError as error:
+                users = ", ".join(system.users(state.directory))
+                why = f"is in use by {users}" if users else f"is not unmounted: {error}"
+                msg = f"{state.name}: {why}; end that, or give --lazy"
+                raise SledsimError(msg) from None
+        end = time.monotonic() + (_LAZY_S if options.lazy else _PATIENCE_S)
+        while state.supervisor.is_alive() and time.monotonic() < end:
+            time.sleep(0.02)
+        if state.supervisor.is_alive():
+            if not options.lazy:
+                msg = f"{state.name}: is unmounted, but its server has not ended yet"
+                raise SledsimError(msg)
+            print(f"{state.name}: unmounted; the server ends with the last user", file=said)
+            return None
+        document: dict[str, Any] | None = json.loads(state.closing.read_bytes() or "null")
+        return document
+    finally:
+        state.closing.unlink(missing_ok=True)
+
+
+def _refuse_if_busy(state: State) -> None:
+    """Refuse a block device that something is mounted from, or a mount with another over it."""
+    from sledsim.emulator.mounting import system  # noqa: PLC0415
+
+    if state.directory is None:
+        points = [point for point, _, source in system.mounts() if source == state.loop]
+        if points:
+            msg = f"{state.name}: is in use: mounted on {', '.join(points)}"
+            raise SledsimError(msg)
+    else:
+        kind, source = system.mounted_at(state.directory) or (None, state.loop)
+        if source != state.loop:
+            msg = f"{state.name}: something else is mounted over it: {kind} on {source}"
+            raise SledsimError(msg)

@@ -1,0 +1,160 @@
+"""What is mounted, written down where everybody finds it: ``/run/sledsim/mount-*.json``."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RUN = Path("/run/sledsim")
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process; its start tells it from a later one with the same number."""
+
+    pid: int
+    start: int
+    """In clock ticks since the machine started."""
+
+    @classmethod
+    def of(cls, pid: int) -> Self:
+        """Return the one that has that number now.
+
+        Raises
+        ------
+        ProcessLookupError
+            If none has.
+        """
+        try:
+            about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            raise ProcessLookupError from None
+        # The name in parentheses may contain anything. State is the first field after it.
+        fields = about.rpartition(")")[2].split()
+        if fields[0] in "ZX":  # ended, and its parent has not looked yet
+            raise ProcessLookupError
+        return cls(pid, int(fields[19]))
+
+    def is_alive(self) -> bool:
+        """Tell whether it still runs."""
+        try:
+            return Process.of(self.pid) == self
+        except ProcessLookupError:
+            return False
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.is_alive():
+            os.kill(self.pid, number)
+
+
+@dataclass
+class State:
+    """What one ``sledsim mount`` has made."""
+
+    key: str
+    """Names its files in `RUN`."""
+    directory: str | None
+    """Where the file system is; ``None`` for a block device alone."""
+    supervisor: Process
+    server: Process | None = None
+    loop: str | None = None
+    """The loop device, as in ``/dev/loop0``."""
+    number: str | None = None
+    """Major and minor number of the FUSE file system, as in ``0:39``."""
+
+    @staticmethod
+    def key_of(directory: str | None) -> str:
+        """Return the key of what is mounted on a directory; one of its own without one."""
+        if directory is None:
+            return f"mount-{secrets.token_hex(8)}"
+        return f"mount-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]}"
+
+    @property
+    def point(self) -> Path:
+        """The FUSE mount point."""
+        return RUN / self.key
+
+    @property
+    def closing(self) -> Path:
+        """Where the supervisor leaves its last words, if somebody has made that file."""
+        return RUN / f"{self.key}.closing"
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        return self.directory or self.loop or self.key
+
+    @property
+    def _path(self) -> Path:
+        return RUN / f"{self.key}.json"
+
+    def save(self, *, new: bool = False) -> None:
+        """Write it down.
+
+        Raises
+        ------
+        FileExistsError
+            If it is to be new and there is one.
+        """
+        RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self._path.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(dataclasses.asdict(self)), encoding="utf-8")
+        try:
+            if new:
+                os.link(draft, self._path)
+            else:
+                draft.replace(self._path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Forget it."""
+        self._path.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what was written down.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing.
+        SledsimError
+            If it cannot be understood.
+        """
+        try:
+            said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            for name in ("supervisor", "server"):
+                said[name] = said[name] and Process(**said[name])
+            return cls(**said)
+        except (ValueError, KeyError, TypeError) as error:
+            msg = f"{path}: not written by this version of sledsim ({error})"
+            raise SledsimError(msg) from None
+
+    @classmethod
+    def all(cls) -> Iterator[Self]:
+        """Find all that is written down."""
+        for path in sorted(RUN.glob("mount-*.json")):
+            try:
+                yield cls.load(path)
+            except FileNotFoundError:
+                continue
+
+    @classmethod
+    def named(cls, name: str) -> Self | None:
+        """Find what a user calls by the path of its directory or loop device."""
+        path = os.path.realpath(name)
+        found = (state for state in cls.all() if path in (state.directory, state.loop))
+        return next(found, None)

@@ -1,0 +1,193 @@
+"""What mounting needs of the system: util-linux, makers of file systems, ``/proc`` and ``/sys``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK = 512
+
+MAKERS = {
+    # Everything is made now: nothing that the kernel does later disturbs a measurement.
+    "ext4": ["mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"],
+    "xfs": ["mkfs.xfs", "-q", "-f", "-K"],
+    "btrfs": ["mkfs.btrfs", "-q", "-f", "-K"],
+}
+"""How each file system is made."""
+
+PACKAGES = {
+    "blkid": "util-linux",
+    "losetup": "mount",
+    "mkfs.btrfs": "btrfs-progs",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mount": "mount",
+    "sync": "coreutils",
+    "umount": "mount",
+}
+"""Where each program is from, as Debian calls it."""
+
+LEAST_BYTES = {"ext4": 2 << 20, "xfs": 300 << 20, "btrfs": 109 << 20}
+"""The smallest devices that the makers accept."""
+
+
+class FailedError(SledsimError):
+    """A program of the system did not do what it was asked."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def need(program: str) -> None:
+    """See that a program is there.
+
+    Raises
+    ------
+    SledsimError
+        If it is not; names its package.
+    """
+    if shutil.which(program) is None:
+        msg = f"{program} is missing: install the package {PACKAGES[program]}"
+        raise SledsimError(msg)
+
+
+def run(*command: str) -> str:
+    """Run a program and return what it printed.
+
+    Raises
+    ------
+    FailedError
+        If it fails; the message is what it said.
+    """
+    need(command[0])
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+        if not said.startswith(command[0]):
+            said = f"{command[0]}: {said}"
+        raise FailedError(said, done.returncode)
+    return done.stdout
+
+
+def mounts() -> Iterator[tuple[str, str, str]]:
+    """Yield mount point, type and source of each file system, as they were mounted."""
+    for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
+        fields = line.split()
+        kind, source = fields[fields.index(b"-", 6) + 1 :][:2]
+        point = fields[4].decode("unicode_escape").encode("latin-1")
+        yield os.fsdecode(point), kind.decode(), os.fsdecode(source)
+
+
+def mounted_at(point: str) -> tuple[str, str] | None:
+    """Return type and source of what lies uppermost at a place without links."""
+    found = [(kind, source) for where, kind, source in mounts() if where == point]
+    return found[-1] if found else None
+
+
+def attach(file: Path, *, read_only: bool) -> str:
+    """Make a loop device of a file, without the page cache in between.
+
+    Raises
+    ------
+    SledsimError
+        If there is none free, or not without the page cache.
+    """
+    options = ["--find", "--show", "--direct-io=on", f"--sector-size={BLOCK}"]
+    try:
+        loop = run("losetup", *options, *(["--read-only"] if read_only else []), str(file)).strip()
+    except FailedError as error:
+        msg = f"no loop device: {error} (modprobe loop; a container must be given /dev/loop*)"
+        raise SledsimError(msg) from None
+    direct = Path("/sys/block", Path(loop).name, "loop", "dio").read_text(encoding="ascii")
+    if direct.strip() != "1":
+        detach(loop)
+        msg = f"{loop}: this kernel gives no direct I/O, and its page cache would hide the device"
+        raise SledsimError(msg)
+    return loop
+
+
+def detach(loop: str) -> None:
+    """Ask that a loop device be let go; that happens when its last user has gone."""
+    try:
+        run("losetup", "--detach", loop)
+    except FailedError:
+        if is_attached(loop):
+            raise
+
+
+def is_attached(loop: str) -> bool:
+    """Whether a loop device has a file."""
+    return Path("/sys/block", Path(loop).name, "loop", "backing_file").exists()
+
+
+def loops_on(number: str | None, folder: Path) -> Iterator[str]:
+    """Find the loop devices on files of a file system, or in a folder."""
+    said = run("losetup", "--json", "--output", "NAME,BACK-FILE,BACK-MAJ:MIN")
+    for each in json.loads(said or '{"loopdevices": []}')["loopdevices"]:
+        # Of a file whose server is gone no number is known.
+        there = (each["back-maj:min"] or "").strip()
+        if (there and there == number) or (each["back-file"] or "").startswith(f"{folder}/"):
+            yield each["name"]
+
+
+def contents(device: str) -> str | None:
+    """Tell what lies on a device: a file system, a partition table; ``None`` if nothing known."""
+    try:
+        said = run("blkid", "--probe", "--output", "export", device)
+    except FailedError as error:
+        if error.code == 2:  # nothing found
+            return None
+        if error.code == 8:
+            return "several things at once"
+        raise
+    facts = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+    if "TYPE" in facts:
+        return facts["TYPE"]
+    return f"a {facts['PTTYPE']} partition table" if "PTTYPE" in facts else None
+
+
+def unmount(point: str, *, lazily: bool = False) -> None:
+    """Unmount what lies uppermost at a place.
+
+    Raises
+    ------
+    FailedError
+        If it is in use and not to be unmounted lazily.
+    """
+    run("umount", *(["--lazy"] if lazily else []), "--no-canonicalize", point)
+
+
+def users(point: str) -> list[str]:
+    """Name the processes that keep a mount busy: open files, mappings, current directories."""
+    number = os.stat(point).st_dev  # noqa: PTH116
+    found = []
+    for process in sorted(Path("/proc").glob("[0-9]*"), key=lambda path: int(path.name)):
+        links = [process / name for name in ("cwd", "root", "exe")]
+        try:
+            links += list((process / "fd").iterdir())
+            links += list((process / "map_files").iterdir())
+            name = (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            continue  # it has ended
+        if any(_is_on(link, number) for link in links):
+            found.append(f"{name} ({process.name})")
+    return found
+
+
+def _is_on(link: Path, number: int) -> bool:
+    try:
+        return link.stat().st_dev == number
+    except OSError:
+        return False

@@ -1,0 +1,158 @@
+"""Served devices as files, from Python: mappings, users without rights, servers that die."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _may_mount() -> bool:
+    if sys.platform != "linux" or not Path("/dev/fuse").exists() or os.geteuid() != 0:
+        return False
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    rights = next(line for line in status.splitlines() if line.startswith("CapEff:"))
+    return bool(int(rights.split()[1], 16) & 1 << 21)
+
+
+pytestmark = pytest.mark.skipif(not _may_mount(), reason="FUSE needs Linux, /dev/fuse and root")
+
+
+@pytest.fixture
+def point(tmp_path: Path) -> Iterator[Path]:
+    point = tmp_path / "devices"
+    point.mkdir()
+    yield point
+    assert str(point) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
+
+
+def test_it_is_a_file(point: Path) -> None:
+    memory = ss.device("memory")
+    with ss.serve([memory, ss.Export(device="g2", read_only=True)], fuse=point) as server:
+        assert sorted(os.listdir(point)) == ["g2", "memory"]  # noqa: PTH208
+        file = point / "memory"
+        assert file.stat().st_size == memory.blocks * 512
+        with file.open("r+b", buffering=0) as device:
+            assert device.write(b"sledsim") == 7
+            device.seek(0)
+            assert device.read(9) == b"sledsim\0\0"
+            # Pages that are shared would be written without the device: refused. Private ones work.
+            with pytest.raises(OSError) as refused:  # noqa: PT011 (the number says it)
+                mmap.mmap(device.fileno(), 4096)
+            assert refused.value.errno == errno.ENODEV
+            with mmap.mmap(device.fileno(), 4096, mmap.MAP_PRIVATE) as pages:
+                assert pages[:7] == b"sledsim"
+        with pytest.raises(OSError, match="Read-only file system"):
+            (point / "g2").open("r+b")
+        assert server.is_alive
+        subprocess.run(["umount", str(point)], check=True)
+        assert not server.is_alive
+
+
+def test_a_file_as_the_mount_point(tmp_path: Path) -> None:
+    point = tmp_path / "disk"
+    point.touch()
+    with ss.serve("g2", fuse=point):
+        assert point.stat().st_size == ss.device("g2").blocks * 512
+        data = os.urandom(10_000)
+        with point.open("r+b") as file:
+            file.seek(12_345)
+            file.write(data)
+        with point.open("rb") as file:
+            file.seek(12_345)
+            assert file.read(10_000) == data
+    assert point.stat().st_size == 0
+
+
+SCRIPT = """
+import os, sys
+import sledsim as ss
+point = sys.argv[1]
+assert os.geteuid() == 65534
+server = ss.serve("memory", fuse=point)
+with open(f"{point}/memory", "r+b", buffering=0) as file:
+    file.write(b"mine")
+    print(os.stat(f"{point}/memory").st_uid, flush=True)
+    sys.stdin.readline()
+    server.stop()  # while it is open
+    try:
+        file.write(b"no more")
+    except OSError as error:
+        print(error.errno)
+with open("/proc/self/mounts") as mounts:
+    print(point in mounts.read())
+"""
+
+# /dev/fuse is for everybody on most machines; in a name space of its own it is so on all.
+EVERYBODY = """
+mknod -m 666 "$1/fuse" c 10 229 && mount --bind "$1/fuse" /dev/fuse && shift &&
+exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+"""
+
+
+def test_without_root() -> None:
+    """An ordinary user mounts through fusermount3, for himself; busy, it ends all the same."""
+    for program in ("fusermount3", "setpriv", "unshare"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is missing")
+    with tempfile.TemporaryDirectory() as folder:  # pytest's folders are closed to others
+        point = Path(folder) / "mnt"
+        point.mkdir()
+        os.chown(folder, 65534, 65534)
+        os.chown(point, 65534, 65534)
+        become = ["unshare", "--mount", "sh", "-c", EVERYBODY, "sh", folder]
+        ours = subprocess.run(
+            ["setpriv", "--reuid=65534", sys.executable, "-c", "import sledsim"],
+            capture_output=True,
+            check=False,
+        )
+        if ours.returncode != 0:
+            pytest.skip("an ordinary user cannot read this checkout")
+        server = subprocess.Popen(
+            [*become, sys.executable, "-c", SCRIPT, str(point)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert server.stdout is not None
+        first = server.stdout.readline()
+        # Not even root looks at what a user mounts.
+        with pytest.raises(PermissionError):
+            Path(f"/proc/{server.pid}/root/{point}/memory").stat()
+        out, errors = server.communicate("\n", timeout=20)
+        assert (first, errors) == ("65534\n", "")
+        error, is_mounted = out.split()
+        assert int(error) in {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}
+        assert is_mounted == "False"
+
+
+def test_a_killed_server_is_replaced(point: Path) -> None:
+    command = [sys.executable, "-m", "sledsim", "serve", "--device=g2", f"--fuse={point}"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    for line in server.stdout:
+        if line.startswith("Ctrl-C"):
+            break
+    with (point / "g2").open("rb", buffering=0) as file:
+        server.kill()
+        server.communicate()
+        with pytest.raises(OSError) as gone:  # noqa: PT011
+            file.read(512)
+        assert gone.value.errno in {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}
+    with pytest.raises(OSError, match="Transport endpoint is not connected"):
+        os.listdir(point)  # noqa: PTH208
+    with ss.serve("g2", fuse=point):
+        assert (point / "g2").exists()

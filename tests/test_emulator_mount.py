@@ -1,0 +1,509 @@
+"""File systems on served devices: what they keep, how they end, what is refused; needs root."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CAP_SYS_ADMIN = 1 << 21
+
+
+def _may_mount() -> bool:
+    if sys.platform != "linux" or not all(map(os.path.exists, ("/dev/fuse", "/dev/loop-control"))):
+        return False
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    rights = next(line for line in status.splitlines() if line.startswith("CapEff:"))
+    return bool(int(rights.split()[1], 16) & CAP_SYS_ADMIN) and os.geteuid() == 0
+
+
+needs_root = pytest.mark.skipif(
+    not _may_mount(), reason="mounting needs root, /dev/fuse and loop devices"
+)
+
+DEVICE = """\
+title = "A memory of half a GiB"
+kind = "memory"
+blocks = 1_048_576
+latency_ms = 0.02
+ms_per_block = 0.0001
+"""
+RUN = Path("/run/sledsim")
+CHECKS = {"ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"], "btrfs": ["btrfs", "check"]}
+
+
+def mounts() -> str:
+    return Path("/proc/self/mounts").read_text(encoding="utf-8")
+
+
+def eventually(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait until it is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.02)
+
+
+class Place:
+    """A folder to mount on, a device, and a backing file."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.directory = folder / "mnt with a blank"
+        self.directory.mkdir()
+        self.device = folder / "half.toml"
+        self.device.write_text(DEVICE, encoding="utf-8")
+        self.file = folder / "disk.img"
+        self._capsys = capsys
+
+    def mount(self, *options: str, file: bool = True) -> dict[str, Any]:
+        backing = [f"--file={self.file}"] if file else []
+        device = [f"--device={self.device}"] if "--device" not in " ".join(options) else []
+        words = ["mount", "--json", *device, *backing, *options]
+        code = main([*words, str(self.directory)] if "--fs=none" not in options else words)
+        out, errors = self._capsys.readouterr()
+        assert code == 0, errors
+        made: dict[str, Any] = json.loads(out)
+        return made
+
+    def umount(self, *options: str) -> dict[str, Any] | None:
+        code = main(["umount", "--json", *(options or (str(self.directory),))])
+        out, errors = self._capsys.readouterr()
+        assert code == 0, errors
+        document: dict[str, Any] | None = json.loads(out) if out else None
+        return document
+
+    def refused(self, *words: str) -> str:
+        """Return the message of a command that is refused."""
+        assert main(list(words)) == 2
+        out, errors = self._capsys.readouterr()
+        assert out == ""
+        assert errors.count("\n") == 1
+        return errors
+
+    @property
+    def is_mounted(self) -> bool:
+        return str(self.directory).replace(" ", "\\040") in mounts()
+
+    def check(self, kind: str) -> None:
+        """See that the file system in the backing file is sound, as its own checker has it."""
+        command = [*CHECKS[kind], str(self.file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def traces() -> set[str]:
+    """Find what may be left behind: files, loop devices, mounts."""
+    loops = subprocess.run(
+        ["losetup", "--noheadings", "--output=NAME,BACK-FILE"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    ours = {line for line in loops.splitlines() if str(RUN) in line or "disk.img" in line}
+    ours |= {line for line in mounts().splitlines() if str(RUN) in line}
+    return ours | ({str(path) for path in RUN.iterdir()} if RUN.exists() else set())
+
+
+@pytest.fixture
+def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Place]:
+    """Nothing is left behind; what a failed test leaves is removed."""
+    before = traces()
+    place = Place(tmp_path, capsys)
+    yield place
+    try:
+        eventually(lambda: traces() <= before, 5.0)
+        assert not place.is_mounted
+    finally:
+        left = {*Path("/run/sledsim").glob("mount-*.json")} if traces() - before else set()
+        for path in left:
+            state = json.loads(path.read_bytes())
+            if state["directory"] == str(place.directory) or state["directory"] is None:
+                pid = state["supervisor"]["pid"]
+                if pid != os.getpid():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                main(["umount", state["directory"] or state["loop"]])
+
+
+def plant(folder: Path, seed: int) -> dict[str, str]:
+    """Write a tree of files; return their digests."""
+    rng = random.Random(seed)
+    digests = {}
+    for n in range(60):
+        path = folder / f"d{n % 7}" / f"f{n}"
+        path.parent.mkdir(exist_ok=True)
+        data = rng.randbytes(rng.choice([0, 1, 100, 4096, 70_000, 1_000_000]))
+        path.write_bytes(data)
+        digests[str(path.relative_to(folder))] = hashlib.sha256(data).hexdigest()
+    return digests
+
+
+def found(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("f*")
+        if path.is_file() and path.name != "fio"
+    }
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_file_system_keeps_what_is_written(place: Place, kind: str) -> None:
+    """Trees come back from the backing file, fio verifies its own, and the checkers agree."""
+    if shutil.which(f"mkfs.{kind}") is None:
+        pytest.skip(f"mkfs.{kind} is missing")
+    made = place.mount(f"--fs={kind}")
+    assert (made["file_system"], made["made"]) == (kind, True)
+    assert os.path.ismount(place.directory)
+    loop = Path("/sys/block", Path(made["loop"]).name)
+    assert (loop / "loop/dio").read_text(encoding="ascii").strip() == "1"
+    assert (loop / "queue/logical_block_size").read_text(encoding="ascii").strip() == "512"
+    written = plant(place.directory, 1)
+    if shutil.which("fio"):
+        command = ["fio", "--name=v", f"--filename={place.directory}/fio", "--size=8m"]
+        command += ["--rw=randwrite", "--bs=4k", "--direct=1", "--ioengine=libaio", "--iodepth=16"]
+        command += ["--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0"]
+        subprocess.run(command, check=True, timeout=60)
+    document = place.umount()
+    assert document is not None
+    (export,) = document["exports"]
+    assert export["name"] == "half"
+    assert export["summary"]["writes"] > 60
+    assert export["summary"]["flushes"] > 0
+    assert export["summary"]["errors"] == 0
+    assert not place.is_mounted
+    place.check(kind)
+    made = place.mount()
+    assert (made["file_system"], made["made"]) == (kind, False)
+    assert found(place.directory) == written
+    place.umount()
+    place.check(kind)
+
+
+@needs_root
+def test_it_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.toml"
+    slow.write_text(DEVICE.replace("0.02", "20.0"), encoding="utf-8")
+    place.mount(f"--device={slow}", "--speed=1000", "--fs=ext4")
+    place.umount()
+    place.mount(f"--device={slow}")
+    begun = time.monotonic()
+    (place.directory / "x").write_bytes(b"x")
+    descriptor = os.open(place.directory / "x", os.O_RDONLY)
+    os.fsync(descriptor)  # the data, the journal, its commit
+    os.close(descriptor)
+    assert time.monotonic() - begun >= 0.06
+    place.umount()
+
+
+def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, str]:
+    """Write and sync files until the server ends; return what was promised.
+
+    The journal is elsewhere: a name and a digest are in it once the file and its folder are synced.
+    """
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(place.directory), str(journal)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    fio = None
+    if shutil.which("fio"):
+        (place.directory / "fio").write_bytes(bytes(16 << 20))
+        os.sync()
+        command = ["fio", "--name=load", "--filename=fio", "--size=16m"]
+        command += ["--rw=randrw", "--bs=4k", "--ioengine=psync", "--numjobs=4", "--direct=1"]
+        fio = subprocess.Popen(
+            [*command, "--thread", "--time_based", "--runtime=60"],
+            cwd=place.directory,  # it opens its file again and again
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        eventually(lambda: journal.exists() and journal.read_text("utf-8").count("\n") >= 15)
+        stop()
+        writer.wait(timeout=30)
+        if fio is not None:
+            fio.wait(timeout=30)  # an error, and no hang
+            assert fio.returncode != 0
+    finally:
+        for process in (writer, fio):
+            if process is not None:
+                process.kill()
+                process.wait()
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    return dict(line.split() for line in lines if line.endswith("."))
+
+
+WRITER = """
+import hashlib, itertools, os, sys
+os.chdir(sys.argv[1])  # what lies below the mount is never seen from here
+with open(sys.argv[2], "w") as promised:
+    for n in itertools.count():
+        data = os.urandom(1000 + n * 37)
+        file = os.open(f"f{n}", os.O_WRONLY | os.O_CREAT)
+        os.write(file, data)
+        os.fsync(file)
+        os.close(file)
+        folder = os.open(".", os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+        promised.write(f"f{n} {hashlib.sha256(data).hexdigest()}.\\n")
+        promised.flush()
+"""
+
+
+def promised_is_there(place: Place, promised: dict[str, str], kind: str) -> None:
+    """Mount again, which recovers the journal: what was synced is there, and all is sound."""
+    assert len(promised) >= 15
+    place.mount()
+    there = found(place.directory)
+    for name, digest in promised.items():
+        assert there.get(name, "") + "." == digest, name
+    place.umount()
+    place.check(kind)
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["ext4", "xfs"])
+def test_a_killed_server_keeps_what_was_synced(place: Place, tmp_path: Path, kind: str) -> None:
+    made = place.mount(f"--fs={kind}")
+    kill = lambda: os.kill(made["server"], signal.SIGKILL)  # noqa: E731
+    promised = kept_by(tmp_path / "journal", kill, place)
+    eventually(lambda: not place.is_mounted)
+    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    promised_is_there(place, promised, kind)
+
+
+@needs_root
+@pytest.mark.parametrize("who", ["supervisor", "server"])
+def test_sigterm_under_load(place: Place, tmp_path: Path, who: str) -> None:
+    made = place.mount("--fs=ext4")
+    term = lambda: os.kill(made[who], signal.SIGTERM)  # noqa: E731
+    promised = kept_by(tmp_path / "journal", term, place)
+    eventually(lambda: not place.is_mounted)
+    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    promised_is_there(place, promised, "ext4")
+
+
+@needs_root
+@pytest.mark.parametrize("who", ["supervisor", "server"])
+def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
+    """Not even what was never synced: the file system is unmounted before the server ends."""
+    made = place.mount("--fs=ext4")
+    written = plant(place.directory, 2)
+    os.kill(made[who], signal.SIGTERM)
+    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    place.check("ext4")
+    place.mount()
+    assert found(place.directory) == written
+    place.umount()
+
+
+@needs_root
+def test_somebody_else_unmounts(place: Place) -> None:
+    made = place.mount("--fs=ext4")
+    written = plant(place.directory, 3)
+    subprocess.run(["umount", str(place.directory)], check=True)
+    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    with pytest.raises(ProcessLookupError):
+        os.kill(made["server"], 0)
+    place.check("ext4")
+    place.mount()
+    assert found(place.directory) == written
+    place.umount()
+
+
+@needs_root
+def test_a_busy_file_system(place: Place) -> None:
+    """It is refused, with who uses it; unmounted lazily, the last user may finish."""
+    made = place.mount("--fs=ext4")
+    path = place.directory / "open"
+    with path.open("wb", buffering=0) as file:
+        file.write(b"1")
+        message = place.refused("umount", str(place.directory))
+        assert "is in use by" in message
+        assert f"({os.getpid()})" in message
+        assert "--lazy" in message
+        assert place.is_mounted
+        assert main(["umount", "--lazy", str(place.directory)]) == 0
+        assert not place.is_mounted
+        file.write(b"2")
+        os.fsync(file.fileno())
+        assert Path(made["fuse"]).exists()
+    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    place._capsys.readouterr()
+    place.check("ext4")
+    place.mount()
+    assert path.read_bytes() == b"12"
+    place.umount()
+
+
+@needs_root
+@pytest.mark.parametrize("how", ["umount", "umount --all --stale", "mount", "server, umount"])
+def test_what_a_killed_supervisor_leaves_is_cleaned_up(place: Place, how: str) -> None:
+    made = place.mount("--fs=ext4")
+    written = plant(place.directory, 4)
+    os.kill(made["supervisor"], signal.SIGKILL)
+    time.sleep(0.5)
+    assert place.is_mounted  # the server goes on
+    assert found(place.directory) == written
+    if how.startswith("server"):
+        os.sync()
+        os.kill(made["server"], signal.SIGKILL)
+    if how == "mount":
+        again = place.mount()
+        assert again["made"] is False
+        assert again["server"] != made["server"]
+    else:
+        place.umount(*(["--all", "--stale"] if "--all" in how else []))
+        assert not place.is_mounted
+        assert not Path(made["fuse"]).parent.exists()
+        place.mount()
+    assert found(place.directory) == written
+    place.umount()
+    place.check("ext4")
+
+
+@needs_root
+def test_a_reused_process_number_is_not_taken_for_the_supervisor(place: Place) -> None:
+    made = place.mount("--fs=ext4")
+    os.kill(made["supervisor"], signal.SIGKILL)
+    (path,) = [p for p in RUN.glob("mount-*.json") if str(place.directory) in p.read_text("utf-8")]
+    state = json.loads(path.read_bytes())
+    state["supervisor"]["pid"] = os.getpid()  # lives, but was not started then
+    path.write_text(json.dumps(state), encoding="utf-8")
+    place.umount("--all", "--stale")
+    assert not place.is_mounted
+
+
+@needs_root
+def test_a_block_device_alone(place: Place) -> None:
+    made = place.mount("--fs=none")
+    loop = made["loop"]
+    assert made["directory"] is None
+    data = os.urandom(8192)
+    with Path(loop).open("r+b", buffering=0) as device:
+        device.seek(4096)
+        device.write(data)
+        os.fsync(device.fileno())
+    subprocess.run(["mkfs.ext4", "-q", loop, "50m"], check=True)
+    subprocess.run(["mount", loop, str(place.directory)], check=True)
+    assert "mounted on" in place.refused("umount", loop)
+    subprocess.run(["umount", str(place.directory)], check=True)
+    document = place.umount(loop)
+    assert document is not None
+    assert document["exports"][0]["summary"]["requests"] > 0
+    # By hand, too.
+    loop = place.mount("--fs=none")["loop"]
+    subprocess.run(["losetup", "--detach", loop], check=True)
+
+
+@needs_root
+def test_in_the_foreground_ctrl_c_ends_it(place: Place) -> None:
+    words = ["mount", f"--device={place.device}", "--foreground", str(place.directory)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sledsim", *words], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(4)]
+    assert lines[0].strip() == f"{place.device}, 536.9 MB: a new ext4 on {place.directory}"
+    assert lines[-1] == "Ctrl-C ends it\n"
+    assert place.is_mounted
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "late by p50 us" in out
+    assert not place.is_mounted
+
+
+@needs_root
+def test_nothing_is_overwritten_silently(place: Place) -> None:
+    place.mount("--fs=ext4")
+    written = plant(place.directory, 5)
+    place.umount()
+    words = ("mount", f"--device={place.device}", f"--file={place.file}", str(place.directory))
+    assert "holds ext4, not xfs; --mkfs makes a new xfs" in place.refused(*words, "--fs=xfs")
+    made = place.mount("--read-only")
+    assert found(place.directory) == written
+    with pytest.raises(OSError, match="Read-only"):
+        (place.directory / "x").write_bytes(b"x")
+    # One server to a backing file.
+    message = place.refused(*words[:3], "--fs=none")
+    assert "disk.img: is in use by another server" in message
+    assert "is mounted already by sledsim" in place.refused(*words)
+    place.umount()
+    assert made["options"] == "ro"
+    place.mount("--mkfs")
+    assert found(place.directory) == {}
+    place.umount()
+    # Data that are no file system.
+    with place.file.open("r+b") as file:
+        file.truncate(0)
+        file.truncate(536_870_912)
+        file.seek(12345678)
+        file.write(b"precious")
+    assert "no file system that is known; --mkfs overwrites it" in place.refused(*words)
+    assert not place.is_mounted
+
+
+@needs_root
+def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device, directory = f"--device={place.device}", str(place.directory)
+    small = tmp_path / "small.toml"
+    small.write_text(DEVICE.replace("1_048_576", "204_800"), encoding="utf-8")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "x").touch()
+    for words, says in [
+        ([device, str(tmp_path / "none")], "none: No such file or directory; give an empty folder"),
+        ([device, str(small)], "small.toml: Not a directory; give an empty folder"),
+        ([device, str(full)], "full: is not empty"),
+        ([device, "/proc"], "/proc: is a mount point already, of proc"),
+        ([device], "give an empty folder, or --fs none"),
+        ([device, "--fs=none", directory], "DIR: --fs none gives a block device alone"),
+        ([device, "--fs=ntfs", directory], "unknown name 'ntfs'; did you mean 'btrfs'?"),
+        (["--device=g9", directory], "unknown device 'g9'"),
+        ([device, "--speed=0", directory], "speed = 0: must be from"),
+        ([device, "--file=/none/d.img", directory], "/none/d.img: No such file"),
+        ([f"--device={small}", "--fs=xfs", directory], "too few for xfs, which needs 314572800"),
+        ([device, "--options=colour=red", directory], "mount: "),
+        ([device, "--read-only", directory], "none can be made on a read-only device"),
+        (["--device=g2", "--set=rate=5", directory], "must begin with device., scheduler."),
+    ]:
+        assert says in place.refused("mount", *words), words
+        assert not place.is_mounted
+    assert "give what to unmount, or --all" in place.refused("umount")
+    assert "sledsim has not mounted that" in place.refused("umount", directory)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    message = place.refused("mount", device, directory)
+    assert "losetup is missing: install the package mount" in message
+    for name in ("losetup", "blkid", "mount", "umount", "sync"):
+        (tmp_path / name).touch(mode=0o700)
+    message = place.refused("mount", device, "--fs=btrfs", directory)
+    assert "mkfs.btrfs is missing: install the package btrfs-progs" in message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounting needs Linux")
+def test_it_needs_root(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert main(["mount", "--device=g2", str(tmp_path)]) == 2
+    assert "mount needs root; without it `sledsim serve --fuse` gives" in capsys.readouterr().err
+    assert main(["umount", str(tmp_path)]) == 2
+    assert "umount needs root" in capsys.readouterr().err
