@@ -83,6 +83,6 @@ mod tests {
 
     #[test]
     fn the_root_is_mounted() {
-        assert!(super::at(Path::new("/")).unwrap().is_some());
+        assert!(at(Path::new("/")).unwrap().is_some());
     }
 }

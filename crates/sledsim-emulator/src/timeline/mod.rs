@@ -14,6 +14,7 @@ pub use clock::Clock;
 use crate::errno::Errno;
 use rustc_hash::FxBuildHasher;
 use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::parallel::free::Background;
 use sledsim_core::request::Request;
 use sledsim_core::row::{Row, Status};
 use sledsim_core::units::Nanos;
@@ -307,6 +308,7 @@ impl Timeline {
     }
 
     /// A request arrives: its id and arrival are given here. Returns the id.
+    #[must_use]
     pub fn begin(&self, mut request: Request) -> u64 {
         let mut state = self.shared.state();
         let now = self.shared.clock.now().max(state.decided + Nanos(1));
@@ -357,7 +359,7 @@ impl Timeline {
     #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
         let state = self.shared.state();
-        (state.model.background()).map_or_else(Vec::new, |tasks| tasks.facts())
+        (state.model.background()).map_or_else(Vec::new, Background::facts)
     }
 
     /// Waits until nothing is under way, at most `grace`; whether that is so.
