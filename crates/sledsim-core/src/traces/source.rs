@@ -301,7 +301,7 @@ impl Records {
 }
 
 /// A trace being replayed, a record read ahead (with `sort_ms`, those within
-/// its window; with `think = "recorded"`, those that [`Paced`] says).
+/// its window; with `think = "recorded"`, those that `Paced` says).
 ///
 /// The stream of a request is its device in the trace.
 pub struct TraceSource {

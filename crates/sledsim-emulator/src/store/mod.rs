@@ -44,8 +44,8 @@ pub trait Store: Send + Sync {
     /// Whether [`Store::flush`] has anything to do.
     fn is_durable(&self) -> bool;
 
-    /// From `offset` on, how many of at most `bytes` bytes are alike, and
-    /// whether they are a hole: never written, or given back.
+    /// From `offset` on, how many of at most `bytes` bytes are alike, one at
+    /// least, and whether they are a hole: never written, or given back.
     ///
     /// # Errors
     /// What the system says.

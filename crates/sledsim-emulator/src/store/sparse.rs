@@ -144,7 +144,8 @@ impl Store for Sparse {
         if data > offset {
             return Ok((data.min(end) - offset, true));
         }
-        let hole = seek(SeekFrom::Hole(offset))?;
+        // It may have become a hole since.
+        let hole = seek(SeekFrom::Hole(offset))?.max(offset + 1);
         Ok((hole.min(end) - offset, false))
     }
 

@@ -287,7 +287,7 @@ def take_off(state: State, *, works: bool) -> None:
                 with contextlib.suppress(SledsimError):
                     _unmount(point, works=works)
     with contextlib.suppress(SledsimError):
-        for loop in list(system.loops_on(state.number, state.point)):
+        for loop in list(system.loops_on(state.number, state.point, state.loop)):
             with contextlib.suppress(SledsimError):
                 system.detach(loop)
 

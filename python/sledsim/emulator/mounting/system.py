@@ -132,13 +132,14 @@ def is_attached(loop: str) -> bool:
     return Path("/sys/block", Path(loop).name, "loop", "backing_file").exists()
 
 
-def loops_on(number: str | None, folder: Path) -> Iterator[str]:
-    """Find the loop devices on files of a file system, or in a folder."""
+def loops_on(number: str | None, folder: Path, dead: str | None) -> Iterator[str]:
+    """Find the loop devices on files of a file system, or in a folder; and one if it is dead."""
     said = run("losetup", "--json", "--output", "NAME,BACK-FILE,BACK-MAJ:MIN")
     for each in json.loads(said or '{"loopdevices": []}')["loopdevices"]:
-        # Of a file whose server is gone no number is known.
+        # Of a file whose server is gone no number is known, once unmounted not even where it was.
         there = (each["back-maj:min"] or "").strip()
-        if (there and there == number) or (each["back-file"] or "").startswith(f"{folder}/"):
+        ours = there == number if there else each["name"] == dead
+        if ours or (each["back-file"] or "").startswith(f"{folder}/"):
             yield each["name"]
 
 

@@ -1,0 +1,205 @@
+//! What an export does with the store: what is durable when, and what fails.
+
+use sledsim_core::devices::Device;
+use sledsim_core::schedulers::Choice;
+use sledsim_emulator::errno::Errno;
+use sledsim_emulator::export::{Command, Export, What};
+use sledsim_emulator::log::Log;
+use sledsim_emulator::store::{Sparse, Store};
+use sledsim_emulator::timeline::{Answer, Reply, Timeline};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// A medium that tells how often it was flushed.
+#[derive(Default)]
+struct Medium {
+    flushes: AtomicU64,
+    slow: AtomicBool,
+    broken: AtomicBool,
+}
+
+struct Watched(Sparse, Arc<Medium>);
+
+impl Store for Watched {
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if self.1.broken.load(SeqCst) {
+            return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+        }
+        self.0.read(offset, buffer)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        if self.1.broken.load(SeqCst) {
+            return Err(io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error()));
+        }
+        self.0.write(offset, data)
+    }
+
+    fn zero(&self, offset: u64, bytes: u64, unmap: bool) -> io::Result<()> {
+        self.0.zero(offset, bytes, unmap)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        if self.1.slow.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        if self.1.broken.load(SeqCst) {
+            return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+        }
+        self.1.flushes.fetch_add(1, SeqCst);
+        Ok(())
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)> {
+        self.0.extent(offset, bytes)
+    }
+
+    fn allocated(&self) -> u64 {
+        self.0.allocated()
+    }
+}
+
+/// Sends the answer on, with how often the medium had been flushed by then.
+struct Told(Sender<(Answer, u64)>, Arc<Medium>);
+
+impl Reply for Told {
+    fn send(self: Box<Self>, answer: Answer) {
+        let _ = self.0.send((answer, self.1.flushes.load(SeqCst)));
+    }
+}
+
+struct Bench {
+    export: Export,
+    medium: Arc<Medium>,
+    told: Sender<(Answer, u64)>,
+    answers: Receiver<(Answer, u64)>,
+    _scribe: sledsim_emulator::log::Scribe,
+}
+
+impl Bench {
+    fn new(read_only: bool) -> Self {
+        let device = Device::resolve("memory", &[]).unwrap();
+        let (model, _) = device.build_with(&Choice::default()).unwrap();
+        let medium = Arc::new(Medium::default());
+        let bytes = model.blocks() * 512;
+        let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
+        let (log, scribe) = Log::start(1.0, None).unwrap();
+        let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
+        let export = Export::new("d".into(), read_only, timeline, Box::new(store), log).unwrap();
+        let (told, answers) = channel();
+        Self {
+            export,
+            medium,
+            told,
+            answers,
+            _scribe: scribe,
+        }
+    }
+
+    fn submit(&self, what: What<'_>, offset: u64, fua: bool) {
+        let reply = Box::new(Told(self.told.clone(), Arc::clone(&self.medium)));
+        let command = Command {
+            what,
+            offset,
+            fua,
+            stream: 0,
+        };
+        self.export.submit(command, reply);
+    }
+
+    fn next(&self) -> (Answer, u64) {
+        self.answers.recv_timeout(Duration::from_secs(10)).unwrap()
+    }
+
+    fn ask(&self, what: What<'_>, offset: u64, fua: bool) -> (Answer, u64) {
+        self.submit(what, offset, fua);
+        self.next()
+    }
+}
+
+#[test]
+fn what_must_be_durable_is_when_it_is_answered() {
+    let bench = Bench::new(false);
+    let data = [7; 4096];
+    assert_eq!(bench.ask(What::Write(&data), 0, false), (Ok(vec![]), 0));
+    assert_eq!(bench.ask(What::Read(4096), 0, true), (Ok(data.to_vec()), 0));
+    assert_eq!(bench.ask(What::Write(&data), 4096, true), (Ok(vec![]), 1));
+    assert_eq!(bench.ask(What::Flush, 0, false), (Ok(vec![]), 2));
+    assert_eq!(bench.ask(What::Trim(4096), 0, false), (Ok(vec![]), 2));
+    assert_eq!(bench.ask(What::Trim(4096), 0, true), (Ok(vec![]), 3));
+    let zero = What::Zero {
+        bytes: 512,
+        unmap: false,
+    };
+    assert_eq!(bench.ask(zero, 4096, true), (Ok(vec![]), 4));
+    let (answer, _) = bench.ask(What::Read(8192), 0, false);
+    let mut expected = vec![0; 8192];
+    expected[4608..].fill(7);
+    assert_eq!(answer, Ok(expected));
+}
+
+/// Flushes that come while the medium is at one are served by the next, and
+/// others are not kept waiting.
+#[test]
+fn many_flushes_share_one_and_hold_nobody_up() {
+    let bench = Bench::new(false);
+    bench.medium.slow.store(true, SeqCst);
+    for _ in 0..50 {
+        bench.submit(What::Flush, 0, false);
+    }
+    let (read, flushes) = bench.ask(What::Read(512), 0, false);
+    assert_eq!((read, flushes), (Ok(vec![0; 512]), 0));
+    for _ in 0..50 {
+        assert_eq!(bench.next().0, Ok(vec![]));
+    }
+    let flushes = bench.medium.flushes.load(SeqCst);
+    assert!((1..10).contains(&flushes), "{flushes}");
+}
+
+#[test]
+fn what_fails_is_said() {
+    let bench = Bench::new(false);
+    let all = bench.export.bytes();
+    assert_eq!(
+        bench.ask(What::Read(513), all - 512, false).0,
+        Err(Errno::INVAL)
+    );
+    assert_eq!(
+        bench.ask(What::Read(512), u64::MAX, false).0,
+        Err(Errno::INVAL)
+    );
+    assert_eq!(bench.ask(What::Read(0), all, false).0, Ok(vec![]));
+    bench.medium.broken.store(true, SeqCst);
+    assert_eq!(
+        bench.ask(What::Write(&[1; 512]), 0, false).0,
+        Err(Errno::NOSPC)
+    );
+    assert_eq!(bench.ask(What::Read(512), 0, false).0, Err(Errno::IO));
+    assert_eq!(bench.ask(What::Flush, 0, false).0, Err(Errno::IO));
+    bench.medium.broken.store(false, SeqCst);
+    assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
+    assert_eq!(bench.export.timeline().outstanding(), 0);
+}
+
+#[test]
+fn a_read_only_export_is_only_read() {
+    let bench = Bench::new(true);
+    assert_eq!(
+        bench.ask(What::Write(&[1; 512]), 0, false).0,
+        Err(Errno::ROFS)
+    );
+    assert_eq!(bench.ask(What::Trim(512), 0, false).0, Err(Errno::ROFS));
+    assert_eq!(bench.ask(What::Flush, 0, false).0, Ok(vec![]));
+    assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
+}
