@@ -27,14 +27,15 @@ python3-venv | $(PYTHON) -c "import ensurepip, venv"
 endef
 # Those that only tests need.
 define TEST_PACKAGES
+btrfs-progs | command -v mkfs.btrfs
 chromium | command -v chromium
+e2fsprogs | command -v mkfs.ext4
 fio | fio --enghelp | grep -w nbd
 fuse3 | command -v fusermount3
 libnbd-bin | command -v nbdcopy
 openssl | command -v openssl
 qemu-utils | command -v qemu-io
 xfsprogs | command -v mkfs.xfs
-e2fsprogs | command -v mkfs.ext4
 endef
 
 # Fuzzing needs no nightly compiler: --sanitizer none. Crashes go to fuzz/artifacts.

@@ -115,6 +115,7 @@ def _mount(options: argparse.Namespace) -> None:
         "layout": options.layout,
         "set": options.set,
         "file": _absolute(options.file),
+        "background": options.background,
         "read_only": options.read_only,
         "speed": options.speed,
         "record": _absolute(options.record),
