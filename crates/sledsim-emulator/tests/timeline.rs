@@ -3,6 +3,7 @@
 use sledsim_core::devices::{Device, Override};
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::error::Result;
+use sledsim_core::model::{Answers, Model, Report};
 use sledsim_core::request::{Op, Request};
 use sledsim_core::row::{Row, Status};
 use sledsim_core::schedulers::Choice;
@@ -155,6 +156,95 @@ fn simulation_of_the_same_arrivals_gives_the_same_rows() {
         simulate(&mut source, &mut *model, &mut rows, limits, &mut |_| Ok(())).unwrap();
         rows.0.sort_by_key(|row| row.id);
         assert!(rows.0 == emulated, "{name}");
+    }
+}
+
+/// A model that wants to be woken all the time, and writes down what the engine
+/// would never do to it.
+struct Strict {
+    next: Nanos,
+    every: Nanos,
+    latest: Nanos,
+    wrong: Arc<Mutex<Vec<String>>>,
+}
+
+impl Strict {
+    fn must(&self, holds: bool, what: &str, at: Nanos) {
+        if !holds {
+            let (next, latest) = (self.next, self.latest);
+            let mut wrong = self.wrong.lock().unwrap();
+            wrong.push(format!("{what}: {at}, next {next}, latest {latest}"));
+        }
+    }
+}
+
+impl Model for Strict {
+    fn blocks(&self) -> u64 {
+        1 << 20
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let at = request.arrival;
+        self.must(at > self.latest, "arrives when that has been decided", at);
+        self.must(at <= self.next, "arrives before what was due is done", at);
+        self.latest = at;
+        let mut row = Row::of(&request, 0);
+        row.start = at;
+        row.completion = at + self.every;
+        row.parts.transfer = self.every;
+        answers.done(&row);
+    }
+
+    fn wake(&mut self, now: Nanos, _answers: &mut dyn Answers) {
+        self.must(now == self.next, "woken at another instant", now);
+        self.must(now >= self.latest, "woken before the last arrival", now);
+        self.latest = now;
+        self.next = now + self.every;
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        Some(self.next)
+    }
+
+    fn report(&self, _until: Nanos, _reports: &mut Vec<Report>) {}
+}
+
+/// Whatever the speed: also where thousands of requests come in a nanosecond of
+/// the model, and where thousands of decisions are due in a moment.
+#[test]
+fn the_model_is_called_in_the_order_of_the_engine() {
+    for (speed, every) in [(1e-6, 3), (1.0, 2_000), (1.0, 100_000), (1e4, 50_000_000)] {
+        let wrong = Arc::new(Mutex::new(Vec::new()));
+        let model = Strict {
+            next: Nanos(every),
+            every: Nanos(every),
+            latest: Nanos::ZERO,
+            wrong: Arc::clone(&wrong),
+        };
+        let seen = Arc::new(Seen::default());
+        let timeline = Timeline::start(Box::new(model), speed, seen).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let (told, _answers) = channel();
+                    for n in 0..3_000 {
+                        let id = timeline.begin(request(Op::Read, n, 1, 0));
+                        timeline.finish(id, Box::new(Told(told.clone())), Ok(Vec::new()));
+                        if n % 64 == 0 {
+                            std::thread::sleep(Duration::from_micros(300));
+                        }
+                    }
+                });
+            }
+        });
+        drop(timeline);
+        let wrong = wrong.lock().unwrap();
+        assert!(
+            wrong.is_empty(),
+            "{speed}: {} times, {}",
+            wrong.len(),
+            wrong[0]
+        );
     }
 }
 
