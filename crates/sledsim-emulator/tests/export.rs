@@ -48,7 +48,7 @@ impl Store for Watched {
 
     fn flush(&self) -> io::Result<()> {
         if self.1.slow.load(SeqCst) {
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(Duration::from_millis(300));
         }
         if self.1.broken.load(SeqCst) {
             return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
