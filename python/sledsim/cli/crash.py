@@ -38,11 +38,7 @@ Exit code 1 if anything was lost, invented or brought back.
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "crash", _crash, _ABOUT)
-    parser.add_argument(
-        "--device", metavar="DEVICE", required=True, help="a preset, or the path of a TOML file"
-    )
-    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
-    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    loads.add_device(parser, required=True)
     loads.add_load(parser)
     parser.add_argument(
         "--points", metavar="N", type=int, default=1000, help="how often power fails (1000)"

@@ -40,6 +40,15 @@ def add_load(parser: Parser) -> None:
     add_reading(parser)
 
 
+def add_device(parser: Parser, *, required: bool) -> None:
+    """Take ``--device``, ``--scheduler`` and ``--layout``."""
+    parser.add_argument(
+        "--device", metavar="DEVICE", required=required, help="a preset, or the path of a TOML file"
+    )
+    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {SCHEDULERS}")
+    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {LAYOUTS}")
+
+
 def add_background(parser: Parser) -> None:
     """Take ``--background``."""
     parser.add_argument(

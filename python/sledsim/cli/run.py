@@ -68,9 +68,7 @@ def add(commands: Commands) -> None:
         help="a file with device, scheduler and load, or one that comes with sledsim: "
         + ", ".join(_core.scenarios()),
     )
-    parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
-    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
-    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    loads.add_device(parser, required=False)
     loads.add_background(parser)
     loads.add_load(parser)
     parser.add_argument(

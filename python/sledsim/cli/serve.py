@@ -99,11 +99,7 @@ def add(commands: Commands) -> None:
 
 def add_device(parser: Parser, *, required: bool) -> None:
     """Take the options that say what is emulated."""
-    parser.add_argument(
-        "--device", metavar="DEVICE", required=required, help="a preset, or the path of a TOML file"
-    )
-    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
-    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {loads.LAYOUTS}")
+    loads.add_device(parser, required=required)
     loads.add_background(parser)
     parser.add_argument(
         "--set",
