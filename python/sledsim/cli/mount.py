@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.serve import add_device, chosen, closing
+from sledsim.cli.serve import add_device, closing
 from sledsim.cli.tables import size
+from sledsim.emulator import choice
 
 if TYPE_CHECKING:
     import argparse
@@ -49,8 +48,6 @@ It prints what the server did. What a killed supervisor left behind is cleaned u
 """
 
 _FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "none")
-_PATIENCE_S = 60.0
-_LAZY_S = 0.5
 
 
 def add(commands: Commands) -> None:
@@ -98,7 +95,7 @@ def _need_root(what: str, instead: str = "") -> None:
 def _mount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
 
-    device = chosen(options)
+    choice.chosen(vars(options))  # says what is wrong with it, before anything is made
     directory = _directory(options)
     _need_root("mount", "; without it `sledsim serve --fuse` gives one file")
     for program in ("losetup", "blkid", "mount", "umount", "sync"):
@@ -109,17 +106,11 @@ def _mount(options: argparse.Namespace) -> None:
     if not Path("/dev/loop-control").exists():
         msg = "there are no loop devices: load the module (modprobe loop)"
         raise SledsimError(msg)
-    served = {
-        "device": _absolute(options.device) if Path(options.device).is_file() else options.device,
-        "scheduler": options.scheduler,
-        "layout": options.layout,
-        "set": options.set,
-        "file": _absolute(options.file),
-        "background": options.background,
-        "read_only": options.read_only,
-        "speed": options.speed,
-        "record": _absolute(options.record),
-    }
+    served = {key: getattr(options, key) for key in choice.KEYS}
+    for key in ("file", "record"):
+        served[key] = _absolute(served[key])
+    if Path(options.device).is_file():
+        served["device"] = _absolute(options.device)
     name = Path(options.device).stem
     wanted = supervisor.Wanted(
         directory=directory,
@@ -129,7 +120,6 @@ def _mount(options: argparse.Namespace) -> None:
         options=options.options,
         serve=served,
     )
-    del device  # what is wrong with it has been said
     if not options.foreground:
         _say(supervisor.background(wanted), options)
         return
@@ -211,11 +201,14 @@ def _say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -
 
 
 def _umount(options: argparse.Namespace) -> None:
+    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415 (Linux only)
+
     _need_root("umount")
     documents = []
+    said = sys.stderr if options.json else sys.stdout
     try:
         for state in list(_wanted(options)):
-            document = _end(state, options)
+            document = end(state, lambda line: print(line, file=said), lazily=options.lazy)
             if document is not None:
                 documents.append(document)
     finally:
@@ -242,57 +235,3 @@ def _wanted(options: argparse.Namespace) -> Iterator[State]:
     for state in found:
         if not options.stale or not state.supervisor.is_alive():
             yield state
-
-
-def _end(state: State, options: argparse.Namespace) -> dict[str, Any] | None:
-    """End one; return what its server did."""
-    from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415
-
-    said = sys.stderr if options.json else sys.stdout
-    if not state.supervisor.is_alive():
-        supervisor.clean(state)
-        print(f"{state.name}: cleaned up: its supervisor was gone", file=said)
-        return None
-    _refuse_if_busy(state)
-    state.closing.touch()
-    try:
-        if state.directory is None:
-            state.supervisor.signal(15)
-        else:
-            system.run("sync", "--file-system", state.directory)
-            try:
-                system.unmount(state.directory, lazily=options.lazy)
-            except SledsimError as error:
-                users = ", ".join(system.users(state.directory))
-                why = f"is in use by {users}" if users else f"is not unmounted: {error}"
-                msg = f"{state.name}: {why}; end that, or give --lazy"
-                raise SledsimError(msg) from None
-        end = time.monotonic() + (_LAZY_S if options.lazy else _PATIENCE_S)
-        while state.supervisor.is_alive() and time.monotonic() < end:
-            time.sleep(0.02)
-        if state.supervisor.is_alive():
-            if not options.lazy:
-                msg = f"{state.name}: is unmounted, but its server has not ended yet"
-                raise SledsimError(msg)
-            print(f"{state.name}: unmounted; the server ends with the last user", file=said)
-            return None
-        document: dict[str, Any] | None = json.loads(state.closing.read_bytes() or "null")
-        return document
-    finally:
-        state.closing.unlink(missing_ok=True)
-
-
-def _refuse_if_busy(state: State) -> None:
-    """Refuse a block device that something is mounted from, or a mount with another over it."""
-    from sledsim.emulator.mounting import system  # noqa: PLC0415
-
-    if state.directory is None:
-        points = [point for point, _, source in system.mounts() if source == state.loop]
-        if points:
-            msg = f"{state.name}: is in use: mounted on {', '.join(points)}"
-            raise SledsimError(msg)
-    else:
-        kind, source = system.mounted_at(state.directory) or (None, state.loop)
-        if source != state.loop:
-            msg = f"{state.name}: something else is mounted over it: {kind} on {source}"
-            raise SledsimError(msg)

@@ -9,13 +9,12 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.cli import loads
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, size, table
-from sledsim.devices import Device
 from sledsim.emulator import Export, Server, serve
+from sledsim.emulator.choice import chosen
 
 if TYPE_CHECKING:
     import argparse
@@ -124,34 +123,6 @@ def add_device(parser: Parser, *, required: bool) -> None:
     )
 
 
-def chosen(options: argparse.Namespace, name: str | None = None) -> Export:
-    """Return what the options of :func:`add_device` say."""
-    for setting in options.set:
-        if not setting.startswith(("device.", "scheduler.", "layout.")):
-            msg = f"--set {setting}: must begin with device., scheduler. or layout."
-            raise SledsimError(msg)
-    core, _, scheduler = _core.scenario(
-        None,
-        options.device,
-        options.scheduler,
-        None,
-        None,
-        options.set,
-        None,
-        options.layout,
-        options.background,
-    )
-    return Export(
-        device=Device(core),
-        name=name,
-        scheduler=scheduler,
-        file=options.file,
-        read_only=options.read_only,
-        speed=options.speed,
-        record=options.record,
-    )
-
-
 def _export(text: str) -> Export:
     """Read what follows ``--export``."""
     first, *rest = text.split(",")
@@ -190,7 +161,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     exports = [_export(text) for text in options.export]
     if options.device is not None:
-        exports.insert(0, chosen(options, options.name))
+        exports.insert(0, chosen(vars(options), options.name))
     elif not exports:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)

@@ -7,7 +7,6 @@ supervisor, who first takes off what lies on it; only without one does it stop b
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import select
@@ -16,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
-from sledsim.cli.serve import chosen
+from sledsim.emulator.choice import chosen
 from sledsim.emulator.control import Control, control_path
 from sledsim.emulator.server import serve
 
@@ -53,7 +52,7 @@ def main() -> int:
         line += some
     wanted = json.loads(line)
     try:
-        export = chosen(argparse.Namespace(**wanted["serve"]), wanted["name"])
+        export = chosen(wanted["serve"], wanted["name"])
         server = serve(export, fuse=wanted["point"])
         try:
             control = Control(server, control_path())

@@ -1,0 +1,89 @@
+"""The end of a mount, as somebody wishes it who did not make it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.emulator.mounting import supervisor, system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sledsim.emulator.mounting.state import State
+
+_PATIENCE_S = 60.0
+_LAZY_S = 0.5
+
+
+def end(
+    state: State, tell: Callable[[str], None], *, lazily: bool = False
+) -> dict[str, Any] | None:
+    """Unmount, and wait for the end of the server.
+
+    Parameters
+    ----------
+    state
+        What is to end.
+    tell
+        Gets a line if there is something to say.
+    lazily
+        Unmount even if it is in use; then the server ends with the last user.
+
+    Returns
+    -------
+    dict or None
+        What the server did in all, if it has ended in good order.
+
+    Raises
+    ------
+    SledsimError
+        If it is in use.
+    """
+    if not state.supervisor.is_alive():
+        supervisor.clean(state)
+        tell(f"{state.name}: cleaned up: its supervisor was gone")
+        return None
+    _refuse_if_busy(state)
+    state.closing.touch()
+    try:
+        if state.directory is None:
+            state.supervisor.signal(15)
+        else:
+            system.run("sync", "--file-system", state.directory)
+            try:
+                system.unmount(state.directory, lazily=lazily)
+            except SledsimError as error:
+                users = ", ".join(system.users(state.directory))
+                why = f"is in use by {users}" if users else f"is not unmounted: {error}"
+                msg = f"{state.name}: {why}; end that, or give --lazy"
+                raise SledsimError(msg) from None
+        until = time.monotonic() + (_LAZY_S if lazily else _PATIENCE_S)
+        while state.supervisor.is_alive() and time.monotonic() < until:
+            time.sleep(0.02)
+        if state.supervisor.is_alive():
+            if not lazily:
+                msg = f"{state.name}: is unmounted, but its server has not ended yet"
+                raise SledsimError(msg)
+            tell(f"{state.name}: unmounted; the server ends with the last user")
+            return None
+        document: dict[str, Any] | None = json.loads(state.closing.read_bytes() or "null")
+        return document
+    finally:
+        state.closing.unlink(missing_ok=True)
+
+
+def _refuse_if_busy(state: State) -> None:
+    """Refuse a block device that something is mounted from, or a mount with another over it."""
+    if state.directory is None:
+        points = [point for point, _, source in system.mounts() if source == state.loop]
+        if points:
+            msg = f"{state.name}: is in use: mounted on {', '.join(points)}"
+            raise SledsimError(msg)
+    else:
+        kind, source = system.mounted_at(state.directory) or (None, state.loop)
+        if source != state.loop:
+            msg = f"{state.name}: something else is mounted over it: {kind} on {source}"
+            raise SledsimError(msg)
