@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sledsim._core import VERSION, SledsimError
 from sledsim.cli import (
+    bench_app,
     compare,
     crash,
     devices,
@@ -103,7 +104,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
     all_commands = (
         *(run, compare, validate, crash, faults),
         *(devices, workloads, seek, parallel, trace, papers),
-        *(serve, mount, top),
+        *(serve, mount, top, bench_app),
     )
     for command in all_commands:
         command.add(commands)

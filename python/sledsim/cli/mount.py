@@ -83,29 +83,18 @@ def add(commands: Commands) -> None:
     parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
 
 
-def _need_root(what: str, instead: str = "") -> None:
-    if sys.platform != "linux":
-        msg = f"{what} needs Linux"
-        raise SledsimError(msg)
-    if os.geteuid() != 0:
-        msg = f"{what} needs root{instead}"
-        raise SledsimError(msg)
-
-
 def _mount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
 
     choice.chosen(vars(options))  # says what is wrong with it, before anything is made
     directory = _directory(options)
-    _need_root("mount", "; without it `sledsim serve --fuse` gives one file")
+    system.need_root("mount", "; without it `sledsim serve --fuse` gives one file")
     for program in ("losetup", "blkid", "mount", "umount", "sync"):
         system.need(program)
     there_is_none = options.file is None or not Path(options.file).exists()
     if directory is not None and (there_is_none or options.mkfs):
         system.need(system.MAKERS[options.fs or "ext4"][0])
-    if not Path("/dev/loop-control").exists():
-        msg = "there are no loop devices: load the module (modprobe loop)"
-        raise SledsimError(msg)
+    system.need_loops()
     served = {key: getattr(options, key) for key in choice.KEYS}
     for key in ("file", "record"):
         served[key] = _absolute(served[key])
@@ -201,9 +190,10 @@ def _say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -
 
 
 def _umount(options: argparse.Namespace) -> None:
-    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.mounting import system  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415
 
-    _need_root("umount")
+    system.need_root("umount")
     documents = []
     said = sys.stderr if options.json else sys.stdout
     try:

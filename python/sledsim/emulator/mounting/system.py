@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ MAKERS = {
 
 PACKAGES = {
     "blkid": "util-linux",
+    "cp": "coreutils",
     "losetup": "mount",
     "mkfs.btrfs": "btrfs-progs",
     "mkfs.ext4": "e2fsprogs",
@@ -58,6 +60,35 @@ def need(program: str) -> None:
     """
     if shutil.which(program) is None:
         msg = f"{program} is missing: install the package {PACKAGES[program]}"
+        raise SledsimError(msg)
+
+
+def need_root(what: str, instead: str = "") -> None:
+    """See that this is Linux and we are root.
+
+    Raises
+    ------
+    SledsimError
+        If not; `instead` tells what can be done without.
+    """
+    if sys.platform != "linux":
+        msg = f"{what} needs Linux"
+        raise SledsimError(msg)
+    if os.geteuid() != 0:
+        msg = f"{what} needs root{instead}"
+        raise SledsimError(msg)
+
+
+def need_loops() -> None:
+    """See that there are loop devices.
+
+    Raises
+    ------
+    SledsimError
+        If not.
+    """
+    if not Path("/dev/loop-control").exists():
+        msg = "there are no loop devices: load the module (modprobe loop)"
         raise SledsimError(msg)
 
 

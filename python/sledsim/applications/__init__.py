@@ -1,0 +1,146 @@
+"""Real applications on emulated devices: how long they run, and how much of it they wait."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sledsim._core import SledsimError
+from sledsim.applications.outcome import Outcome, Prediction
+from sledsim.applications.recordings import Recording
+from sledsim.devices import device as device_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sledsim.applications.application import Application
+    from sledsim.applications.emulated import Settings
+
+DEVICES = ("sigmetrics2000", "g2", "superdisk", "atlas10k", "mcd")
+"""Those that applications run on unless others are named."""
+
+NAMES = ("postmark", "tpch-q4", "pgbench", "sqlite")
+"""The applications."""
+
+
+def kind(name: str) -> type[Application]:
+    """Return an application by its name.
+
+    Raises
+    ------
+    SledsimError
+        If there is none of that name, or this is not Linux.
+    """
+    if sys.platform != "linux":
+        msg = "applications run on Linux only"
+        raise SledsimError(msg)
+    from sledsim.applications.pgbench import PgBench  # noqa: PLC0415 (Linux only)
+    from sledsim.applications.postmark import PostMark  # noqa: PLC0415
+    from sledsim.applications.sqlite import Sqlite  # noqa: PLC0415
+    from sledsim.applications.tpch_q4 import TpchQ4  # noqa: PLC0415
+
+    kinds = {each.name: each for each in (PostMark, TpchQ4, PgBench, Sqlite)}
+    if name not in kinds:
+        msg = f"unknown application '{name}': must be one of {', '.join(NAMES)}"
+        raise SledsimError(msg)
+    return kinds[name]
+
+
+def bench(
+    name: str,
+    devices: Sequence[str] = DEVICES,
+    *,
+    keys: Mapping[str, float] | None = None,
+    settings: Settings | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[Outcome]:
+    """Run an application on emulated devices, one after the other; needs Linux and root.
+
+    All devices begin with the same bytes, and cold caches. Each outcome has what the closed replay
+    of another device's recording predicts: that of the first device, or for itself of the second.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`.
+    devices
+        Presets, or paths of device files.
+    keys
+        Keys of the application that are not to have their defaults.
+    settings
+        How it is run.
+    tell
+        Gets a line about what is done now.
+
+    Raises
+    ------
+    SledsimError
+        For whatever is missing or wrong; everything is cleaned up.
+    """
+    from sledsim.applications.emulated import Settings, prepared  # noqa: PLC0415 (Linux only)
+
+    need_pyarrow()
+    settings = settings or Settings()
+    models = {device: device_named(device) for device in devices}
+    application = kind(name)(keys or {})
+    outcomes, recordings = [], []
+    tell(f"{application.title}: making its data")
+    with prepared(application, settings) as ready:
+        for device in models:
+            tell(f"{application.title} on {device}")
+            outcome, file = ready.run(device)
+            outcomes.append(outcome)
+            recordings.append(Recording.load(file))
+        predicted = []
+        for place, model in enumerate(models.values()):
+            source = recordings[0 if place > 0 or len(recordings) == 1 else 1]
+            predicted.append(source.predict(model, settings.scheduler))
+    return [
+        dataclasses.replace(outcome, predicted=prediction)
+        for outcome, prediction in zip(outcomes, predicted, strict=True)
+    ]
+
+
+def replay(
+    recording: str | Path, devices: Sequence[str] = DEVICES, scheduler: str = "fcfs"
+) -> list[Outcome]:
+    """Replay a recording of an application on simulated devices; needs no rights.
+
+    Parameters
+    ----------
+    recording
+        The path of one, or ``"sample:NAME"``.
+    devices
+        Presets, or paths of device files.
+    scheduler
+        Of every mechanism of them.
+
+    Raises
+    ------
+    SledsimError
+        If it cannot be read or replayed.
+    """
+    from sledsim.loads import trace_path  # noqa: PLC0415 (it imports much)
+
+    need_pyarrow()
+    source = Recording.load(Path(trace_path(recording)))
+    return [source.replay(device_named(device), scheduler) for device in devices]
+
+
+def need_pyarrow() -> None:
+    """See that pyarrow is there.
+
+    Raises
+    ------
+    SledsimError
+        If it is not.
+    """
+    if importlib.util.find_spec("pyarrow") is None:
+        msg = "applications need pyarrow: pip install 'sledsim[apps]'"
+        raise SledsimError(msg)
+
+
+__all__ = ["DEVICES", "NAMES", "Outcome", "Prediction", "Recording", "bench", "kind", "replay"]

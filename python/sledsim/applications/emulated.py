@@ -1,0 +1,263 @@
+"""Applications on emulated devices, in real time; needs root."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import VERSION, SledsimError
+from sledsim.applications import file_systems
+from sledsim.applications.facts import facts_of, outermost
+from sledsim.applications.outcome import Outcome
+from sledsim.applications.recordings import save
+from sledsim.devices import device as device_named
+from sledsim.emulator.control import ask, control_path
+from sledsim.emulator.mounting import supervisor, system
+from sledsim.emulator.mounting.ending import end
+from sledsim.emulator.mounting.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from sledsim.applications.application import Application
+
+_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How applications are run."""
+
+    scheduler: str = "fcfs"
+    file_system: str | None = None
+    """One of `FILE_SYSTEMS`; by default that of the application."""
+    options: str | None = None
+    """For ``mount -o``; by default those of the application."""
+    mib: int = 1536
+    """Size of the file system, the same on every device."""
+    record: Path | None = None
+    """A folder for recordings."""
+    folder: Path | None = None
+    """Where the data are kept meanwhile; by default in memory."""
+
+
+def check(application: Application, settings: Settings) -> None:
+    """See that it can be done on this machine.
+
+    Raises
+    ------
+    SledsimError
+        If a program, a library, loop devices or the rights are missing.
+    """
+    system.need_root("bench-app", "; without it --replay replays a recording")
+    application.check()
+    for program in ("losetup", "blkid", "mount", "umount", "sync"):
+        system.need(program)
+    system.need(_file_system(application, settings).maker[0])
+    system.need_loops()
+    if settings.record is not None and not settings.record.is_dir():
+        msg = f"--record {settings.record}: must be a folder that exists"
+        raise SledsimError(msg)
+
+
+def _file_system(application: Application, settings: Settings) -> file_systems.FileSystem:
+    name = settings.file_system or application.file_system
+    try:
+        return file_systems.FILE_SYSTEMS[name]
+    except KeyError:
+        known = ", ".join(file_systems.FILE_SYSTEMS)
+        msg = f"file system '{name}': must be one of {known}"
+        raise SledsimError(msg) from None
+
+
+class Bench:
+    """An application with its data, ready for one device after the other."""
+
+    def __init__(self, application: Application, settings: Settings, folder: Path) -> None:
+        """Made by `prepared`."""
+        self._application = application
+        self._settings = settings
+        self._folder = folder
+        self._file_system = _file_system(application, settings)
+        options = application.mount_options if settings.options is None else settings.options
+        self._options = ",".join(filter(None, (self._file_system.options, options)))
+
+    def fill(self) -> None:
+        """Make the file system and the data."""
+        file_systems.make(self._base, self._settings.mib, self._file_system)
+        with file_systems.mounted(self._base, self._mount, self._file_system):
+            self._application.fill(self._mount)
+
+    @property
+    def _base(self) -> Path:
+        return self._folder / "base.img"
+
+    @property
+    def _mount(self) -> Path:
+        path = self._folder / "mnt"
+        path.mkdir(exist_ok=True)
+        return path
+
+    def run(self, name: str) -> tuple[Outcome, Path]:
+        """Run it on a device; return its outcome and the recording of it.
+
+        Raises
+        ------
+        SledsimError
+            If the device or the application fails. Nothing stays mounted.
+        """
+        image, raw = self._folder / "device.img", self._folder / "raw.parquet"
+        device = device_named(name)
+        try:
+            file_systems.copy(self._base, image, device.blocks * system.BLOCK)
+            with (
+                self._served(name, image, raw) as count,
+                self._application.started(self._mount) as work,
+            ):
+                first, begin = count(), time.perf_counter()
+                ran = work()
+                run_s, last = time.perf_counter() - begin, count()
+            outcome, rows = self._outcome(device.name, raw, run_s, ran, range(first, last))
+        finally:
+            image.unlink(missing_ok=True)
+        file = self._folder / f"{self._application.name}-{Path(name).stem}.parquet"
+        save(rows, file, self._about(outcome))
+        if self._settings.record is not None:
+            for path in (file, file.with_suffix(".toml")):
+                shutil.copy(path, self._settings.record)
+        return outcome, file
+
+    @contextlib.contextmanager
+    def _served(self, name: str, image: Path, raw: Path) -> Iterator[Callable[[], int]]:
+        """Mount the device; give a function that tells how many requests it had."""
+        path = Path(name)
+        wanted = supervisor.Wanted(
+            directory=os.path.realpath(self._mount),
+            name="device",
+            file_system=self._file_system.kind,
+            make=False,
+            options=self._options,
+            serve={
+                "device": str(path.absolute()) if path.is_file() else name,
+                "scheduler": self._settings.scheduler,
+                "layout": None,
+                "set": [],
+                "background": [],
+                "file": str(image),
+                "read_only": False,
+                "speed": 1.0,
+                "record": str(raw),
+            },
+        )
+        made = supervisor.background(wanted)
+        state = State.named(made["directory"])
+        assert state is not None
+        try:
+            if self._application.read_ahead_kib is not None:
+                queue = Path("/sys/block", Path(made["loop"]).name, "queue/read_ahead_kb")
+                queue.write_text(str(self._application.read_ahead_kib), encoding="ascii")
+
+            def count() -> int:
+                (export,) = json.loads(ask(control_path(made["server"])))["exports"]
+                requests: int = export["summary"]["requests"] + export["outstanding"]
+                return requests
+
+            yield count
+        finally:
+            self._end(state)
+
+    def _end(self, state: State) -> None:
+        try:
+            end(state, lambda _: None)
+        except SledsimError:
+            with contextlib.suppress(SledsimError):
+                end(state, lambda _: None, lazily=True)
+            raise
+
+    def _outcome(
+        self, device: str, raw: Path, run_s: float, ran: Any, ids: range
+    ) -> tuple[Outcome, pa.Table]:
+        import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        rows = outermost(pq.read_table(raw))
+        ours = pc.and_(pc.greater_equal(rows["id"], ids.start), pc.less(rows["id"], ids.stop))
+        rows = rows.filter(ours)
+        late = sorted(rows["lateness_ns"].to_pylist())
+        shares = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+        outcome = Outcome(
+            application=self._application.name,
+            device=device,
+            run_s=run_s,
+            compute_s=ran.compute_s,
+            facts=facts_of(rows),
+            emulated=True,
+            lateness_us={
+                key: late[min(int(share * len(late)), len(late) - 1)] / 1e3
+                for key, share in shares.items()
+                if late
+            },
+            report=ran.report,
+        )
+        return outcome, rows
+
+    def _about(self, outcome: Outcome) -> dict[str, Any]:
+        facts = outcome.document
+        numbers = ("run_s", "compute_s", "requests", "reads", "writes", "flushes", "mean_blocks")
+        return {
+            "title": f"{self._application.title}, on {outcome.device}",
+            "description": self._application.about,
+            "run": {
+                "application": outcome.application,
+                "device": outcome.device,
+                **{key: facts[key] for key in numbers},
+                **{f"lateness_{key}_us": value for key, value in outcome.lateness_us.items()},
+            },
+            "keys": self._application.values,
+            "recording": {
+                "file_system": self._settings.file_system or self._application.file_system,
+                "file_system_mib": self._settings.mib,
+                "mount_options": self._options,
+                "scheduler": self._settings.scheduler,
+                "chain": f"{self._file_system.kind} > loop (direct I/O) > FUSE > sledsim {VERSION}",
+                "kernel": f"{platform.system()} {platform.release()}",
+            },
+            "report": outcome.report,
+        }
+
+
+@contextlib.contextmanager
+def prepared(application: Application, settings: Settings) -> Iterator[Bench]:
+    """Make the data of an application; they are removed at the end.
+
+    Raises
+    ------
+    SledsimError
+        If something is missing (see `check`), or the data cannot be made.
+    """
+    check(application, settings)
+    where = settings.folder
+    if where is None and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
+        where = _MEMORY
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="sledsim-bench-", dir=where))
+    except OSError as error:
+        msg = f"{where}: {error.strerror}; give a folder for the data"
+        raise SledsimError(msg) from None
+    try:
+        folder.chmod(0o711)  # a server that may not be root has its data in it
+        bench = Bench(application, settings, folder)
+        bench.fill()
+        yield bench
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,81 @@
+"""The outcome of an application on a device."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sledsim.applications.facts import Facts
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the closed replay of a recording says that a run takes."""
+
+    run_s: float
+    recorded_on: str
+    """The device of the recording."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How long an application ran on a device, and why."""
+
+    application: str
+    device: str
+    run_s: float
+    """From its start to its end."""
+    compute_s: float
+    """Of that, what processors computed for it."""
+    facts: Facts
+    emulated: bool
+    """Whether it ran on the emulated device; else a recording was replayed on the simulated one."""
+    lateness_us: dict[str, float] = field(default_factory=dict)
+    """How much later than the device's own time answers were, if it was emulated."""
+    report: dict[str, Any] = field(default_factory=dict)
+    """What the application says of itself."""
+    predicted: Prediction | None = None
+    """What a replay of another run says, or of this one if there is no other."""
+
+    @property
+    def stall_s(self) -> float:
+        """I/O stall: the run time in which nothing was computed."""
+        return max(self.run_s - self.compute_s, 0.0)
+
+    @property
+    def device_s(self) -> float:
+        """Of the stall, time with a request in the device."""
+        return min(self.stall_s, self.facts.busy_s)
+
+    @property
+    def way_s(self) -> float:
+        """Of the stall, the rest: ways to the device and back, processors that wake up."""
+        return self.stall_s - self.device_s
+
+    @property
+    def prediction_error(self) -> float | None:
+        """How much longer the predicted run is, as a share of the run."""
+        return None if self.predicted is None else self.predicted.run_s / self.run_s - 1
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        facts = asdict(self.facts)
+        predicted = None
+        if self.predicted is not None:
+            predicted = asdict(self.predicted) | {"error": self.prediction_error}
+        return {
+            "application": self.application,
+            "device": self.device,
+            "emulated": self.emulated,
+            "run_s": self.run_s,
+            "compute_s": self.compute_s,
+            "stall_s": self.stall_s,
+            "stall_device_s": self.device_s,
+            "stall_way_s": self.way_s,
+            **facts,
+            "lateness_us": self.lateness_us or None,
+            "predicted": predicted,
+            "report": self.report or None,
+        }

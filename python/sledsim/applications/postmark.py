@@ -1,0 +1,88 @@
+"""PostMark: many small files, as a mail server has them (Katcher, TR3022, 1997)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+from sledsim._core import SledsimError
+from sledsim.applications.application import Application, Key, Ran
+from sledsim.applications.processes import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_FIGURES = {
+    "seconds": r"Time:\s+(\d+) seconds total",
+    "transactions_s": r"(\d+) seconds of transactions",
+    "files_created": r"(\d+) created",
+    "files_read": r"(\d+) read \(",
+    "files_appended": r"(\d+) appended",
+    "files_deleted": r"(\d+) deleted",
+}
+"""What is taken from its report."""
+
+
+class PostMark(Application):
+    """PostMark on a file system that writes everything at once, as those of 2000 wrote metadata."""
+
+    name = "postmark"
+    title = "PostMark"
+    about = (
+        "Creates files, does transactions (one read or append, then one create or delete) and "
+        "deletes all, on ext4 without a journal, mounted with sync and dirsync."
+    )
+    keys: ClassVar = {
+        "files": Key(500, 1, 1_000_000, "files at the beginning"),
+        "transactions": Key(500, 0, 10_000_000, "transactions"),
+        "least_bytes": Key(500, 1, 1 << 24, "bytes of the smallest file"),
+        "most_bytes": Key(10_000, 1, 1 << 24, "bytes of the largest file"),
+        "subdirectories": Key(0, 0, 10_000, "folders for the files"),
+        "seed": Key(42, 0, 2**31 - 1, "seed of its random numbers"),
+    }
+    file_system = "ext4_without_journal"
+    mount_options = "sync,dirsync"
+    programs: ClassVar = {"postmark": "the package postmark"}
+
+    def __init__(self, keys: dict[str, float]) -> None:
+        """As the base class; sizes must be in order."""
+        super().__init__(keys)
+        least, most = self.values["least_bytes"], self.values["most_bytes"]
+        if least > most:
+            msg = f"postmark: least_bytes = {least}: must be at most most_bytes, which is {most}"
+            raise SledsimError(msg)
+
+    def fill(self, folder: Path) -> None:
+        """Make an empty folder for it."""
+        (folder / "postmark").mkdir()
+
+    @contextmanager
+    def started(self, folder: Path) -> Iterator[Callable[[], Ran]]:
+        """Give the run: PostMark from its start to its end."""
+        values = self.values
+        script = [
+            f"set location {folder / 'postmark'}",
+            f"set number {values['files']}",
+            f"set transactions {values['transactions']}",
+            f"set size {values['least_bytes']} {values['most_bytes']}",
+            f"set subdirectories {values['subdirectories']}",
+            f"set seed {values['seed']}",
+            "set report verbose",
+            "run",
+            "quit",
+        ]
+
+        def ran() -> Ran:
+            said, compute_s = run("postmark", [self.program("postmark")], given="\n".join(script))
+            found = {name: re.search(pattern, said) for name, pattern in _FIGURES.items()}
+            if "Error" in said or found["seconds"] is None:
+                # It ends with 0 whatever happens.
+                lines = [line.removeprefix("pm>") for line in said.splitlines() if "rror" in line]
+                msg = f"postmark: {' '.join(lines) or 'did not finish'}"
+                raise SledsimError(msg)
+            report = {name: int(match[1]) for name, match in found.items() if match}
+            return Ran(compute_s, report)
+
+        yield ran

@@ -1,0 +1,110 @@
+"""Programs and the time that they compute."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def tree_compute_s(root: int) -> float:
+    """Return the processor time of a process, its descendants, and those that ended, in s."""
+    times, parents = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        pid = int(path.parent.name)
+        parents[pid] = int(fields[1])
+        times[pid] = sum(map(int, fields[11:15])) / _TICKS
+
+    def is_below(pid: int) -> bool:
+        while pid not in (root, 0):
+            pid = parents.get(pid, 0)
+        return pid == root
+
+    return sum(time_s for pid, time_s in times.items() if is_below(pid))
+
+
+def children_s() -> float:
+    """Return the processor time of all children that have ended, in s."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def run(
+    name: str, command: Sequence[str], *, given: str = "", patience_s: float = 3600.0, **how: Any
+) -> tuple[str, float]:
+    """Run a program to its end.
+
+    Parameters
+    ----------
+    name
+        What it is called in messages.
+    command
+        The program and its arguments.
+    given
+        Its standard input.
+    patience_s
+        How long it may take.
+    how
+        For `subprocess.Popen`.
+
+    Returns
+    -------
+    str, float
+        What it printed, and its processor time in s.
+
+    Raises
+    ------
+    SledsimError
+        If it fails; the message has what it said last.
+    """
+    before = children_s()
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        **how,
+    )
+    try:
+        out, errors = process.communicate(given, timeout=patience_s)
+    except BaseException as error:
+        process.kill()
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            msg = f"{name}: took more than {patience_s:g} s"
+            raise SledsimError(msg) from None
+        raise
+    compute_s = children_s() - before
+    if process.returncode != 0:
+        said = (errors.strip() or out.strip()).splitlines()
+        msg = f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
+        raise SledsimError(msg)
+    return out, compute_s
+
+
+def end(process: subprocess.Popen[Any], number: int, patience_s: float) -> None:
+    """End a process by a signal, or by force if that takes too long."""
+    if process.poll() is None:
+        process.send_signal(number)
+        until = time.monotonic() + patience_s
+        while process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+    if process.poll() is None:
+        process.kill()
+    process.wait()

@@ -1,0 +1,137 @@
+"""Recordings of applications: Parquet files of rows, each with a TOML file that says how.
+
+A replay is closed: a request arrives as long after the completion that it waited for as in the
+recording, and so the program goes as fast as the device lets it.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+from sledsim._core import SledsimError
+from sledsim.applications.facts import facts_of
+from sledsim.applications.outcome import Outcome, Prediction
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sledsim.devices import Device
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run of an application, recorded."""
+
+    path: Path
+    application: str
+    device: str
+    run_s: float
+    compute_s: float
+
+    @classmethod
+    def load(cls, path: Path) -> Recording:
+        """Read what the file beside it says.
+
+        Raises
+        ------
+        SledsimError
+            If that is missing, or does not say how long the run took.
+        """
+        about = path.with_suffix(".toml")
+        try:
+            run = tomllib.loads(about.read_text(encoding="utf-8"))["run"]
+            said = {key: float(run[key]) for key in ("run_s", "compute_s")}
+            return cls(path, str(run["application"]), str(run["device"]), **said)
+        except OSError as error:
+            msg = f"{about}: {error.strerror}; it tells how the recording was made"
+            raise SledsimError(msg) from None
+        except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+            msg = f"{about}: does not tell of a run of an application ({error})"
+            raise SledsimError(msg) from None
+
+    def replay(self, device: Device, scheduler: str = "fcfs") -> Outcome:
+        """Return how long the run would take on another device.
+
+        Its computing takes as long as it was recorded, and so do the ways to the emulator and back.
+
+        Raises
+        ------
+        SledsimError
+            If the recording cannot be read, or the device is too small for it.
+        """
+        import pyarrow as pa  # noqa: PLC0415 (an extra)
+
+        load = ss.read_trace(self.path, think="recorded", depends_on="all")
+        run = ss.simulate(load, device, scheduler)
+        outside_s = self.run_s - run.workload["recorded_duration_s"]
+        return Outcome(
+            application=self.application,
+            device=device.name,
+            run_s=outside_s + run.summary["duration_s"],
+            compute_s=self.compute_s,
+            facts=facts_of(pa.table(run.requests)),
+            emulated=False,
+        )
+
+    def predict(self, device: Device, scheduler: str = "fcfs") -> Prediction:
+        """Return how long the run would take on another device, and no more."""
+        return Prediction(self.replay(device, scheduler).run_s, self.device)
+
+
+def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
+    """Write a recording and the file beside it.
+
+    Parameters
+    ----------
+    rows
+        What happened to each request.
+    path
+        Of the Parquet file.
+    about
+        Tables of names and values for the TOML file; ``run`` must tell what `Recording` reads.
+
+    Raises
+    ------
+    SledsimError
+        If it cannot be written.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
+
+    try:
+        pq.write_table(rows, path, compression="zstd", compression_level=19)
+        path.with_suffix(".toml").write_text("\n".join(_toml(about)) + "\n", encoding="utf-8")
+    except OSError as error:
+        msg = f"{path}: {error.strerror or error}"
+        raise SledsimError(msg) from None
+
+
+def _toml(about: dict[str, Any]) -> list[str]:
+    lines = [f"{key} = {_value(each)}" for key, each in about.items() if not isinstance(each, dict)]
+    for name, table in about.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{name}]"]
+            lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items()]
+    return lines
+
+
+def _key(key: str) -> str:
+    plain = all(c.isalnum() or c in "-_" for c in key) and key.isascii() and key
+    return key if plain else _value(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'

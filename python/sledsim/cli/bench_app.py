@@ -1,0 +1,225 @@
+"""``sledsim bench-app``: real applications on emulated devices."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core, applications
+from sledsim._core import SledsimError
+from sledsim.cli import plots
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.tables import number, plain, table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from sledsim.applications import Outcome
+    from sledsim.cli.parser import Commands
+
+_ABOUT = """\
+Run a real application on emulated devices, one after the other, and split its run time.
+
+  sledsim bench-app postmark --devices sigmetrics2000,atlas10k
+  sledsim bench-app tpch-q4 --set scale_factor=0.2 --plot q4.png
+  sledsim bench-app sqlite --devices g2,slow.toml --record recordings
+  sledsim bench-app postmark --replay
+  sledsim bench-app pgbench --keys
+
+A file system with the application's data is made once; each device begins with the same bytes and
+cold caches. The run time is what processors compute for the application, and I/O stall: time with a
+request in the device, and the way there and back. Beside it stands what the closed replay of
+another device's recording predicts. This takes real time and needs root, as sledsim mount does.
+
+With --replay a recording is replayed on simulated devices instead, which takes seconds and needs no
+rights: the one that comes with sledsim, or a file that --record has written.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "bench-app", _bench, _ABOUT)
+    parser.add_argument(
+        "application", metavar="NAME", help=f"{', '.join(applications.NAMES)}: what runs"
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="DEVICE,...",
+        default=",".join(applications.DEVICES),
+        help=f"presets or TOML files ({', '.join(applications.DEVICES)})",
+    )
+    parser.add_argument("--scheduler", metavar="NAME", default="fcfs", help="who goes next (fcfs)")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a key of the application; repeatable",
+    )
+    parser.add_argument("--keys", action="store_true", help="list the application's keys, and end")
+    parser.add_argument("--fs", metavar="TYPE", help="file system (the application's own)")
+    parser.add_argument(
+        "--fs-mib", metavar="MIB", type=int, help="size of the file system on every device (1536)"
+    )
+    parser.add_argument("--options", metavar="OPTIONS", help="for mount -o (the application's own)")
+    parser.add_argument(
+        "--record", metavar="DIR", help="keep the recording of each device in this folder"
+    )
+    parser.add_argument(
+        "--folder", metavar="DIR", help="where the data are kept meanwhile (in memory)"
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="replay a recording (that of sledsim), and run nothing",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the split run times (.png, .svg or .pdf)"
+    )
+
+
+def _bench(options: argparse.Namespace) -> None:
+    name = options.application
+    kind = applications.kind(name)
+    if options.keys:
+        _list_keys(name, options)
+        return
+    if options.plot is not None:
+        plots.check(options.plot)
+    devices = _names(options.devices)
+    if options.replay is not None:
+        for option, default in _RUNS.items():
+            if getattr(options, option) != default:
+                msg = f"--{option.replace('_', '-')}: --replay runs nothing"
+                raise SledsimError(msg)
+        outcomes = applications.replay(
+            options.replay or f"sample:{name}", devices, options.scheduler
+        )
+    else:
+        outcomes = _run(options, devices)
+    if options.plot is not None:
+        from sledsim.applications import pictures  # noqa: PLC0415 (matplotlib is an extra)
+
+        picture = pictures.draw(outcomes, kind.title, options.plot)
+        _core.write_atomically(options.plot, picture)
+    if options.json:
+        print_json({"application": name, "devices": [each.document for each in outcomes]})
+        return
+    print("\n".join(_report(outcomes)))
+    if options.plot is not None:
+        print(f"\nwritten: {options.plot}")
+
+
+_RUNS: dict[str, Any] = {
+    "set": [],
+    "fs": None,
+    "fs_mib": None,
+    "options": None,
+    "record": None,
+    "folder": None,
+}
+"""Options that a replay does not have."""
+
+
+def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
+    from sledsim.applications.emulated import Settings  # noqa: PLC0415 (Linux only)
+
+    chosen = {
+        "file_system": options.fs,
+        "options": options.options,
+        "mib": options.fs_mib,
+        "record": None if options.record is None else Path(options.record),
+        "folder": None if options.folder is None else Path(options.folder),
+    }
+    said = {key: value for key, value in chosen.items() if value is not None}
+    return applications.bench(
+        options.application,
+        devices,
+        keys=dict(map(_setting, options.set)),
+        settings=Settings(scheduler=options.scheduler, **said),
+        tell=lambda line: print(line, file=sys.stderr, flush=True),
+    )
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        msg = f"--devices {text}: must be names separated by commas, none of them empty"
+        raise SledsimError(msg)
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        msg = f"--devices {text}: {double} is there twice"
+        raise SledsimError(msg)
+    return names
+
+
+def _setting(text: str) -> tuple[str, float]:
+    key, equals, value = text.partition("=")
+    try:
+        number = float(value) if equals else None
+    except ValueError:
+        number = None
+    if number is None:
+        msg = f"--set {text}: must be KEY=NUMBER"
+        raise SledsimError(msg)
+    return key, number
+
+
+def _list_keys(name: str, options: argparse.Namespace) -> None:
+    kind = applications.kind(name)
+    if options.json:
+        keys = {key: vars(each) for key, each in kind.keys.items()}
+        print_json({"application": name, "title": kind.title, "about": kind.about, "keys": keys})
+        return
+    rows = [["key", "default", "from", "to", ""]]
+    rows += [
+        [key, plain(each.default), plain(each.least), plain(each.most), each.what]
+        for key, each in kind.keys.items()
+    ]
+    print(f"{kind.title}. {kind.about}\n\n{table(rows, '<>>><')}")
+
+
+_HEADS = (
+    *("device", "run s", "compute", "stall", "of it device", "way", "accesses", "blocks"),
+    *("flushes", "access ms", "read hits", "late p50 us", "replay s", "off"),
+)
+
+
+def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    rows = [list(_HEADS)]
+    for each in outcomes:
+        facts, predicted = each.facts, each.predicted
+        error = each.prediction_error
+        rows.append(
+            [
+                each.device,
+                *map(number, (each.run_s, each.compute_s, each.stall_s)),
+                *map(number, (each.device_s, each.way_s)),
+                number(facts.reads + facts.writes),
+                number(facts.mean_blocks, 3),
+                number(facts.flushes),
+                number(facts.access_ms, 3),
+                "-" if facts.read_hits is None else f"{facts.read_hits:.1%}",
+                number(each.lateness_us.get("p50"), 2),
+                "-" if predicted is None else number(predicted.run_s),
+                "-" if error is None else f"{error:+.1%}",
+            ]
+        )
+    yield table(rows, "<" + ">" * (len(_HEADS) - 1))
+    slowest = max(outcomes, key=lambda each: each.run_s)
+    if len(outcomes) > 1 and slowest.run_s > 0:
+        yield ""
+        for each in outcomes:
+            if each is not slowest and each.run_s > 0:
+                less = 1 - each.stall_s / slowest.stall_s if slowest.stall_s else 0.0
+                yield (
+                    f"{each.device}: {slowest.run_s / each.run_s:.2f} times as fast as "
+                    f"{slowest.device}, {less:.0%} less stall"
+                )
+    if not outcomes[0].emulated:
+        yield ""
+        yield "Replayed, not run: what was computed, and the ways, are those of the recording."
