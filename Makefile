@@ -34,6 +34,8 @@ fio | fio --enghelp | grep -w nbd
 fuse3 | command -v fusermount3
 libnbd-bin | command -v nbdcopy
 openssl | command -v openssl
+postgresql | ls /usr/lib/postgresql/*/bin/postgres
+postmark | command -v postmark
 qemu-utils | command -v qemu-io
 xfsprogs | command -v mkfs.xfs
 endef

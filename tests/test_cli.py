@@ -285,7 +285,8 @@ def test_without_matplotlib_the_extra_is_named(
 
 def test_trace_info_and_samples(document: Callable[..., Any], text: Callable[..., str]) -> None:
     samples = document("trace", "list")["samples"]
-    assert samples.keys() == {"sample:postmark-ext4"}
+    names = ("pgbench", "postmark", "postmark-ext4", "sqlite", "tpch-q4")
+    assert samples.keys() == {f"sample:{name}" for name in names}
     figures = samples["sample:postmark-ext4"]["figures"]
     info = document("trace", "info", "sample:postmark-ext4")
     assert info["requests"] == figures["requests"]

@@ -8,7 +8,9 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+import sledsim as ss
 from sledsim import papers
 from sledsim.papers import Found
 
@@ -17,6 +19,7 @@ from tests import paper_items
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S = 114.8, 50e-6, 0.75, 0.02
 SETTLE_MS = 1e3 / (2 * pi * 220)
 BIT_M, ROW_BITS, ROWS = 50e-9, 90, 22
+SAMPLES = Path(ss.__file__).parent / "data" / "traces"
 
 
 def found(name: str) -> Found:
@@ -100,6 +103,53 @@ def test_figure_8_peaks_where_the_closed_form_does() -> None:
         best_kbit_s = sqrt(ROWS * ROW_BITS * helped_m_s2 / (2 * BIT_M)) / 1e3
         chosen = rates.index(values["best_kbit_s"][name])  # type: ignore[index, call-overload]
         assert rates[chosen - 1] < best_kbit_s < rates[chosen + 1]
+
+
+def test_figure_13_explains_the_access_time_of_the_recorded_writes() -> None:
+    """The writes of PostMark, each by its seek in X and Y and its rows, without sledsim's model."""
+    load = pq.read_table(SAMPLES / "postmark.parquet").to_pylist()
+    x_m, y_m, way, total_ms, moved = 0.0, 0.0, 1, 0.0, 0
+    edge = ROWS * ROW_BITS / 2 + 5
+    writes = [row for row in load if row["op"] == "write"]
+    for row in writes:
+        track, in_track = divmod(row["lbn"], 20 * ROWS)
+        cylinder = track // 5
+        first, last = in_track // 20, min((in_track + row["blocks"] - 1) // 20, ROWS - 1)
+        if track % 2:  # the sled goes back
+            first, last = ROWS - 1 - last, ROWS - 1 - first
+        to_x_m = (cylinder - 1000) * BIT_M
+        x_ms = travel_ms(x_m, to_x_m, 0, PUSH_M_S2) + SETTLE_MS if to_x_m != x_m else 0.0
+        moved += to_x_m != x_m
+        low, high = first * ROW_BITS - edge, (last + 1) * ROW_BITS - edge
+        ends = {1: (low, high), -1: (high + 10, low + 10)}
+        seeks = {
+            to: max(x_ms, y_seek_ms(y_m, way, begin * BIT_M, to)[0])
+            for to, (begin, _) in ends.items()
+        }
+        to = 1 if seeks[1] <= seeks[-1] else -1
+        total_ms += seeks[to] + (last - first + 1) * ROW_BITS / 400
+        x_m, y_m, way = to_x_m, ends[to][1] * BIT_M, to
+    values = found("figure13").values
+    stated = expected("figure13")["mems_access_ms"]
+    mean_ms = total_ms / len(writes)
+    assert mean_ms == pytest.approx(stated["expected"], abs=stated["tolerance"])
+    assert values["mems_access_ms"] == pytest.approx(mean_ms, rel=0.03)
+    assert moved / len(writes) == pytest.approx(0.87, abs=0.01)
+
+
+def test_figure_14_explains_the_hits_of_the_superdisk_by_its_tracks() -> None:
+    values = found("figure14").values
+    atlas, superdisk = (
+        max(zone.blocks_per_track for zone in ss.device(name).zones())  # type: ignore[attr-defined]
+        for name in ("atlas10k", "superdisk")
+    )
+    misses = 1 - values["disk_hits"]  # type: ignore[operator]
+    stated = expected("figure14")["superdisk_hits"]
+    assert 1 - misses * atlas / superdisk == pytest.approx(
+        stated["expected"], abs=stated["tolerance"]
+    )
+    in_a_turn = 125e6 / (20_000 / 60) / 512
+    assert in_a_turn == pytest.approx(superdisk, rel=0.01)
 
 
 def test_figure_11_has_the_extremes_of_the_closed_form() -> None:

@@ -357,8 +357,10 @@ def trace_path(path: str | PathLike[str]) -> str:
     text = str(path)
     if not text.startswith(SAMPLE):
         return text
-    file = samples_folder() / f"{text.removeprefix(SAMPLE)}.trace.gz"
-    if not file.is_file():
+    name = text.removeprefix(SAMPLE)
+    files = [samples_folder() / f"{name}{ending}" for ending in (".trace.gz", ".parquet")]
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{text}': must be one of {known}"
         raise SledsimError(msg)

@@ -164,12 +164,12 @@ pub(crate) fn trace_path(
     let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
         return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
     };
-    let path = folder.join(format!("{sample}.trace.gz"));
-    if !path.is_file() {
+    let endings = ["trace.gz", "parquet"];
+    let mut paths = endings.map(|ending| folder.join(format!("{sample}.{ending}"))).into_iter();
+    paths.find(|path| path.is_file()).ok_or_else(|| {
         let problem = format!("unknown sample trace '{file}'");
-        return Err(keys.refuse("file", problem));
-    }
-    Ok(path)
+        keys.refuse("file", problem)
+    })
 }
 
 fn limits(keys: &mut Keys) -> Result<Limits> {

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.applications.outcome import Outcome, Prediction
-from sledsim.applications.recordings import Recording
+from sledsim.applications.recordings import Recording, need_pyarrow
 from sledsim.devices import device as device_named
 
 if TYPE_CHECKING:
@@ -49,6 +48,20 @@ def kind(name: str) -> type[Application]:
     return kinds[name]
 
 
+def check(name: str, keys: Mapping[str, float] | None = None) -> None:
+    """See that an application can be run on this machine.
+
+    Raises
+    ------
+    SledsimError
+        If something is missing, and what to do about it.
+    """
+    application = kind(name)(keys or {})
+    from sledsim.applications import emulated  # noqa: PLC0415 (Linux only)
+
+    emulated.check(application, emulated.Settings())
+
+
 def bench(
     name: str,
     devices: Sequence[str] = DEVICES,
@@ -82,7 +95,6 @@ def bench(
     """
     from sledsim.applications.emulated import Settings, prepared  # noqa: PLC0415 (Linux only)
 
-    need_pyarrow()
     settings = settings or Settings()
     models = {device: device_named(device) for device in devices}
     application = kind(name)(keys or {})
@@ -130,17 +142,14 @@ def replay(
     return [source.replay(device_named(device), scheduler) for device in devices]
 
 
-def need_pyarrow() -> None:
-    """See that pyarrow is there.
-
-    Raises
-    ------
-    SledsimError
-        If it is not.
-    """
-    if importlib.util.find_spec("pyarrow") is None:
-        msg = "applications need pyarrow: pip install 'sledsim[apps]'"
-        raise SledsimError(msg)
-
-
-__all__ = ["DEVICES", "NAMES", "Outcome", "Prediction", "Recording", "bench", "kind", "replay"]
+__all__ = [
+    "DEVICES",
+    "NAMES",
+    "Outcome",
+    "Prediction",
+    "Recording",
+    "bench",
+    "check",
+    "kind",
+    "replay",
+]

@@ -10,14 +10,14 @@ import shutil
 import tempfile
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError
-from sledsim.applications import file_systems
+from sledsim.applications import file_systems, recordings
 from sledsim.applications.facts import facts_of, outermost
 from sledsim.applications.outcome import Outcome
-from sledsim.applications.recordings import save
 from sledsim.devices import device as device_named
 from sledsim.emulator.control import ask, control_path
 from sledsim.emulator.mounting import supervisor, system
@@ -60,6 +60,7 @@ def check(application: Application, settings: Settings) -> None:
         If a program, a library, loop devices or the rights are missing.
     """
     system.need_root("bench-app", "; without it --replay replays a recording")
+    recordings.need_pyarrow()
     application.check()
     for program in ("losetup", "blkid", "mount", "umount", "sync"):
         system.need(program)
@@ -131,7 +132,7 @@ class Bench:
         finally:
             image.unlink(missing_ok=True)
         file = self._folder / f"{self._application.name}-{Path(name).stem}.parquet"
-        save(rows, file, self._about(outcome))
+        recordings.save(rows, file, self._about(outcome, rows))
         if self._settings.record is not None:
             for path in (file, file.with_suffix(".toml")):
                 shutil.copy(path, self._settings.record)
@@ -211,16 +212,31 @@ class Bench:
         )
         return outcome, rows
 
-    def _about(self, outcome: Outcome) -> dict[str, Any]:
-        facts = outcome.document
-        numbers = ("run_s", "compute_s", "requests", "reads", "writes", "flushes", "mean_blocks")
+    def _about(self, outcome: Outcome, rows: pa.Table) -> dict[str, Any]:
+        import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
+
+        facts = outcome.facts
+        ends = pc.add(rows["lbn"], pc.cast(rows["blocks"], "int64"))
         return {
-            "title": f"{self._application.title}, on {outcome.device}",
+            "title": f"{self._application.title}, recorded on {outcome.device}",
+            "format": "parquet",
+            "date": datetime.now(tz=UTC).date(),
             "description": self._application.about,
+            "limits": list(_LIMITS),
+            "figures": {
+                "requests": facts.requests,
+                "reads": facts.reads,
+                "writes": facts.writes,
+                "flushes": facts.flushes,
+                "mean_blocks": facts.mean_blocks or 0.0,
+                "end_lbn": pc.max(ends).as_py() or 0,
+                "duration_s": facts.duration_s,
+            },
             "run": {
                 "application": outcome.application,
                 "device": outcome.device,
-                **{key: facts[key] for key in numbers},
+                "run_s": outcome.run_s,
+                "compute_s": outcome.compute_s,
                 **{f"lateness_{key}_us": value for key, value in outcome.lateness_us.items()},
             },
             "keys": self._application.values,
@@ -234,6 +250,13 @@ class Bench:
             },
             "report": outcome.report,
         }
+
+
+_LIMITS = (
+    "A closed replay takes a request to wait for the latest completion that the program had seen.",
+    "Think times hold what one machine computed, and the ways to the emulator and back.",
+    "What the page cache hid is not in it.",
+)
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ class FileSystem:
     """For ``mount -o``, beside those of the application."""
 
 
-_EXT4 = (*system.MAKERS["ext4"], "-U", _IDENTITY, "-E", f"hash_seed={_IDENTITY}")
+_EXT4 = (*system.MAKERS["ext4"], "-b", "4096", "-U", _IDENTITY, "-E", f"hash_seed={_IDENTITY}")
 # Which group of blocks is filled next depends on the size of the device if this is on.
 _EXT4_OPTIONS = "noatime,mb_optimize_scan=0"
 

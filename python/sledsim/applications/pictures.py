@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -15,36 +15,45 @@ if TYPE_CHECKING:
 
 PARTS = (
     ("compute_s", "compute", "#4878a8"),
-    ("device_s", "I/O stall: device", "#d1803f"),
-    ("way_s", "I/O stall: way there and back", "#e8c39b"),
+    ("stall_device_s", "I/O stall: device", "#d1803f"),
+    ("stall_way_s", "I/O stall: the way there and back", "#e8c39b"),
 )
 
 
-def bars(axes: Axes, outcomes: Sequence[Outcome]) -> None:
-    """Draw a stacked bar for each outcome, and what was predicted as a mark."""
-    places = range(len(outcomes))
-    bottom = [0.0] * len(outcomes)
+def bars_of(axes: Axes, documents: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw a stacked bar for each outcome, and what a replay predicts as a mark.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    documents
+        `Outcome.document` by the name of its bar.
+    """
+    places = range(len(documents))
+    bottom = [0.0] * len(documents)
     for part, label, colour in PARTS:
-        heights = [getattr(outcome, part) for outcome in outcomes]
+        heights = [document[part] for document in documents.values()]
         if any(heights):
             axes.bar(places, heights, 0.6, bottom=bottom, label=label, color=colour)
             bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
-    for place, outcome in zip(places, outcomes, strict=True):
+    for place, document in enumerate(documents.values()):
         axes.annotate(
-            f"{outcome.run_s:.3g} s",
-            (place, outcome.run_s),
+            f"{document['run_s']:.3g} s",
+            (place, document["run_s"]),
             xytext=(0, 3),
             textcoords="offset points",
             ha="center",
             fontsize=9,
         )
-    told = [(place, outcome.predicted) for place, outcome in enumerate(outcomes)]
-    marks = [(place, predicted.run_s) for place, predicted in told if predicted is not None]
+    told = [(place, document["predicted"]) for place, document in enumerate(documents.values())]
+    marks = [(place, predicted["run_s"]) for place, predicted in told if predicted is not None]
     if marks:
         axes.plot(*zip(*marks, strict=True), "k_", markersize=22, label="replay predicts")
-    axes.set_xticks(places, [outcome.device for outcome in outcomes])
-    axes.set(ylabel="run time (s)", ylim=(0, None))
+    axes.set_xticks(places, list(documents))
+    axes.set_ylabel("run time (s)")
     axes.margins(y=0.12)
+    axes.set_ylim(bottom=0)
     axes.grid(visible=False, axis="x")
     axes.legend()
 
@@ -66,7 +75,7 @@ def draw(outcomes: Sequence[Outcome], title: str, path: str) -> bytes:
     figure = Figure(figsize=(1.8 + 1.5 * len(outcomes), 4.5), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title)
-    bars(axes, outcomes)
+    bars_of(axes, {outcome.device: outcome.document for outcome in outcomes})
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
     return picture.getvalue()

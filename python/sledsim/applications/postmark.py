@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from sledsim._core import SledsimError
 from sledsim.applications.application import Application, Key, Ran
-from sledsim.applications.processes import run
+from sledsim.applications.processes import pinned, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +68,7 @@ class PostMark(Application):
             f"set number {values['files']}",
             f"set transactions {values['transactions']}",
             f"set size {values['least_bytes']} {values['most_bytes']}",
-            f"set subdirectories {values['subdirectories']}",
+            *([f"set subdirectories {values['subdirectories']}"] * bool(values["subdirectories"])),
             f"set seed {values['seed']}",
             "set report verbose",
             "run",
@@ -75,12 +76,15 @@ class PostMark(Application):
         ]
 
         def ran() -> Ran:
-            said, compute_s = run("postmark", [self.program("postmark")], given="\n".join(script))
+            command = [self.program("postmark")]
+            how = pinned() | {"stderr": subprocess.STDOUT}
+            said, compute_s = run("postmark", command, given="\n".join(script), **how)
             found = {name: re.search(pattern, said) for name, pattern in _FIGURES.items()}
-            if "Error" in said or found["seconds"] is None:
-                # It ends with 0 whatever happens.
-                lines = [line.removeprefix("pm>") for line in said.splitlines() if "rror" in line]
-                msg = f"postmark: {' '.join(lines) or 'did not finish'}"
+            # It ends with 0 whatever happens.
+            errors = re.findall(r"Error: (.*)", said)
+            if errors or found["seconds"] is None:
+                told = f"{errors[0]} (of {len(errors)} errors)" if errors else "did not finish"
+                msg = f"postmark: {told}"
                 raise SledsimError(msg)
             report = {name: int(match[1]) for name, match in found.items() if match}
             return Ran(compute_s, report)

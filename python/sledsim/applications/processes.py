@@ -43,6 +43,16 @@ def children_s() -> float:
     return spent.ru_utime + spent.ru_stime
 
 
+def pinned() -> dict[str, Any]:
+    """Return what keeps a program on one processor, for `run`.
+
+    On which processor a file is written decides where some file systems put it. With one only, a
+    program does the same on every device.
+    """
+    last = max(os.sched_getaffinity(0))
+    return {"preexec_fn": lambda: os.sched_setaffinity(0, {last})}
+
+
 def run(
     name: str, command: Sequence[str], *, given: str = "", patience_s: float = 3600.0, **how: Any
 ) -> tuple[str, float]:
@@ -76,10 +86,9 @@ def run(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        **how,
+        **({"stderr": subprocess.PIPE} | how),
     )
     try:
         out, errors = process.communicate(given, timeout=patience_s)
@@ -92,7 +101,7 @@ def run(
         raise
     compute_s = children_s() - before
     if process.returncode != 0:
-        said = (errors.strip() or out.strip()).splitlines()
+        said = ((errors or "").strip() or out.strip()).splitlines()
         msg = f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
         raise SledsimError(msg)
     return out, compute_s

@@ -6,9 +6,11 @@ recording, and so the program goes as fast as the device lets it.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import tomllib
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +85,19 @@ class Recording:
         return Prediction(self.replay(device, scheduler).run_s, self.device)
 
 
+def need_pyarrow() -> None:
+    """See that pyarrow is there.
+
+    Raises
+    ------
+    SledsimError
+        If it is not.
+    """
+    if importlib.util.find_spec("pyarrow") is None:
+        msg = "applications need pyarrow: pip install 'sledsim[apps]'"
+        raise SledsimError(msg)
+
+
 def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
     """Write a recording and the file beside it.
 
@@ -115,7 +130,7 @@ def _toml(about: dict[str, Any]) -> list[str]:
     for name, table in about.items():
         if isinstance(table, dict):
             lines += ["", f"[{name}]"]
-            lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items()]
+            lines += [f"{_key(key)} = {_value(each)}" for key, each in table.items()]
     return lines
 
 
@@ -129,7 +144,7 @@ def _value(value: object) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else str(value)
-    if isinstance(value, int):
+    if isinstance(value, int | date):
         return str(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sledsim.applications.application import Application, Key, Ran
-from sledsim.applications.processes import run
+from sledsim.applications.processes import pinned, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,4 +53,4 @@ class Sqlite(Application):
 
     def _run(self, what: str, folder: Path) -> tuple[str, float]:
         told = json.dumps(self.values | {"file": str(folder / "records.db")})
-        return run("sqlite", [sys.executable, "-I", str(_LOAD), what, told])
+        return run("sqlite", [sys.executable, "-I", str(_LOAD), what, told], **pinned())

@@ -61,7 +61,7 @@ class TpchQ4(PostgresApplication):
     keys: ClassVar = {
         **PostgresApplication.keys,
         "scale_factor": Key(0.1, 0.001, 10.0, "size of the data, in GB"),
-        "read_ahead_kib": Key(16, 0, 4096, "how far the kernel reads ahead, in KiB"),
+        "read_ahead_kib": Key(24, 0, 4096, "how far the kernel reads ahead, in KiB"),
     }
     programs: ClassVar = {
         **PostgresApplication.programs,

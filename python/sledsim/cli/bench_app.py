@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from sledsim.cli.tables import number, plain, table
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from types import FrameType
 
     from sledsim.applications import Outcome
     from sledsim.cli.parser import Commands
@@ -136,13 +139,35 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
         "folder": None if options.folder is None else Path(options.folder),
     }
     said = {key: value for key, value in chosen.items() if value is not None}
-    return applications.bench(
-        options.application,
-        devices,
-        keys=dict(map(_setting, options.set)),
-        settings=Settings(scheduler=options.scheduler, **said),
-        tell=lambda line: print(line, file=sys.stderr, flush=True),
-    )
+    with _one_signal():
+        return applications.bench(
+            options.application,
+            devices,
+            keys=dict(map(_setting, options.set)),
+            settings=Settings(scheduler=options.scheduler, **said),
+            tell=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+
+
+@contextlib.contextmanager
+def _one_signal() -> Iterator[None]:
+    """Let the first signal interrupt; impatience must not keep it from cleaning up."""
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    said = ((kind, signal.getsignal(kind)) for kind in kinds)
+    before = {kind: handler for kind, handler in said if callable(handler)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for kind in before:
+            signal.signal(kind, signal.SIG_IGN)
+        before[signal.Signals(number)](number, frame)
+
+    for kind in before:
+        signal.signal(kind, stop)
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
 
 
 def _names(text: str) -> list[str]:

@@ -54,7 +54,7 @@ def run(
     """Simulate items and write their JSON, PNG and SVG files.
 
     Items of which the files are there, made by the same version from the same data, are read.
-    The same version writes the same files, byte for byte.
+    The same version writes the same files, byte for byte, but for items that take real time.
 
     Parameters
     ----------
@@ -87,12 +87,14 @@ def run(
         beat(len(done), len(items))
 
     beat(len(done), len(items))
-    workers = min(workers or os.cpu_count() or 1, len(missing))
-    if workers <= 1:
-        for name in missing:
-            keep(simulate(name, quick=quick))
-    else:
-        _in_processes(missing, quick, workers, keep, lambda: beat(len(done), len(items)))
+    alone = [item.id for item in items if item.real_time and item.id in missing and not quick]
+    together = [name for name in missing if name not in alone]
+    workers = min(workers or os.cpu_count() or 1, len(together))
+    if workers > 1:
+        _in_processes(together, quick, workers, keep, lambda: beat(len(done), len(items)))
+        together = []
+    for name in (*together, *alone):
+        keep(simulate(name, quick=quick))
     return [done[item.id] for item in items]
 
 
@@ -207,7 +209,8 @@ def _version() -> str:
     """Return a digest of everything that results depend on."""
     digest = hashlib.sha256()
     folder = Path(sledsim.__file__).parent
-    files = (*folder.rglob("*.py"), *folder.rglob("*.toml"), Path(_core.__file__))
+    kinds = ("*.py", "*.toml", "*.parquet")
+    files = (*(file for kind in kinds for file in folder.rglob(kind)), Path(_core.__file__))
     for file in sorted(files):
         digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
         digest.update(file.read_bytes())

@@ -101,6 +101,8 @@ class Item:
     hypotheses: dict[str, str] = field(default_factory=dict)
     """Other assumptions, each with its own results. They are shown, and count for nothing but
     explanations that name them."""
+    real_time: bool = False
+    """Whether it takes real time, and the machine for itself, unless it is quick."""
     external: tuple[str, ...] = ()
     """Names of files that do not come with sledsim and are used where they are: see
     :func:`external_file`."""
@@ -280,6 +282,7 @@ def _item(file: Path) -> Item:
         how=_lines(table.take("how", str)),
         values=tuple(_published(value, place, hypotheses) for value in values),
         hypotheses={key: _lines(texts.take(key, str)) for key in list(hypotheses)},
+        real_time=table.take("real_time", bool, default=False),
         external=tuple(table.take("external", list, default=[])),
     )
     table.end()
@@ -359,7 +362,8 @@ class _Table:
         if value is ...:
             msg = f"{self.file}: {self.at}{key} is missing"
             raise SledsimError(msg)
-        if value is not default and (not isinstance(value, kind) or isinstance(value, bool)):
+        wanted = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if value is not default and not wanted:
             names = kind if isinstance(kind, tuple) else (kind,)
             self.refuse(key, value, " or ".join(name.__name__ for name in names))
         return value

@@ -135,7 +135,11 @@ class Supervisor:
             said = [wanted.options, "ro" if wanted.read_only else None]
             options = ",".join(each for each in said if each) or None
             more = ["-o", options] if options else []
-            system.run("mount", "-t", kind, *more, loop, wanted.directory)
+            try:
+                system.run("mount", "-t", kind, *more, loop, wanted.directory)
+            except system.FailedError as error:
+                msg = f"{error} (options: {options or 'none'})"
+                raise SledsimError(msg) from None
             self._go_on()
         return {
             "directory": wanted.directory,
