@@ -124,6 +124,25 @@ def test_requests_are_counted_by_kind_and_those_inside_a_composite_are_not() -> 
     assert (nothing.requests, nothing.access_ms, nothing.busy_s) == (0, None, 0)
 
 
+def test_what_children_of_a_server_compute_counts_also_when_they_have_ended() -> None:
+    from sledsim.applications.processes import tree_compute_s  # noqa: PLC0415 (Linux only)
+
+    burn = "import time; t = time.process_time() + 0.3\nwhile time.process_time() < t: pass"
+    parent = (
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]]); "
+        "print('done', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", parent, burn]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "done\n"
+        assert 0.3 <= tree_compute_s(process.pid) < 2
+        assert tree_compute_s(os.getpid()) >= tree_compute_s(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
 # Recordings
 
 
