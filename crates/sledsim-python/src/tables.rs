@@ -7,7 +7,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use sledsim_core::error::{Error, Result};
-use sledsim_core::tables::{Cost, Kind, Settings, Table as CoreTable};
+use sledsim_core::tables::{Cost, Drive, Kind, Settings, Table as CoreTable};
 use sledsim_core::units::Nanos;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -85,10 +85,13 @@ impl Table {
         };
         let device = &device.device;
         let mut reader = data.map(AnyRecordBatch::into_reader).transpose()?;
-        let table = py.detach(|| match (&mut reader, path) {
-            (Some(reader), _) => CoreTable::load(reader, device, settings),
-            (None, Some(path)) => CoreTable::load_parquet(&path, device, settings),
-            (None, None) => Err(Error::Key("there are no data".to_owned())),
+        let table = py.detach(|| {
+            let medium = Box::new(Drive::new(device)?);
+            match (&mut reader, path) {
+                (Some(reader), _) => CoreTable::load(reader, medium, settings),
+                (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
+                (None, None) => Err(Error::Key("there are no data".to_owned())),
+            }
         });
         Ok(Self {
             table: Mutex::new(table.map_err(to_python)?),

@@ -119,6 +119,7 @@ def _mount(options: argparse.Namespace) -> None:
         "read_only": options.read_only,
         "speed": options.speed,
         "record": _absolute(options.record),
+        "batch_window_ms": options.batch_window_ms,
     }
     name = Path(options.device).stem
     wanted = supervisor.Wanted(

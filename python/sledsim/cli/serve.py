@@ -40,8 +40,9 @@ written, from memory or from a backing file that survives the server. Without --
 listens on a socket of its own, and says where. Ctrl-C or SIGTERM ends it: what is under way is
 answered, the backing file flushed, the recording completed. sledsim top watches it.
 
-Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH
-or read-only after commas. NBD clients ask for it by name; the first also has the empty one.
+Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
+speed=FACTOR, record=PATH or read-only after commas. NBD clients ask for it by name; the first also
+has the empty one.
 """
 
 
@@ -122,6 +123,12 @@ def add_device(parser: Parser, *, required: bool) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="write what happened to each request (Parquet)"
     )
+    parser.add_argument(
+        "--batch-window-ms",
+        metavar="MS",
+        type=float,
+        help="let a sled serve together what is there so long after the first command",
+    )
 
 
 def chosen(options: argparse.Namespace, name: str | None = None) -> Export:
@@ -149,6 +156,7 @@ def chosen(options: argparse.Namespace, name: str | None = None) -> Export:
         read_only=options.read_only,
         speed=options.speed,
         record=options.record,
+        batch_window_ms=options.batch_window_ms,
     )
 
 
@@ -164,16 +172,19 @@ def _export(text: str) -> Export:
         key, equals, value = word.partition("=")
         if key == "read-only" and not equals:
             said["read_only"] = True
-        elif key == "speed" and equals:
+        elif key in {"speed", "batch-window-ms"} and equals:
             try:
-                said[key] = float(value)
+                said[key.replace("-", "_")] = float(value)
             except ValueError:
-                msg = f"--export {text}: speed = {value}: must be a number"
+                msg = f"--export {text}: {key} = {value}: must be a number"
                 raise SledsimError(msg) from None
         elif key in {"file", "scheduler", "layout", "record"} and value:
             said[key] = value
         else:
-            known = "file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH or read-only"
+            known = (
+                "file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS, speed=FACTOR, "
+                "record=PATH or read-only"
+            )
             msg = f"--export {text}: '{word}': must be {known}"
             raise SledsimError(msg)
     return Export(device=device, name=name, **said)

@@ -33,6 +33,9 @@ class Export:
     """Of every mechanism of it."""
     layout: str | Mapping[str, object] | None = None
     """Where blocks live, as in :func:`sledsim.simulate`."""
+    batch_window_ms: float | None = None
+    """Group the commands that are there so long after the first, in ms of the device, whatever its
+    table ``[batching]`` says; a single sled only."""
     file: Path | None = None
     """The backing file, made if there is none; without one the data are in memory."""
     read_only: bool = False
@@ -44,9 +47,12 @@ class Export:
 
     def _core(self) -> tuple[str, _core.Device, str, str | None, bool, float, str | None]:
         base = device(self.device) if isinstance(self.device, str) else self.device
+        core = laid_out(base, self.layout)._core  # noqa: SLF001 (one package)
+        if self.batch_window_ms is not None:
+            core = core.with_batch_window(float(self.batch_window_ms), "batch_window_ms")
         return (
             base.name if self.name is None else self.name,
-            laid_out(base, self.layout)._core,  # noqa: SLF001 (one package)
+            core,
             self.scheduler,
             None if self.file is None else str(self.file),
             self.read_only,

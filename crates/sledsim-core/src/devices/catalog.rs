@@ -490,6 +490,42 @@ impl Device {
         })
     }
 
+    /// The same device with `[batching] kind = "window"` and so many milliseconds,
+    /// whatever its table says; `origin` is who asks for that.
+    ///
+    /// # Errors
+    /// A device that is no single sled, one with a buffer or background tasks, or
+    /// a window that its key does not allow.
+    pub fn with_batch_window(self, window_ms: f64, origin: &str) -> Result<Self> {
+        let Some(mems) = self.mems() else {
+            return Err(Error::Key(format!(
+                "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
+                 'mems') serves commands in batches",
+                self.name,
+                self.kind()
+            )));
+        };
+        let has = match (mems.buffer, self.has_background()) {
+            (Some(_), _) => "a buffer",
+            (None, true) => "background tasks",
+            (None, false) => "",
+        };
+        if !has.is_empty() {
+            return Err(Error::Key(format!(
+                "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
+                self.name
+            )));
+        }
+        let mut keys = self.keys.clone();
+        keys.set("batching.kind", "window".into(), origin)?;
+        keys.set("batching.window_ms", window_ms.into(), origin)?;
+        // Its keys name no base any more, so they need no folder.
+        Ok(Self {
+            layout: self.layout,
+            ..Self::read(&self.name, keys, None)?
+        })
+    }
+
     /// Whether it has background tasks.
     #[must_use]
     pub fn has_background(&self) -> bool {
