@@ -1,0 +1,5 @@
+//! The RPC server and its client.
+
+mod batches;
+mod interface;
+mod served;
