@@ -6,9 +6,11 @@
 //! there is no thread, and nothing is sent or received between the calls.
 
 mod connect;
+mod medium;
 mod pipeline;
 mod remote;
 
+pub use medium::RemoteMedium;
 pub use pipeline::Pipeline;
 pub use remote::{Answer, Command, Outcome, Remote};
 

@@ -3,3 +3,4 @@
 mod batches;
 mod interface;
 mod served;
+mod tables;
