@@ -12,6 +12,8 @@ mod emulator;
 mod error;
 mod faults;
 mod layouts;
+#[cfg(target_os = "linux")]
+mod remote;
 mod rows;
 mod simulation;
 mod tables;
@@ -40,6 +42,9 @@ mod _core {
     use crate::faults::tip_failures;
     #[pymodule_export]
     use crate::layouts::{Layout, layouts};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::remote::{Pipeline, Remote, RemoteAnswer, RemoteError, RpcClient};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
