@@ -1,7 +1,7 @@
 //! The client of the RPC server. The interpreter is released while it waits.
 
 use crate::device::Device;
-use crate::error::{SledsimError, to_python};
+use crate::error::{RemoteError, SledsimError, to_python};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,15 +12,6 @@ use sledsim_rpc::client::{self, Client, Command, Error, Options};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-pyo3::create_exception!(
-    sledsim,
-    RemoteError,
-    SledsimError,
-    "What a server refused or could not do, or no server. `code` is the kind of reason as gRPC has \
-     it, such as \"INVALID_ARGUMENT\"; of a connection that could not be made or has ended it is \
-     \"UNAVAILABLE\"."
-);
 
 /// An error of the client as a Python exception.
 fn remote(py: Python<'_>, error: &Error) -> PyErr {
