@@ -1,7 +1,7 @@
 """What a window of time gains programs that cannot mark their batches, on a served device.
 
 Run it as ``python examples/window.py [--groups N]`` on Linux. A sled is served in real time. A
-plain NBD client keeps ten reads of an equivalence class under way, without a window and with several
+plain NBD client keeps ten reads of an equivalence class under way, without a window and with some
 (``ss.Export(batch_window_ms=...)``); a client of the parallel interface sends the same ten as one
 batch. The next group is read when the one before is there. The table shows what a group takes on
 the device, from its first arrival to its last completion, and what the program waited; how many

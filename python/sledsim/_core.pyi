@@ -1,6 +1,6 @@
 """Types of the extension module; see the package around it for what they do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
@@ -13,6 +13,13 @@ _Point: TypeAlias = tuple[float, float, int]
 _Step: TypeAlias = tuple[float, float, float, float, float, float, int, int, int, int]
 
 class SledsimError(ValueError): ...
+
+class RemoteError(SledsimError):
+    code: str
+    index: int
+    batch: object
+
+_Command: TypeAlias = tuple[str, int, int] | tuple[str, int, object] | tuple[str, int, object, bool]
 
 @final
 class Cache:
@@ -94,7 +101,7 @@ class Table:
         self,
         data: object | None,
         path: str | None,
-        device: Device,
+        device: Device | Remote,
         layout: str,
         page_header_bytes: int | None,
         split: bool,
@@ -142,10 +149,65 @@ class Server:
         allow_unauthenticated: bool,
         limits: tuple[int | None, int | None],
     ) -> str: ...
+    def serve_rpc(
+        self,
+        address: str,
+        tls: str | None,
+        allow_unauthenticated: bool,
+        limits: tuple[int | None, int | None],
+    ) -> str: ...
     def serve_fuse(self, point: str) -> None: ...
     def is_alive(self) -> bool: ...
     def status(self) -> str: ...
     def stop(self, grace_s: float) -> None: ...
+
+@final
+class RemoteAnswer:
+    def __len__(self) -> int: ...
+    def data(self) -> list[bytes | None]: ...
+    def failure(self) -> tuple[int, str] | None: ...
+    def outcomes(
+        self,
+    ) -> list[
+        tuple[
+            tuple[int, int, str, int, int],
+            tuple[int, int, int, int, int, int],
+            list[int],
+            int,
+            int,
+            str | None,
+        ]
+    ]: ...
+
+@final
+class RpcClient:
+    def __new__(cls, address: str, tls: str | None, patience_s: float) -> RpcClient: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def exports(self) -> list[str]: ...
+    def open(self, name: str) -> Remote: ...
+
+@final
+class Remote:
+    @property
+    def name(self) -> str: ...
+    @property
+    def blocks(self) -> int: ...
+    def about(self) -> str: ...
+    def device(self) -> Device: ...
+    def parallelism(self) -> list[int]: ...
+    def equivalent(self, lbn: int, at_s: float | None) -> list[int]: ...
+    def conflicting(self, a: int, b: int, at_s: float | None) -> bool: ...
+    def boundaries(self, lbn: int) -> tuple[int, int]: ...
+    def batch(self, given: Iterable[_Command], must_be_parallel: bool) -> RemoteAnswer: ...
+    def flush(self) -> None: ...
+    def pipeline(self, under_way: int) -> Pipeline: ...
+
+@final
+class Pipeline:
+    def send(self, given: Iterable[_Command], must_be_parallel: bool) -> int: ...
+    def receive(self) -> tuple[int, RemoteAnswer | RemoteError] | None: ...
 
 def tip_failures(
     said: tuple[tuple[int, int, int, int, int, int], int],

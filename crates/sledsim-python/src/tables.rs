@@ -2,13 +2,17 @@
 
 use crate::device::Device;
 use crate::error::{SledsimError, to_python};
+#[cfg(target_os = "linux")]
+use crate::remote::Remote;
 use crate::rows::Rows;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use sledsim_core::error::{Error, Result};
-use sledsim_core::tables::{Cost, Drive, Kind, Settings, Table as CoreTable};
+use sledsim_core::tables::{Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
 use sledsim_core::units::Nanos;
+#[cfg(target_os = "linux")]
+use sledsim_rpc::client::RemoteMedium;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +21,17 @@ type PyCost = (f64, u64, u64);
 
 fn cost(cost: Cost) -> PyCost {
     (cost.time.s(), cost.blocks, cost.requests)
+}
+
+/// What a table lies on: a device, or one that is served.
+fn medium(device: &Bound<'_, PyAny>) -> PyResult<Box<dyn Medium>> {
+    #[cfg(target_os = "linux")]
+    if let Ok(served) = device.cast::<Remote>() {
+        let medium = RemoteMedium::new(&served.get().remote);
+        return Ok(Box::new(medium.map_err(to_python)?));
+    }
+    let drive = Drive::new(&device.cast::<Device>()?.get().device);
+    Ok(Box::new(drive.map_err(to_python)?))
 }
 
 /// All batches of something that hands out Arrow data, at least one.
@@ -28,7 +43,7 @@ fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// A table on a device of its own.
+/// A table on a device.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Table {
     table: Mutex<CoreTable>,
@@ -71,7 +86,7 @@ impl Table {
         py: Python<'_>,
         data: Option<AnyRecordBatch>,
         path: Option<PathBuf>,
-        device: &Device,
+        device: &Bound<'_, PyAny>,
         layout: &str,
         page_header_bytes: Option<u32>,
         split: bool,
@@ -83,15 +98,12 @@ impl Table {
             split,
             first_lbn,
         };
-        let device = &device.device;
+        let medium = medium(device)?;
         let mut reader = data.map(AnyRecordBatch::into_reader).transpose()?;
-        let table = py.detach(|| {
-            let medium = Box::new(Drive::new(device)?);
-            match (&mut reader, path) {
-                (Some(reader), _) => CoreTable::load(reader, medium, settings),
-                (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
-                (None, None) => Err(Error::Key("there are no data".to_owned())),
-            }
+        let table = py.detach(|| match (&mut reader, path) {
+            (Some(reader), _) => CoreTable::load(reader, medium, settings),
+            (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
+            (None, None) => Err(Error::Key("there are no data".to_owned())),
         });
         Ok(Self {
             table: Mutex::new(table.map_err(to_python)?),
@@ -116,8 +128,8 @@ impl Table {
         self.lock().clock().s()
     }
 
-    fn idle(&self, seconds: f64) {
-        self.lock().idle(Nanos::from_s(seconds));
+    fn idle(&self, py: Python<'_>, seconds: f64) {
+        py.detach(|| self.lock().idle(Nanos::from_s(seconds)));
     }
 
     /// Facts as JSON.

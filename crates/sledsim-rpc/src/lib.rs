@@ -22,6 +22,7 @@ pub mod server;
     unused_qualifications,
     clippy::all,
     clippy::allow_attributes_without_reason,
+    clippy::missing_errors_doc,
     clippy::must_use_candidate,
     clippy::uninlined_format_args,
     clippy::unnested_or_patterns,

@@ -67,7 +67,7 @@ class Server:
     def __init__(self, core: _core.Server) -> None:
         self._core = core
         self.uris: list[str] = []
-        """Where NBD clients find it, one for each address."""
+        """Where NBD clients find it, then where RPC clients do, one for each address."""
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +128,7 @@ def serve(
     exports: Device | Export | str | Sequence[Device | Export | str],
     *,
     nbd: str | Sequence[str] = (),
+    rpc: str | Sequence[str] = (),
     fuse: Path | None = None,
     tls: Path | None = None,
     allow_unauthenticated_remote: bool = False,
@@ -143,6 +144,8 @@ def serve(
         clients the first also has the empty name.
     nbd
         Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
+    rpc
+        Addresses for RPC clients, such as :func:`sledsim.connect`.
     fuse
         A mount point that shows each export as a file of its name.
     tls
@@ -151,9 +154,9 @@ def serve(
     allow_unauthenticated_remote
         Lets anyone in who can reach an address beyond this machine.
     max_clients
-        How many NBD connections there may be at once.
+        How many connections there may be at once, of each address.
     max_outstanding
-        How many requests of a connection may be under way; more wait in the socket.
+        How many requests (RPC: batches) of a connection may be under way; more wait in the socket.
 
     Raises
     ------
@@ -165,12 +168,13 @@ def serve(
         msg = "the emulator needs Linux"
         raise SledsimError(msg)
     several = [exports] if isinstance(exports, Device | Export | str) else list(exports)
-    addresses = [nbd] if isinstance(nbd, str) else list(nbd)
+    nbd = [nbd] if isinstance(nbd, str) else list(nbd)
+    rpc = [rpc] if isinstance(rpc, str) else list(rpc)
     if not several:
         msg = "there is no device to serve"
         raise SledsimError(msg)
-    if not addresses and fuse is None:
-        msg = "nobody could come: give an address (nbd) or a mount point (fuse)"
+    if not nbd and not rpc and fuse is None:
+        msg = "nobody could come: give an address (nbd, rpc) or a mount point (fuse)"
         raise SledsimError(msg)
     for name, number in (("max_clients", max_clients), ("max_outstanding", max_outstanding)):
         if number is not None and not 1 <= number <= 1 << 16:
@@ -179,17 +183,19 @@ def serve(
     specs = [each if isinstance(each, Export) else Export(device=each) for each in several]
     server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
     try:
-        for address in addresses:
-            limits = (max_clients, max_outstanding)
-            uri = server._core.serve_nbd(  # noqa: SLF001
+        core = server._core  # noqa: SLF001
+        fronts = [(core.serve_nbd, address) for address in nbd]
+        fronts += [(core.serve_rpc, address) for address in rpc]
+        for front, address in fronts:
+            uri = front(
                 address,
                 None if tls is None else str(tls),
                 allow_unauthenticated_remote,
-                limits,
+                (max_clients, max_outstanding),
             )
             server.uris.append(uri)
         if fuse is not None:
-            server._core.serve_fuse(str(fuse))  # noqa: SLF001
+            core.serve_fuse(str(fuse))
     except SledsimError:
         server.stop(0.0)
         raise

@@ -147,7 +147,7 @@ impl Export {
                 let op = command.op().name();
                 return refuse(format!("is a {op}: must be a read or a write"));
             }
-            if bytes == 0 || offset % BLOCK_BYTES != 0 || bytes % BLOCK_BYTES != 0 {
+            if bytes == 0 || !(offset | bytes).is_multiple_of(BLOCK_BYTES) {
                 return refuse(format!(
                     "{bytes} bytes from byte {offset} on: must be whole blocks of {BLOCK_BYTES} \
                      bytes, one at least"

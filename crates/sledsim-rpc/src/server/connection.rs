@@ -143,15 +143,12 @@ where
         .max_header_list_size(HEADERS_MAXIMUM)
         .serve_connection(TokioIo::new(stream), calls);
     let mut connection = Box::pin(connection);
-    let ended = match until_stopped(shared, connection.as_mut()).await {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
-            match timeout_at(end.into(), connection).await {
-                Ok(_) | Err(_) => return,
-            }
-        }
+    let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
+        connection.as_mut().graceful_shutdown();
+        let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
+        // What is not answered by then never is.
+        let _ = timeout_at(end.into(), connection).await;
+        return;
     };
     if let Err(error) = ended {
         let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };

@@ -146,7 +146,7 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
                 }
                 Some(v1::command::What::Write(write)) => {
                     let bytes = write.data.len() as u64;
-                    if bytes == 0 || bytes % BLOCK_BYTES != 0 {
+                    if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
                         let problem = format!(
                             ": {bytes} bytes: must be whole blocks of {BLOCK_BYTES} bytes, one at \
                              least"
