@@ -44,7 +44,7 @@ def replay(recording: Path, device: ss.Device) -> pl.DataFrame:
 
 def spec(recording: Path) -> dict[str, Any]:
     """Return the keys of the recorded device."""
-    metadata = pq.read_schema(recording).metadata
+    metadata = pq.ParquetFile(recording).metadata.metadata
     keys: dict[str, Any] = json.loads(
         next(value for key, value in metadata.items() if key.endswith(b"spec"))
     )["parameters"]

@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use sledsim_core::error::{Error, Result};
-use sledsim_core::tables::{Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
+use sledsim_core::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
 use sledsim_core::units::Nanos;
 #[cfg(target_os = "linux")]
 use sledsim_rpc::client::RemoteMedium;
@@ -52,6 +52,12 @@ pub(crate) struct Table {
 impl Table {
     fn lock(&self) -> MutexGuard<'_, CoreTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of the table. A call may hold it for long, so this waits without the
+    /// interpreter, too.
+    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&CoreTable) -> T + Send) -> T {
+        py.detach(|| at(&self.lock()))
     }
 
     /// Does `work` without the interpreter's lock.
@@ -111,21 +117,17 @@ impl Table {
     }
 
     /// Names of the columns.
-    fn names(&self) -> Vec<String> {
-        let table = self.lock();
-        let names = table
-            .columns()
-            .iter()
-            .map(|column| column.name().to_owned());
-        names.collect()
+    fn names(&self, py: Python<'_>) -> Vec<String> {
+        let name = |column: &Column| column.name().to_owned();
+        self.look(py, |table| table.columns().iter().map(name).collect())
     }
 
-    fn records(&self) -> u64 {
-        self.lock().records()
+    fn records(&self, py: Python<'_>) -> u64 {
+        self.look(py, CoreTable::records)
     }
 
-    fn clock_s(&self) -> f64 {
-        self.lock().clock().s()
+    fn clock_s(&self, py: Python<'_>) -> f64 {
+        self.look(py, |table| table.clock().s())
     }
 
     fn idle(&self, py: Python<'_>, seconds: f64) {
@@ -133,25 +135,20 @@ impl Table {
     }
 
     /// Facts as JSON.
-    fn facts(&self) -> PyResult<String> {
-        let facts = self.lock().facts().map_err(to_python)?;
+    fn facts(&self, py: Python<'_>) -> PyResult<String> {
+        let facts = self.look(py, CoreTable::facts).map_err(to_python)?;
         Ok(facts.to_string())
     }
 
-    fn place(&self, record: u64, column: String) -> PyResult<(u64, u64)> {
-        let table = self.lock();
-        let place = table
-            .named(&[column])
-            .and_then(|c| table.place(record, c[0]));
-        place.map_err(to_python)
+    fn place(&self, py: Python<'_>, record: u64, column: String) -> PyResult<(u64, u64)> {
+        self.with(py, |table| {
+            let columns = table.named(&[column])?;
+            table.place(record, columns[0])
+        })
     }
 
-    fn lbns(&self, column: String) -> PyResult<Vec<(u64, u64)>> {
-        let table = self.lock();
-        let lbns = table
-            .named(&[column])
-            .and_then(|columns| table.lbns(&columns));
-        lbns.map_err(to_python)
+    fn lbns(&self, py: Python<'_>, column: String) -> PyResult<Vec<(u64, u64)>> {
+        self.with(py, |table| table.lbns(&table.named(&[column])?))
     }
 
     fn scan(
