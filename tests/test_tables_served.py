@@ -130,7 +130,7 @@ def test_a_scan_keeps_the_sled_at_work(tmp_path: Path) -> None:
     address, recording = f"unix:{tmp_path / 's.sock'}", tmp_path / "r.parquet"
     export = ss.Export(device="cmu2003", record=recording, speed=0.2)
     with ss.serve(export, rpc=address), ss.connect(address) as remote:
-        result = ss.table(source(60_000, 1), remote).scan()
+        result = ss.table(source(3 * 32_400, 1), remote).scan()  # whole groups of tracks
     rows = pl.read_parquet(recording).sort("id").tail(result.requests)
     assert rows["blocks"].sum() == result.blocks
     assert rows["queue_depth"].max() == 15  # sixteen under way

@@ -168,16 +168,7 @@ class RemoteAnswer:
     def failure(self) -> tuple[int, str] | None: ...
     def outcomes(
         self,
-    ) -> list[
-        tuple[
-            tuple[int, int, str, int, int],
-            tuple[int, int, int, int, int, int],
-            list[int],
-            int,
-            int,
-            str | None,
-        ]
-    ]: ...
+    ) -> list[tuple[tuple[int, int, str, int, int], list[tuple[str, int]], str | None]]: ...
 
 @final
 class RpcClient:

@@ -67,7 +67,7 @@ impl Exports {
 }
 
 /// What serves exports to clients.
-pub trait FrontEnd: Send {
+pub trait FrontEnd: Send + Sync {
     /// What happened so far; `uri`, `clients` connected and `accepted` in all,
     /// `troubles`, where it has such, and the `kind` of front end it is.
     fn facts(&self) -> Value;

@@ -115,13 +115,11 @@ pub(crate) struct RemoteAnswer {
     answer: client::Answer,
 }
 
-/// The numbers of a row, in the order the Python class takes them.
+/// A command by id, stream, operation, first block and blocks; its numbers by
+/// the names of the columns; its error.
 type PyOutcome = (
-    (u64, u32, String, u64, u32),
-    (u64, u64, u64, u32, u32, u32),
-    [u64; 13],
-    u64,
-    u64,
+    (u64, u32, &'static str, u64, u32),
+    [(&'static str, u64); 21],
     Option<String>,
 );
 
@@ -148,42 +146,36 @@ impl RemoteAnswer {
         Some((index, why.to_owned()))
     }
 
-    /// (id, stream, op, lbn, blocks), (arrival, start, completion, queue depth,
-    /// passes, retries), parts, energy, lateness, error of each command.
+    /// Each command: id, stream, op, lbn, blocks; numbers by name; error.
     fn outcomes(&self) -> Vec<PyOutcome> {
         let outcome = |outcome: &client::Outcome| {
             let row = &outcome.row;
             let parts = &row.parts;
-            let op = row.op.name().to_owned();
-            (
-                (row.id, row.stream, op, row.lbn, row.blocks),
-                (
-                    row.arrival.0,
-                    row.start.0,
-                    row.completion.0,
-                    row.queue_depth,
-                    row.passes,
-                    row.retries,
-                ),
-                [
-                    parts.overhead.0,
-                    parts.queue.0,
-                    parts.seek.0,
-                    parts.x_seek.0,
-                    parts.y_seek.0,
-                    parts.settle.0,
-                    parts.turnaround.0,
-                    parts.rotation.0,
-                    parts.head_switch.0,
-                    parts.transfer.0,
-                    parts.bus.0,
-                    parts.retry.0,
-                    parts.other.0,
-                ],
-                row.energy_nj,
-                outcome.lateness.0,
-                outcome.error.clone(),
-            )
+            let numbers = [
+                ("arrival_ns", row.arrival.0),
+                ("start_ns", row.start.0),
+                ("completion_ns", row.completion.0),
+                ("queue_depth", row.queue_depth.into()),
+                ("passes", row.passes.into()),
+                ("retries", row.retries.into()),
+                ("overhead_ns", parts.overhead.0),
+                ("queue_ns", parts.queue.0),
+                ("seek_ns", parts.seek.0),
+                ("x_seek_ns", parts.x_seek.0),
+                ("y_seek_ns", parts.y_seek.0),
+                ("settle_ns", parts.settle.0),
+                ("turnaround_ns", parts.turnaround.0),
+                ("rotation_ns", parts.rotation.0),
+                ("head_switch_ns", parts.head_switch.0),
+                ("transfer_ns", parts.transfer.0),
+                ("bus_ns", parts.bus.0),
+                ("retry_ns", parts.retry.0),
+                ("other_ns", parts.other.0),
+                ("energy_nj", row.energy_nj),
+                ("lateness_ns", outcome.lateness.0),
+            ];
+            let about = (row.id, row.stream, row.op.name(), row.lbn, row.blocks);
+            (about, numbers, outcome.error.clone())
         };
         self.answer.outcomes.iter().map(outcome).collect()
     }

@@ -37,9 +37,9 @@ Serve a simulated device to real programs, in real time.
   sledsim serve --export fast=g2 --export slow=atlas10k,file=slow.img,speed=10
 
 Requests get their times from the device's model, the same as in simulation; reads return what was
-written, from memory or from a backing file that survives the server. Without --nbd, --rpc and --fuse
-it listens on a socket of its own for NBD, and says where. Ctrl-C or SIGTERM ends it: what is under way is
-answered, the backing file flushed, the recording completed. sledsim top watches it.
+written, from memory or from a backing file that survives the server. Without --nbd, --rpc and
+--fuse it listens on a socket of its own, for NBD, and says where. Ctrl-C or SIGTERM ends it: what
+is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
 speed=FACTOR, record=PATH or read-only after commas. NBD and RPC clients ask for it by name; the
@@ -236,7 +236,7 @@ def _serve(options: argparse.Namespace) -> None:
                 )
                 controls.append(Control(server, address))
             said = sys.stderr if options.json else sys.stdout
-            for line in _opening(server, options, controls):
+            for line in _opening(server, controls):
                 print(line, file=said, flush=True)
             while server.is_alive and not stopped.wait(0.2):
                 pass
@@ -273,7 +273,7 @@ def _file_name(export: Export) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) + ".sock"
 
 
-def _opening(server: Server, options: argparse.Namespace, controls: list[Control]) -> Iterator[str]:
+def _opening(server: Server, controls: list[Control]) -> Iterator[str]:
     for export in server.status()["exports"]:
         reads = ", read-only" if export["read_only"] else ""
         yield f"serving {export['name']}, {size(export['bytes'])}{reads}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import Device, Op, Parallelism
+from sledsim.devices import Device, Parallelism
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +38,8 @@ class RemoteOutcome:
     """Unique for the export; the commands of a batch are numbered one by one."""
     stream: int
     """Of the connection."""
-    op: Op
+    op: str
+    """``"read"`` or ``"write"``."""
     lbn: int
     blocks: int
     arrival_ns: int
@@ -89,8 +90,8 @@ class RemoteBatch:
     def outcomes(self) -> list[RemoteOutcome]:
         """What happened to each command, in their order."""
         return [
-            RemoteOutcome(*about, *times, *parts, energy_nj, lateness_ns, error)
-            for about, times, parts, energy_nj, lateness_ns, error in self._core.outcomes()
+            RemoteOutcome(*about, **dict[str, Any](numbers), error=error)
+            for about, numbers, error in self._core.outcomes()
         ]
 
     @property

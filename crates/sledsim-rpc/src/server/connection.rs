@@ -16,12 +16,12 @@ use std::future::Future;
 use std::io;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{timeout, timeout_at};
+use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
 
 /// A client, and what there is for it.
@@ -38,6 +38,9 @@ const STREAM_WINDOW: u32 = 64 << 10;
 
 /// Bytes of headers in a call.
 const HEADERS_MAXIMUM: u32 = 16 << 10;
+
+/// How long the last answers may take to leave.
+const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Serves a client until it ends.
 pub(super) fn run(peer: Peer) {
@@ -97,13 +100,21 @@ fn slow(shared: &Shared, client: u32) {
 /// What comes of `work`, unless the server stops before.
 async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<T> {
     let mut stop = shared.stop.subscribe();
-    let mut work = Box::pin(work);
-    let mut stopped = Box::pin(async move { drop(stop.wait_for(Option::is_some).await) });
+    first(
+        work,
+        async move { drop(stop.wait_for(Option::is_some).await) },
+    )
+    .await
+}
+
+/// What comes of `work`, unless `other` is done before.
+async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>) -> Option<T> {
+    let (mut work, mut other) = (pin!(work), pin!(other));
     std::future::poll_fn(|context| {
         if let Poll::Ready(done) = work.as_mut().poll(context) {
             return Poll::Ready(Some(done));
         }
-        stopped.as_mut().poll(context).map(|()| None)
+        other.as_mut().poll(context).map(|()| None)
     })
     .await
 }
@@ -146,8 +157,12 @@ where
     let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
         connection.as_mut().graceful_shutdown();
         let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
-        // What is not answered by then never is.
-        let _ = timeout_at(end.into(), connection).await;
+        // A client that is not looking does not say that it is done, either.
+        let told = async {
+            room.idle().await;
+            sleep(FAREWELL).await;
+        };
+        let _ = timeout_at(end.into(), first(connection, told)).await;
         return;
     };
     if let Err(error) = ended {

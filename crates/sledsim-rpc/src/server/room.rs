@@ -58,6 +58,12 @@ impl Room {
         })
     }
 
+    /// Waits until none is taken.
+    pub(super) async fn idle(&self) {
+        let most = u32::try_from(self.most_batches).unwrap_or(u32::MAX);
+        drop(self.batches.acquire_many(most).await);
+    }
+
     /// Whether any is taken.
     pub(super) fn is_used(&self) -> bool {
         self.batches.available_permits() < self.most_batches

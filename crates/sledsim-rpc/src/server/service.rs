@@ -2,7 +2,7 @@
 
 use super::accept::Shared;
 use super::hold::Hold;
-use super::room::Room;
+use super::room::{Room, Taken};
 use super::streamed::{self, Streamed};
 use crate::interface::Interface;
 use crate::v1;
@@ -72,6 +72,18 @@ impl Session {
             Status::not_found(format!(
                 "export = '{name}': there is none of that name; exports are {}",
                 names.join(", ")
+            ))
+        })
+    }
+
+    /// Takes room for so many bytes, if there is.
+    fn take(&self, bytes: usize) -> Result<Taken, Status> {
+        self.0.room.try_take(bytes).ok_or_else(|| {
+            let limits = &self.0.shared.limits;
+            Status::resource_exhausted(format!(
+                "too much is under way in this connection: at most {} batches and {} bytes are \
+                 allowed; wait for an answer, or use Batches, which waits",
+                limits.max_outstanding, limits.max_outstanding_bytes
             ))
         })
     }
@@ -421,14 +433,7 @@ impl MemStore for Session {
         request: Request<v1::BatchRequest>,
     ) -> Result<Response<v1::BatchResponse>, Status> {
         let batch = request.into_inner();
-        let Some(taken) = self.0.room.try_take(self.bytes(&batch)?) else {
-            let limits = &self.0.shared.limits;
-            return Err(Status::resource_exhausted(format!(
-                "too much is under way in this connection: at most {} batches and {} bytes are \
-                 allowed; wait for an answer, or use Batches, which waits",
-                limits.max_outstanding, limits.max_outstanding_bytes
-            )));
-        };
+        let taken = self.take(self.bytes(&batch)?)?;
         let (tell, told) = oneshot::channel();
         self.begin(&batch, Box::new(Tell(tell)))?;
         let tag = batch.tag;
@@ -454,6 +459,7 @@ impl MemStore for Session {
         request: Request<v1::FlushRequest>,
     ) -> Result<Response<v1::FlushResponse>, Status> {
         self.works()?;
+        let taken = self.take(0)?;
         let export = self.export(&request.get_ref().export)?;
         let (tell, told) = oneshot::channel();
         let command = Command {
@@ -469,9 +475,11 @@ impl MemStore for Session {
             let why = failure(error);
             Status::data_loss(format!("export '{name}' could not be flushed: {why}"))
         })?;
-        Ok(Response::new(v1::FlushResponse {
+        let mut response = Response::new(v1::FlushResponse {
             row: Some(row(&done)),
             lateness_ns: lateness.0,
-        }))
+        });
+        response.extensions_mut().insert(Hold::new(taken));
+        Ok(response)
     }
 }

@@ -77,7 +77,7 @@ impl Served {
     }
 
     /// Waits until something is so.
-    pub fn until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+    pub fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
         while !is_so(self) {
             assert!(Instant::now() < end, "{what}: {}", self.rpc.facts());
@@ -95,5 +95,31 @@ pub fn write(lbn: u64, data: Vec<u8>) -> Command {
         lbn,
         data: data.into(),
         fua: false,
+    }
+}
+
+/// Requests under way in the device of an export.
+pub fn outstanding(served: &Served, name: &str) -> usize {
+    let export = served.server.exports().named(name).unwrap();
+    export.timeline().outstanding()
+}
+
+/// How many requests the device of an export has served.
+pub fn requests(served: &Served, name: &str) -> u64 {
+    let status = served.server.status();
+    let mut exports = status["exports"].as_array().unwrap().iter();
+    let export = exports.find(|export| export["name"] == name).unwrap();
+    export["summary"]["requests"].as_u64().unwrap()
+}
+
+/// Numbers that look random.
+pub struct Draw(pub u64);
+
+impl Draw {
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.0 = (self.0)
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 20) % most
     }
 }
