@@ -122,8 +122,10 @@ class Table:
 
     @property
     def clock_s(self) -> float:
-        """Seconds of the device since the table was loaded: until the last request was complete, or
-        the end of :meth:`idle`. Loading takes no time in simulation, and is not counted elsewhere."""
+        """Seconds of the device from the loading of the table to the last completion.
+
+        Or to the end of :meth:`idle`, if that was later.
+        """
         return self._core.clock_s()
 
     def idle(self, seconds: float) -> None:
