@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
 import threading
@@ -19,6 +20,7 @@ from tests.example_runs import EXAMPLES
 from tests.test_emulator import BLOCK, Client
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
@@ -119,12 +121,13 @@ def test_times_are_those_of_the_rows(tmp_path: Path, layout: LayoutName) -> None
         end = begins + int((rows["blocks"][begins:].cum_sum() < result.blocks).sum()) + 1
         own = rows[begins:end]
         assert own["blocks"].sum() == result.blocks
-        took = own["completion_ns"].max() - own["arrival_ns"].min()  # type: ignore[operator]
-        assert result.simulated_s == pytest.approx(took / 1e9, abs=1e-12)
+        end_ns = max(own["completion_ns"].to_list())
+        took_ns = end_ns - min(own["arrival_ns"].to_list())
+        assert result.simulated_s == pytest.approx(took_ns / 1e9, abs=1e-12)
         if loaded_ns is None:
-            loaded_ns = own["completion_ns"].max() - round(clock_s * 1e9)  # type: ignore[operator]
+            loaded_ns = end_ns - round(clock_s * 1e9)
             assert loaded_ns == rows["completion_ns"][:begins].max()
-        assert clock_s == pytest.approx((own["completion_ns"].max() - loaded_ns) / 1e9)  # type: ignore[operator]
+        assert clock_s == pytest.approx((end_ns - loaded_ns) / 1e9)
         begins = end
     simulated = pl.DataFrame(ss.simulate(replay(rows, tmp_path), device).requests).sort("id")
     for column in (*TIMES, *PARTS):
@@ -173,11 +176,12 @@ def test_lazy_frames_pay_for_what_they_need(tmp_path: Path) -> None:
         ss.connect(address) as remote,
     ):
         there, here = ss.table(data, remote), ss.table(data, ss.device("cmu2003"))
-        for query in (
+        queries: list[Callable[[pl.LazyFrame], pl.LazyFrame]] = [
             lambda t: t.select(pl.sum("key")),
             lambda t: t.filter(pl.col("key") % 7 == 3).select("word"),
             lambda t: t.filter(pl.col("row").is_between(500, 777)),
-        ):
+        ]
+        for query in queries:
             frames = [query(table.lazy()).collect() for table in (there, here)]
             assert frames[0].equals(frames[1])
             spent = [table.spent() for table in (there, here)]
@@ -216,10 +220,41 @@ def test_the_server_ends_in_the_middle(tmp_path: Path) -> None:
     with pytest.raises(ss.SledsimError, match=r"server at 'unix:.*s\.sock'"):
         scan_on()
     ends.join()
-    for call in (table.scan, lambda: table.record(3), lambda: table.append(source(1, 1))):
+    calls: list[Callable[[], ss.Result]] = [
+        table.scan,
+        lambda: table.record(3),
+        lambda: table.append(source(1, 1)),
+    ]
+    for call in calls:
         with pytest.raises(ss.SledsimError, match=r"unusable.*s\.sock"):
             call()
     assert len(table) == 20_000  # what needs no server still tells
+
+
+def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """And others can, also with the next call."""
+    address, data = f"unix:{tmp_path / 's.sock'}", source(2000, 1)
+    device = ss.device("cmu2003", faults={"read_error_rate": 5e-4, "retries": 0})
+    export = ss.Export(device=device, speed=100)
+    read, errors = 0, []
+    with ss.serve(export, rpc=address), ss.connect(address) as remote:
+        table = ss.table(data.slice(0, 1), remote)
+        table.update(0, data.slice(7, 1))
+        for _ in range(100):
+            try:
+                (row,) = plain(table.record(0).data)
+            except ss.SledsimError as error:
+                errors.append(str(error))
+            else:
+                assert row == data.slice(7, 1).to_pylist()[0]
+                read += 1
+        lbns = {table.place(0, name)[0] for name in data.column_names}
+    assert read > 10
+    assert len(errors) > 5
+    for text in errors:
+        assert re.search(r"server at 'unix:.*': read of LBNs (\d+) to \d+ failed: ", text)
+        assert int(text.split("LBNs ")[1].split()[0]) in lbns
+        assert "unusable" not in text
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -109,10 +109,14 @@ fn a_table_over_the_wire_is_the_one_in_process() {
         for (at, count) in [(5, 1), (31, 20_000), (16_200, 16_200)] {
             let change = data(count, 100 + at as u64);
             let some = change.project(&[3, 1]).unwrap();
-            let costs = [&mut far, &mut near]
-                .map(|table| table.update(at as u64, &[some.clone()]).unwrap());
+            let costs = [&mut far, &mut near].map(|table| {
+                table
+                    .update(at as u64, std::slice::from_ref(&some))
+                    .unwrap()
+            });
             assert_eq!(costs[0].blocks, costs[1].blocks);
-            let costs = [&mut far, &mut near].map(|table| table.append(&[change.clone()]).unwrap());
+            let costs = [&mut far, &mut near]
+                .map(|table| table.append(std::slice::from_ref(&change)).unwrap());
             assert_eq!(costs[0].blocks, costs[1].blocks);
         }
         assert!(whole(&mut far) == whole(&mut near));
