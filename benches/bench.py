@@ -20,6 +20,7 @@ import pyarrow as pa
 import sledsim as ss
 from emulator import emulator_rates
 from matplotlib.figure import Figure
+from rpc import rpc_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -389,6 +390,7 @@ def main() -> None:
         "caches": cache_rates(),
         "hybrids": hybrid_rates(),
         "emulator": emulator_rates(),
+        "rpc": rpc_rates(),
         "schedulers": scheduler_rates(),
         "traces": trace_rates(),
     }

@@ -30,11 +30,20 @@ SLEDSIM = Path(sysconfig.get_path("scripts")) / "sledsim"
 @contextlib.contextmanager
 def served(latency_ms: float, *where: str) -> Iterator[dict[str, Any]]:
     """Serve a device of constant latency; what the server said at its end is put into the value."""
+    device = ("--device=memory", f"--set=device.latency_ms={latency_ms}")
+    with served_device(*device, "--set=device.ms_per_block=0", *where) as report:
+        yield report
+
+
+@contextlib.contextmanager
+def served_device(*arguments: str) -> Iterator[dict[str, Any]]:
+    """Serve a device; what the server said at its end is put into the value."""
     report: dict[str, Any] = {}
-    arguments = ["serve", "--device=memory", f"--set=device.latency_ms={latency_ms}"]
-    arguments += ["--set=device.ms_per_block=0", "--json", *where]
     server = subprocess.Popen(
-        [SLEDSIM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [SLEDSIM, "serve", "--json", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert server.stderr is not None
     for line in server.stderr:

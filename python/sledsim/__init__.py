@@ -9,7 +9,7 @@
 """
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import RemoteError, SledsimError
 from sledsim.arrays import rebuild_risk
 from sledsim.caches import Cache, cache, hit_ratios, policies
 from sledsim.comparison import Comparison, compare
@@ -32,7 +32,15 @@ from sledsim.devices import (
     presets,
 )
 from sledsim.disksim import Imported, import_device
-from sledsim.emulator import Export, Server, serve
+from sledsim.emulator import (
+    Export,
+    RemoteBatch,
+    RemoteDevice,
+    RemoteOutcome,
+    Server,
+    connect,
+    serve,
+)
 from sledsim.faults import TipFailures, tip_failures
 from sledsim.layouts import Layout, LayoutPart, layout
 from sledsim.loads import (
@@ -71,6 +79,10 @@ __all__ = [
     "Location",
     "Parallelism",
     "Pass",
+    "RemoteBatch",
+    "RemoteDevice",
+    "RemoteError",
+    "RemoteOutcome",
     "Result",
     "Run",
     "Sector",
@@ -86,6 +98,7 @@ __all__ = [
     "__version__",
     "cache",
     "compare",
+    "connect",
     "convert_trace",
     "crash_test",
     "device",

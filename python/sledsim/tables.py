@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sledsim.devices import Device
+    from sledsim.emulator import RemoteDevice
 
 _BLOCK_BYTES = 512
 
@@ -32,7 +33,7 @@ class Result:
     ``polars.DataFrame(result.data)``, ``pyarrow.table(result.data)``. They were taken out of the
     table's pages. ``None`` of calls that only write."""
     simulated_s: float
-    """Simulated seconds from the first request to the end of the last."""
+    """Seconds of the device from the arrival of the first request to the end of the last."""
     bytes_moved: int
     """Bytes of all blocks that were read or written."""
     blocks: int
@@ -46,7 +47,7 @@ class Spent:
     """What calls on a table took together; made by :meth:`Table.spent`."""
 
     simulated_s: float = 0.0
-    """Simulated seconds in calls; idle time is not in it."""
+    """Seconds of the device in calls; idle time is not in it."""
     blocks: int = 0
     """Blocks of 512 bytes that were read or written."""
     requests: int = 0
@@ -59,10 +60,12 @@ class Spent:
 
 
 class Table:
-    """Records on a device of their own; made by :func:`table`.
+    """Records on a device; made by :func:`table`.
 
     Calls follow one another on the device, which keeps its state: where the sled is, that it coasts
-    or is parked. Each request is handed to it when the one before is complete.
+    or is parked. In simulation each request is handed to it when the one before is complete. To a
+    served device those of a scan or a write go up to 16 at a time, and its time goes on between
+    calls.
     """
 
     def __init__(self, core: _core.Table, layout: str) -> None:
@@ -119,11 +122,14 @@ class Table:
 
     @property
     def clock_s(self) -> float:
-        """Simulated seconds since the table was made; loading it takes none."""
+        """Seconds of the device from the loading of the table to the last completion.
+
+        Or to the end of :meth:`idle`, if that was later.
+        """
         return self._core.clock_s()
 
     def idle(self, seconds: float) -> None:
-        """Let simulated time pass without a request.
+        """Let time of the device pass without a request: in simulation, or by waiting for it.
 
         Parameters
         ----------
@@ -299,7 +305,7 @@ class Table:
 
 def table(
     data: object | str | PathLike[str],
-    device: Device,
+    device: Device | RemoteDevice,
     layout: str = "capsule",
     *,
     page_header_bytes: int | None = None,
@@ -318,7 +324,9 @@ def table(
         Anything with the Arrow PyCapsule interface (tables of pyarrow and polars, DataFrames), or
         the path of a Parquet file.
     device
-        A single sled: a device of kind ``"mems"`` without layout, buffer or background tasks.
+        A single sled: a device of kind ``"mems"`` without layout, buffer or background tasks. Or
+        one that is served, as :func:`sledsim.connect` has it: there the table is written and read
+        over the wire. Whatever was on its blocks is lost.
     layout
         ``"capsule"``: all pages of some records in one equivalence class; ``"normal"``: whole
         records in pages of 8 KB; ``"vertical"``: each column in pages of its own, in its share of
@@ -337,7 +345,8 @@ def table(
     ------
     SledsimError
         For a device that is no single sled, a type that pages cannot hold, a column wider than a
-        page, nulls, a table larger than the device, or a file that cannot be read.
+        page, nulls, a table larger than the device, or a file that cannot be read. Of a served one
+        also if it is read-only, or its server ends.
     """
     name, first = str(layout), _count("first_lbn", first_lbn)
     header = page_header_bytes

@@ -530,6 +530,22 @@ impl Keys {
         (self.entries.iter()).map(|e| (&*e.key, &e.value, e.comment.as_deref(), &*e.origin))
     }
 
+    /// Every table and key but the top-level `but`, as TOML that [`Keys::parse`]
+    /// reads again.
+    #[must_use]
+    pub fn to_toml(&self, but: &str) -> String {
+        let mut document = toml_edit::DocumentMut::new();
+        for (table, _) in &self.tables {
+            make_table(document.as_table_mut(), table);
+        }
+        for entry in self.entries.iter().filter(|entry| entry.key != but) {
+            let (table, name) = entry.key.rsplit_once('.').unwrap_or(("", &entry.key));
+            let table = make_table(document.as_table_mut(), table);
+            table.insert(name, toml_edit::value(entry.value.clone()));
+        }
+        document.to_string()
+    }
+
     /// The comment lines at the top of the file.
     #[must_use]
     pub fn about(&self) -> &str {
@@ -882,6 +898,34 @@ pub fn did_you_mean<'a>(
         0 => "; there are none here".to_owned(),
         _ => format!("; known are {}", all.join(", ")),
     }
+}
+
+/// The table at a dotted path from `table`, made if it is not there.
+fn make_table<'a>(table: &'a mut toml_edit::Table, path: &str) -> &'a mut toml_edit::Table {
+    let mut table = table;
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        let (name, index) = match part.strip_suffix(']').and_then(|p| p.split_once('[')) {
+            Some((name, index)) => (name, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let item = table.entry(name);
+        table = match index {
+            None => {
+                let item = item.or_insert_with(toml_edit::table);
+                item.as_table_mut().expect("a key is a table or none")
+            }
+            Some(index) => {
+                let item = item.or_insert_with(toml_edit::array);
+                let tables = item.as_array_of_tables_mut();
+                let tables = tables.expect("a key is a list of tables or none");
+                while tables.len() <= index {
+                    tables.push(toml_edit::Table::new());
+                }
+                tables.get_mut(index).expect("just made")
+            }
+        };
+    }
+    table
 }
 
 /// A name without its unit suffix, and the unit: `travel_x_um` is `travel_x`

@@ -14,7 +14,7 @@ use common::device;
 use proptest::prelude::*;
 use sledsim_core::devices::Device;
 use sledsim_core::parallel::Parallel;
-use sledsim_core::tables::{Cost, Kind, Settings, Table};
+use sledsim_core::tables::{Cost, Drive, Kind, Settings, Table};
 use sledsim_core::units::{BLOCK_BYTES, Nanos};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,14 +62,20 @@ fn of_widths(widths: &[usize], records: usize, seed: u64) -> RecordBatch {
     batch(names.iter().map(String::as_str).zip(columns).collect())
 }
 
+fn drive(device: &Device) -> Box<Drive> {
+    Box::new(Drive::new(device).expect("a single sled"))
+}
+
 fn table(data: &RecordBatch, device: &Device, settings: Settings) -> Table {
     let mut reader = arrow_array::RecordBatchIterator::new([Ok(data.clone())], data.schema());
-    Table::load(&mut reader, device, settings).expect("a table")
+    Table::load(&mut reader, drive(device), settings).expect("a table")
 }
 
 fn refused(data: &RecordBatch, device: &Device, settings: Settings) -> String {
     let mut reader = arrow_array::RecordBatchIterator::new([Ok(data.clone())], data.schema());
-    match Table::load(&mut reader, device, settings) {
+    let made =
+        Drive::new(device).and_then(|drive| Table::load(&mut reader, Box::new(drive), settings));
+    match made {
         Ok(_) => panic!("should be refused"),
         Err(error) => error.to_string(),
     }
@@ -347,7 +353,7 @@ fn a_null_is_named_by_its_place_in_all_the_data() {
     let schema = Arc::new(Schema::new(vec![field]));
     let batches = [good, bad].map(|n| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(n)]));
     let mut reader = arrow_array::RecordBatchIterator::new(batches, Arc::clone(&schema));
-    let error = Table::load(&mut reader, &small(2), settings(Kind::Normal));
+    let error = Table::load(&mut reader, drive(&small(2)), settings(Kind::Normal));
     let error = error.err().expect("refused").to_string();
     assert!(
         error.starts_with("column 'n', record 6: is null"),
@@ -642,7 +648,11 @@ fn what_no_page_holds_is_refused_by_name() {
     );
     check_places(&wide(8168), &device, settings(Kind::Normal));
     let list = Field::new("l", DataType::new_list(DataType::Int8, false), false);
-    let error = Table::new(&Schema::new(vec![list]), &device, settings(Kind::Capsule));
+    let error = Table::new(
+        &Schema::new(vec![list]),
+        drive(&device),
+        settings(Kind::Capsule),
+    );
     let error = error.err().expect("refused").to_string();
     assert!(error.starts_with("column 'l' is of type List("), "{error}");
     let whole = Settings {

@@ -1,6 +1,6 @@
 //! A server: exports and the front ends that serve them.
 
-use crate::export::Export;
+use crate::export::{About, Export};
 use crate::fuse::{self, FuseMount};
 use crate::log::{Log, Recording, Scribe};
 use crate::nbd::{self, Address, NbdServer};
@@ -13,6 +13,7 @@ use sledsim_core::schedulers::Choice;
 use sledsim_core::units::BLOCK_BYTES;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A device to be served.
@@ -35,25 +36,54 @@ pub struct ExportSpec {
 
 /// The exports of a server, in their order; the first also has the empty name.
 #[derive(Default)]
-pub struct Exports(Vec<Arc<Export>>);
+pub struct Exports {
+    all: Vec<Arc<Export>>,
+    streams: Arc<AtomicU32>,
+}
 
 impl Exports {
     /// The export that a client calls `name`.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Arc<Export>> {
-        let first = self.0.first().filter(|_| name.is_empty());
-        first.or_else(|| self.0.iter().find(|export| export.name() == name))
+        let first = self.all.first().filter(|_| name.is_empty());
+        first.or_else(|| self.all.iter().find(|export| export.name() == name))
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
-        self.0.iter()
+        self.all.iter()
     }
+
+    /// The number of a stream of requests that nobody else has.
+    #[must_use]
+    pub fn new_stream(&self) -> u32 {
+        self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What numbers streams.
+    pub(crate) fn streams(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.streams)
+    }
+}
+
+/// What serves exports to clients.
+pub trait FrontEnd: Send + Sync {
+    /// What happened so far; `uri`, `clients` connected and `accepted` in all,
+    /// `troubles`, where it has such, and the `kind` of front end it is.
+    fn facts(&self) -> Value;
+
+    /// Whether clients can come.
+    fn is_alive(&self) -> bool;
+
+    /// Takes no more clients and requests; waits until those under way are
+    /// answered, at most `grace`; ends all connections. A second call does
+    /// nothing.
+    fn stop(&mut self, grace: Duration);
 }
 
 /// Exports at work, and what serves them.
 pub struct Server {
-    nbd: Vec<NbdServer>,
+    fronts: Vec<Box<dyn FrontEnd>>,
     fuse: Option<FuseMount>,
     exports: Arc<Exports>,
     _scribes: Vec<Scribe>,
@@ -84,9 +114,12 @@ impl Server {
             scribes.push(scribe);
         }
         Ok(Self {
-            nbd: Vec::new(),
+            fronts: Vec::new(),
             fuse: None,
-            exports: Arc::new(Exports(exports)),
+            exports: Arc::new(Exports {
+                all: exports,
+                streams: Arc::default(),
+            }),
             _scribes: scribes,
             started: Instant::now(),
         })
@@ -99,8 +132,13 @@ impl Server {
     pub fn serve_nbd(&mut self, address: &Address, settings: &nbd::Settings) -> Result<String> {
         let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
         let uri = server.uri();
-        self.nbd.push(server);
+        self.add(Box::new(server));
         Ok(uri)
+    }
+
+    /// Has `front` serve them, too.
+    pub fn add(&mut self, front: Box<dyn FrontEnd>) {
+        self.fronts.push(front);
     }
 
     /// Shows them as files at `point`, too.
@@ -119,7 +157,8 @@ impl Server {
     /// somebody unmounted that.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.nbd.is_empty() || self.fuse.as_ref().is_some_and(FuseMount::is_alive)
+        self.fronts.iter().any(|front| front.is_alive())
+            || self.fuse.as_ref().is_some_and(FuseMount::is_alive)
     }
 
     /// What is served.
@@ -132,7 +171,7 @@ impl Server {
     #[must_use]
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
-        let mut fronts: Vec<_> = self.nbd.iter().map(NbdServer::facts).collect();
+        let mut fronts: Vec<_> = self.fronts.iter().map(|front| front.facts()).collect();
         let point = |mount: &FuseMount| json!({ "kind": "fuse", "mount_point": mount.point() });
         fronts.extend(self.fuse.as_ref().map(point));
         json!({
@@ -151,8 +190,8 @@ impl Server {
     pub fn stop(&mut self, grace: Duration) -> Result<()> {
         let end = Instant::now() + grace;
         let left = || end.saturating_duration_since(Instant::now());
-        for server in &mut self.nbd {
-            server.stop(left());
+        for front in &mut self.fronts {
+            front.stop(left());
         }
         if let Some(mount) = &mut self.fuse {
             mount.stop();
@@ -170,7 +209,7 @@ impl Server {
 }
 
 fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
-    let name = &spec.name;
+    let name = spec.name.clone();
     if !SPEEDS.contains(&spec.speed) {
         let speed = spec.speed;
         return Err(Error::Key(format!(
@@ -198,7 +237,14 @@ fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
     let (log, scribe) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
-    let export = Export::new(name.clone(), spec.read_only, timeline, store, log);
+    let about = About {
+        name: name.clone(),
+        read_only: spec.read_only,
+        device: spec.device,
+        scheduler: spec.scheduler,
+        speed: spec.speed,
+    };
+    let export = Export::new(about, timeline, store, log);
     Ok((export.map_err(no_thread)?, scribe))
 }
 

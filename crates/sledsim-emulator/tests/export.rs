@@ -3,7 +3,7 @@
 use sledsim_core::devices::Device;
 use sledsim_core::schedulers::Choice;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{Command, Export, What};
+use sledsim_emulator::export::{About, Command, Export, What};
 use sledsim_emulator::log::Log;
 use sledsim_emulator::store::{Sparse, Store};
 use sledsim_emulator::timeline::{Answer, Reply, Timeline};
@@ -96,7 +96,14 @@ impl Bench {
         let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
         let (log, scribe) = Log::start(1.0, None).unwrap();
         let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
-        let export = Export::new("d".into(), read_only, timeline, Box::new(store), log).unwrap();
+        let about = About {
+            name: "d".into(),
+            read_only,
+            device,
+            scheduler: Choice::default(),
+            speed: 1.0,
+        };
+        let export = Export::new(about, timeline, Box::new(store), log).unwrap();
         let (told, answers) = channel();
         Self {
             export,

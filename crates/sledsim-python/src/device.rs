@@ -196,12 +196,18 @@ impl Device {
         self.device.disk().map(Disk::new)
     }
 
-    /// The resolved spec as JSON.
     /// The same device with its blocks laid out.
     fn laid_out(&self, layout: &Layout) -> Self {
         Self::new(self.device.clone().laid_out(layout.laid.clone()))
     }
 
+    /// The same device with batches of what is there when a window is over.
+    fn with_batch_window(&self, window_ms: f64, origin: &str) -> PyResult<Self> {
+        let device = self.device.clone().with_batch_window(window_ms, origin);
+        Ok(Self::new(device.map_err(to_python)?))
+    }
+
+    /// The resolved spec as JSON.
     fn show(&self) -> String {
         self.device.show().to_string()
     }

@@ -7,10 +7,12 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use sledsim_core::error::{Error, Result};
 use sledsim_core::schedulers::Choice;
+use sledsim_emulator::listen::TlsSpec;
 use sledsim_emulator::server::{self, ExportSpec};
 use sledsim_emulator::{fuse, nbd};
+use sledsim_rpc::server::{self as rpc, RpcServer};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Name, device, scheduler, backing file, whether writes are refused, speed,
@@ -95,7 +97,7 @@ impl Server {
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let mut settings = nbd::Settings {
-            tls: tls.map(nbd::TlsSpec::new),
+            tls: tls.map(TlsSpec::new),
             allow_unauthenticated,
             ..nbd::Settings::default()
         };
@@ -104,6 +106,34 @@ impl Server {
         limits.max_clients = clients.unwrap_or(limits.max_clients);
         limits.max_outstanding = outstanding.unwrap_or(limits.max_outstanding);
         self.with(py, |server| server.serve_nbd(&address, &settings))
+    }
+
+    /// Serves RPC clients at an address; returns the URI.
+    fn serve_rpc(
+        &self,
+        py: Python<'_>,
+        address: &str,
+        tls: Option<PathBuf>,
+        allow_unauthenticated: bool,
+        limits: (Option<usize>, Option<usize>),
+    ) -> PyResult<String> {
+        let address = address.parse().map_err(to_python)?;
+        let mut settings = rpc::Settings {
+            tls: tls.map(TlsSpec::new),
+            allow_unauthenticated,
+            ..rpc::Settings::default()
+        };
+        let (clients, outstanding) = limits;
+        let limits = &mut settings.limits;
+        limits.max_clients = clients.unwrap_or(limits.max_clients);
+        limits.max_outstanding = outstanding.unwrap_or(limits.max_outstanding);
+        self.with(py, |server| {
+            let exports = Arc::clone(server.exports());
+            let front = RpcServer::start(&address, exports, &settings)?;
+            let uri = front.uri().to_owned();
+            server.add(Box::new(front));
+            Ok(uri)
+        })
     }
 
     /// Shows the exports as files at a mount point.

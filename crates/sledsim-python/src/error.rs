@@ -12,6 +12,15 @@ create_exception!(
      a file that cannot be read or written. The message names it and says what is allowed."
 );
 
+create_exception!(
+    sledsim,
+    RemoteError,
+    SledsimError,
+    "What a server refused or could not do, or no server. `code` is the kind of reason as gRPC has \
+     it, such as \"INVALID_ARGUMENT\"; of a connection that could not be made or has ended it is \
+     \"UNAVAILABLE\"."
+);
+
 /// A core error as a Python exception.
 pub(crate) fn to_python(error: Error) -> PyErr {
     match error {

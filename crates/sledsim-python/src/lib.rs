@@ -12,6 +12,8 @@ mod emulator;
 mod error;
 mod faults;
 mod layouts;
+#[cfg(target_os = "linux")]
+mod remote;
 mod rows;
 mod simulation;
 mod tables;
@@ -35,11 +37,14 @@ mod _core {
     #[pymodule_export]
     use crate::emulator::Server;
     #[pymodule_export]
-    use crate::error::SledsimError;
+    use crate::error::{RemoteError, SledsimError};
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]
     use crate::layouts::{Layout, layouts};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]

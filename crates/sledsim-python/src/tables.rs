@@ -2,13 +2,17 @@
 
 use crate::device::Device;
 use crate::error::{SledsimError, to_python};
+#[cfg(target_os = "linux")]
+use crate::remote::Remote;
 use crate::rows::Rows;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use sledsim_core::error::{Error, Result};
-use sledsim_core::tables::{Cost, Kind, Settings, Table as CoreTable};
+use sledsim_core::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
 use sledsim_core::units::Nanos;
+#[cfg(target_os = "linux")]
+use sledsim_rpc::client::RemoteMedium;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +21,17 @@ type PyCost = (f64, u64, u64);
 
 fn cost(cost: Cost) -> PyCost {
     (cost.time.s(), cost.blocks, cost.requests)
+}
+
+/// What a table lies on: a device, or one that is served.
+fn medium(device: &Bound<'_, PyAny>) -> PyResult<Box<dyn Medium>> {
+    #[cfg(target_os = "linux")]
+    if let Ok(served) = device.cast::<Remote>() {
+        let medium = RemoteMedium::new(&served.get().remote);
+        return Ok(Box::new(medium.map_err(to_python)?));
+    }
+    let drive = Drive::new(&device.cast::<Device>()?.get().device);
+    Ok(Box::new(drive.map_err(to_python)?))
 }
 
 /// All batches of something that hands out Arrow data, at least one.
@@ -28,7 +43,7 @@ fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// A table on a device of its own.
+/// A table on a device.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Table {
     table: Mutex<CoreTable>,
@@ -37,6 +52,12 @@ pub(crate) struct Table {
 impl Table {
     fn lock(&self) -> MutexGuard<'_, CoreTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of the table. A call may hold it for long, so this waits without the
+    /// interpreter, too.
+    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&CoreTable) -> T + Send) -> T {
+        py.detach(|| at(&self.lock()))
     }
 
     /// Does `work` without the interpreter's lock.
@@ -71,7 +92,7 @@ impl Table {
         py: Python<'_>,
         data: Option<AnyRecordBatch>,
         path: Option<PathBuf>,
-        device: &Device,
+        device: &Bound<'_, PyAny>,
         layout: &str,
         page_header_bytes: Option<u32>,
         split: bool,
@@ -83,11 +104,11 @@ impl Table {
             split,
             first_lbn,
         };
-        let device = &device.device;
+        let medium = medium(device)?;
         let mut reader = data.map(AnyRecordBatch::into_reader).transpose()?;
         let table = py.detach(|| match (&mut reader, path) {
-            (Some(reader), _) => CoreTable::load(reader, device, settings),
-            (None, Some(path)) => CoreTable::load_parquet(&path, device, settings),
+            (Some(reader), _) => CoreTable::load(reader, medium, settings),
+            (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
             (None, None) => Err(Error::Key("there are no data".to_owned())),
         });
         Ok(Self {
@@ -96,47 +117,38 @@ impl Table {
     }
 
     /// Names of the columns.
-    fn names(&self) -> Vec<String> {
-        let table = self.lock();
-        let names = table
-            .columns()
-            .iter()
-            .map(|column| column.name().to_owned());
-        names.collect()
+    fn names(&self, py: Python<'_>) -> Vec<String> {
+        let name = |column: &Column| column.name().to_owned();
+        self.look(py, |table| table.columns().iter().map(name).collect())
     }
 
-    fn records(&self) -> u64 {
-        self.lock().records()
+    fn records(&self, py: Python<'_>) -> u64 {
+        self.look(py, CoreTable::records)
     }
 
-    fn clock_s(&self) -> f64 {
-        self.lock().clock().s()
+    fn clock_s(&self, py: Python<'_>) -> f64 {
+        self.look(py, |table| table.clock().s())
     }
 
-    fn idle(&self, seconds: f64) {
-        self.lock().idle(Nanos::from_s(seconds));
+    fn idle(&self, py: Python<'_>, seconds: f64) {
+        py.detach(|| self.lock().idle(Nanos::from_s(seconds)));
     }
 
     /// Facts as JSON.
-    fn facts(&self) -> PyResult<String> {
-        let facts = self.lock().facts().map_err(to_python)?;
+    fn facts(&self, py: Python<'_>) -> PyResult<String> {
+        let facts = self.look(py, CoreTable::facts).map_err(to_python)?;
         Ok(facts.to_string())
     }
 
-    fn place(&self, record: u64, column: String) -> PyResult<(u64, u64)> {
-        let table = self.lock();
-        let place = table
-            .named(&[column])
-            .and_then(|c| table.place(record, c[0]));
-        place.map_err(to_python)
+    fn place(&self, py: Python<'_>, record: u64, column: String) -> PyResult<(u64, u64)> {
+        self.with(py, |table| {
+            let columns = table.named(&[column])?;
+            table.place(record, columns[0])
+        })
     }
 
-    fn lbns(&self, column: String) -> PyResult<Vec<(u64, u64)>> {
-        let table = self.lock();
-        let lbns = table
-            .named(&[column])
-            .and_then(|columns| table.lbns(&columns));
-        lbns.map_err(to_python)
+    fn lbns(&self, py: Python<'_>, column: String) -> PyResult<Vec<(u64, u64)>> {
+        self.with(py, |table| table.lbns(&table.named(&[column])?))
     }
 
     fn scan(

@@ -19,6 +19,7 @@ from sledsim.applications import file_systems, recordings
 from sledsim.applications.facts import facts_of, outermost
 from sledsim.applications.outcome import Outcome
 from sledsim.devices import device as device_named
+from sledsim.emulator import choice
 from sledsim.emulator.control import ask, control_path
 from sledsim.emulator.mounting import supervisor, system
 from sledsim.emulator.mounting.ending import end
@@ -148,15 +149,11 @@ class Bench:
             file_system=self._file_system.kind,
             make=False,
             options=self._options,
-            serve={
+            serve=choice.DEFAULTS
+            | {
                 "device": str(path.absolute()) if path.is_file() else name,
                 "scheduler": self._settings.scheduler,
-                "layout": None,
-                "set": [],
-                "background": [],
                 "file": str(image),
-                "read_only": False,
-                "speed": 1.0,
                 "record": str(raw),
             },
         )

@@ -95,7 +95,7 @@ def _mount(options: argparse.Namespace) -> None:
     if directory is not None and (there_is_none or options.mkfs):
         system.need(system.MAKERS[options.fs or "ext4"][0])
     system.need_loops()
-    served = {key: getattr(options, key) for key in choice.KEYS}
+    served = {key: getattr(options, key) for key in ("device", *choice.DEFAULTS)}
     for key in ("file", "record"):
         served[key] = _absolute(served[key])
     if Path(options.device).is_file():

@@ -32,15 +32,17 @@ Serve a simulated device to real programs, in real time.
 
   sledsim serve --device atlas10k --file disk.img --nbd :10809 --record requests.parquet
   sledsim serve --device g2 --fuse /tmp/devices
+  sledsim serve --device cmu2003 --rpc unix:/tmp/r.sock
   sledsim serve --export fast=g2 --export slow=atlas10k,file=slow.img,speed=10
 
 Requests get their times from the device's model, the same as in simulation; reads return what was
-written, from memory or from a backing file that survives the server. Without --nbd and --fuse it
-listens on a socket of its own, and says where. Ctrl-C or SIGTERM ends it: what is under way is
-answered, the backing file flushed, the recording completed. sledsim top watches it.
+written, from memory or from a backing file that survives the server. Without --nbd, --rpc and
+--fuse it listens on a socket of its own, for NBD, and says where. Ctrl-C or SIGTERM ends it: what
+is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
 
-Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH
-or read-only after commas. NBD clients ask for it by name; the first also has the empty one.
+Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
+speed=FACTOR, record=PATH or read-only after commas. NBD and RPC clients ask for it by name; the
+first also has the empty one.
 """
 
 
@@ -64,6 +66,13 @@ def add(commands: Commands) -> None:
         help="where NBD clients find it: unix:PATH, HOST:PORT or :PORT; repeatable",
     )
     parser.add_argument(
+        "--rpc",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="where clients of the parallel interface find it (gRPC); repeatable",
+    )
+    parser.add_argument(
         "--fuse", metavar="DIR", help="show each device as a file in this empty folder"
     )
     parser.add_argument(
@@ -77,12 +86,12 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="let anyone in who can reach an address beyond this machine",
     )
-    parser.add_argument("--max-clients", metavar="N", type=int, help="NBD connections at once (64)")
+    parser.add_argument("--max-clients", metavar="N", type=int, help="connections at once (64)")
     parser.add_argument(
         "--max-outstanding",
         metavar="N",
         type=int,
-        help="requests of a connection under way (128)",
+        help="requests of a connection under way, RPC: batches (128)",
     )
     parser.add_argument(
         "--metrics", metavar="ADDRESS", help="tell Prometheus at HOST:PORT or :PORT, path /metrics"
@@ -121,6 +130,12 @@ def add_device(parser: Parser, *, required: bool) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="write what happened to each request (Parquet)"
     )
+    parser.add_argument(
+        "--batch-window-ms",
+        metavar="MS",
+        type=float,
+        help="let a sled serve together what is there so long after the first command",
+    )
 
 
 def _export(text: str) -> Export:
@@ -135,16 +150,19 @@ def _export(text: str) -> Export:
         key, equals, value = word.partition("=")
         if key == "read-only" and not equals:
             said["read_only"] = True
-        elif key == "speed" and equals:
+        elif key in {"speed", "batch-window-ms"} and equals:
             try:
-                said[key] = float(value)
+                said[key.replace("-", "_")] = float(value)
             except ValueError:
-                msg = f"--export {text}: speed = {value}: must be a number"
+                msg = f"--export {text}: {key} = {value}: must be a number"
                 raise SledsimError(msg) from None
         elif key in {"file", "scheduler", "layout", "record"} and value:
             said[key] = value
         else:
-            known = "file=PATH, scheduler=NAME, layout=NAME, speed=FACTOR, record=PATH or read-only"
+            known = (
+                "file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS, speed=FACTOR, "
+                "record=PATH or read-only"
+            )
             msg = f"--export {text}: '{word}': must be {known}"
             raise SledsimError(msg)
     return Export(device=device, name=name, **said)
@@ -166,11 +184,12 @@ def _serve(options: argparse.Namespace) -> None:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)
     addresses = list(options.nbd)
-    if not addresses and options.fuse is None:
+    if not addresses and not options.rpc and options.fuse is None:
         addresses.append(f"unix:{folder() / _file_name(exports[0])}")
     server = serve(
         exports,
         nbd=addresses,
+        rpc=options.rpc,
         fuse=options.fuse,
         tls=options.tls,
         allow_unauthenticated_remote=options.allow_unauthenticated_remote,
@@ -187,7 +206,7 @@ def _serve(options: argparse.Namespace) -> None:
                 )
                 controls.append(Control(server, address))
             said = sys.stderr if options.json else sys.stdout
-            for line in _opening(server, options, controls):
+            for line in _opening(server, controls):
                 print(line, file=said, flush=True)
             while server.is_alive and not stopped.wait(0.2):
                 pass
@@ -224,14 +243,13 @@ def _file_name(export: Export) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) + ".sock"
 
 
-def _opening(server: Server, options: argparse.Namespace, controls: list[Control]) -> Iterator[str]:
+def _opening(server: Server, controls: list[Control]) -> Iterator[str]:
     for export in server.status()["exports"]:
         reads = ", read-only" if export["read_only"] else ""
         yield f"serving {export['name']}, {size(export['bytes'])}{reads}"
-    for uri in server.uris:
-        yield f"  nbd   {uri}"
-    if options.fuse is not None:
-        yield f"  fuse  {options.fuse}"
+    for front in server.status()["front_ends"]:
+        where = front["uri"] if "uri" in front else front["mount_point"]
+        yield f"  {front['kind']:<5} {where}"
     for control in controls:
         if control.path is None:
             yield f"  metrics on port {control.port}, path /metrics"

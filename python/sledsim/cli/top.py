@@ -90,7 +90,7 @@ def picture(status: dict[str, Any], before: dict[str, Any] | None) -> Iterator[s
     """Write a status in lines, with rates since the one before."""
     fronts = [front for front in status["front_ends"] if "uri" in front]
     clients = sum(front.get("clients", 0) for front in fronts)
-    yield f"up {status['up_s']:.1f} s, NBD clients: {number(clients)}"
+    yield f"up {status['up_s']:.1f} s, clients: {number(clients)}"
     for front in fronts:
         yield f"  {front['uri']}"
     head = ["", "size", "used", "IO/s", "MB/s", "under way", "requests", "errors"]

@@ -12,15 +12,22 @@ from sledsim.emulator.server import Export
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KEYS = (
-    *("device", "scheduler", "layout", "set", "background"),
-    *("file", "read_only", "speed", "record"),
-)
-"""What may be said; all of it is."""
+DEFAULTS: dict[str, Any] = {
+    "scheduler": None,
+    "layout": None,
+    "set": [],
+    "background": [],
+    "file": None,
+    "read_only": False,
+    "speed": 1.0,
+    "record": None,
+    "batch_window_ms": None,
+}
+"""What may be said beside the device."""
 
 
 def chosen(said: Mapping[str, Any], name: str | None = None) -> Export:
-    """Return what is said, with `KEYS` as on the command line.
+    """Return what is said, ``device`` and all of `DEFAULTS`, as on the command line.
 
     Raises
     ------
@@ -50,4 +57,5 @@ def chosen(said: Mapping[str, Any], name: str | None = None) -> Export:
         read_only=said["read_only"],
         speed=said["speed"],
         record=said["record"],
+        batch_window_ms=said["batch_window_ms"],
     )

@@ -33,6 +33,9 @@ class Export:
     """Of every mechanism of it."""
     layout: str | Mapping[str, object] | None = None
     """Where blocks live, as in :func:`sledsim.simulate`."""
+    batch_window_ms: float | None = None
+    """Group the commands that are there so long after the first, in ms of the device, whatever its
+    table ``[batching]`` says; a single sled only."""
     file: Path | None = None
     """The backing file, made if there is none; without one the data are in memory."""
     read_only: bool = False
@@ -44,9 +47,12 @@ class Export:
 
     def _core(self) -> tuple[str, _core.Device, str, str | None, bool, float, str | None]:
         base = device(self.device) if isinstance(self.device, str) else self.device
+        core = laid_out(base, self.layout)._core  # noqa: SLF001 (one package)
+        if self.batch_window_ms is not None:
+            core = core.with_batch_window(float(self.batch_window_ms), "batch_window_ms")
         return (
             base.name if self.name is None else self.name,
-            laid_out(base, self.layout)._core,  # noqa: SLF001 (one package)
+            core,
             self.scheduler,
             None if self.file is None else str(self.file),
             self.read_only,
@@ -61,7 +67,7 @@ class Server:
     def __init__(self, core: _core.Server) -> None:
         self._core = core
         self.uris: list[str] = []
-        """Where NBD clients find it, one for each address."""
+        """Where NBD clients find it, then where RPC clients do, one for each address."""
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +128,7 @@ def serve(
     exports: Device | Export | str | Sequence[Device | Export | str],
     *,
     nbd: str | Sequence[str] = (),
+    rpc: str | Sequence[str] = (),
     fuse: Path | None = None,
     tls: Path | None = None,
     allow_unauthenticated_remote: bool = False,
@@ -137,6 +144,8 @@ def serve(
         clients the first also has the empty name.
     nbd
         Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
+    rpc
+        Addresses for RPC clients, such as :func:`sledsim.connect`.
     fuse
         A mount point that shows each export as a file of its name.
     tls
@@ -145,9 +154,9 @@ def serve(
     allow_unauthenticated_remote
         Lets anyone in who can reach an address beyond this machine.
     max_clients
-        How many NBD connections there may be at once.
+        How many connections there may be at once, of each address.
     max_outstanding
-        How many requests of a connection may be under way; more wait in the socket.
+        How many requests (RPC: batches) of a connection may be under way; more wait in the socket.
 
     Raises
     ------
@@ -159,12 +168,13 @@ def serve(
         msg = "the emulator needs Linux"
         raise SledsimError(msg)
     several = [exports] if isinstance(exports, Device | Export | str) else list(exports)
-    addresses = [nbd] if isinstance(nbd, str) else list(nbd)
+    nbd = [nbd] if isinstance(nbd, str) else list(nbd)
+    rpc = [rpc] if isinstance(rpc, str) else list(rpc)
     if not several:
         msg = "there is no device to serve"
         raise SledsimError(msg)
-    if not addresses and fuse is None:
-        msg = "nobody could come: give an address (nbd) or a mount point (fuse)"
+    if not nbd and not rpc and fuse is None:
+        msg = "nobody could come: give an address (nbd, rpc) or a mount point (fuse)"
         raise SledsimError(msg)
     for name, number in (("max_clients", max_clients), ("max_outstanding", max_outstanding)):
         if number is not None and not 1 <= number <= 1 << 16:
@@ -173,17 +183,19 @@ def serve(
     specs = [each if isinstance(each, Export) else Export(device=each) for each in several]
     server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
     try:
-        for address in addresses:
-            limits = (max_clients, max_outstanding)
-            uri = server._core.serve_nbd(  # noqa: SLF001
+        core = server._core  # noqa: SLF001
+        fronts = [(core.serve_nbd, address) for address in nbd]
+        fronts += [(core.serve_rpc, address) for address in rpc]
+        for front, address in fronts:
+            uri = front(
                 address,
                 None if tls is None else str(tls),
                 allow_unauthenticated_remote,
-                limits,
+                (max_clients, max_outstanding),
             )
             server.uris.append(uri)
         if fuse is not None:
-            server._core.serve_fuse(str(fuse))  # noqa: SLF001
+            core.serve_fuse(str(fuse))
     except SledsimError:
         server.stop(0.0)
         raise

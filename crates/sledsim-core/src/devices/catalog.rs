@@ -316,6 +316,16 @@ impl Device {
         Self::read(&short_name(&base), keys, beside)
     }
 
+    /// Resolves a device called `name` from TOML that stands on its own, as
+    /// [`Device::to_toml`] writes it.
+    ///
+    /// # Errors
+    /// As [`Device::resolve`].
+    pub fn from_toml(name: &str, text: &str) -> Result<Self> {
+        let keys = Keys::parse(text, &format!("{name}.toml"))?;
+        Self::read(name, keys, None)
+    }
+
     fn read(name: &str, keys: Keys, beside: Option<&Path>) -> Result<Self> {
         let mut keys = with_base(keys, beside)?;
         let all = keys.clone();
@@ -487,6 +497,42 @@ impl Device {
         Ok(Self {
             background: Some(background),
             ..self
+        })
+    }
+
+    /// The same device with `[batching] kind = "window"` and so many milliseconds,
+    /// whatever its table says; `origin` is who asks for that.
+    ///
+    /// # Errors
+    /// A device that is no single sled, one with a buffer or background tasks, or
+    /// a window that its key does not allow.
+    pub fn with_batch_window(self, window_ms: f64, origin: &str) -> Result<Self> {
+        let Some(mems) = self.mems() else {
+            return Err(Error::Key(format!(
+                "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
+                 'mems') serves commands in batches",
+                self.name,
+                self.kind()
+            )));
+        };
+        let has = match (mems.buffer, self.has_background()) {
+            (Some(_), _) => "a buffer",
+            (None, true) => "background tasks",
+            (None, false) => "",
+        };
+        if !has.is_empty() {
+            return Err(Error::Key(format!(
+                "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
+                self.name
+            )));
+        }
+        let mut keys = self.keys.clone();
+        keys.set("batching.kind", "window".into(), origin)?;
+        keys.set("batching.window_ms", window_ms.into(), origin)?;
+        // Its keys name no base any more, so they need no folder.
+        Ok(Self {
+            layout: self.layout,
+            ..Self::read(&self.name, keys, None)?
         })
     }
 
@@ -689,6 +735,25 @@ impl Device {
                 Box::new(Mwb::new(&self.name, device, *spec, front, back))
             }
         }
+    }
+
+    /// Its keys as a TOML file, from which [`Device::from_toml`] makes the same
+    /// device anywhere; layout and background tasks are no part of it.
+    ///
+    /// # Errors
+    /// A part of it that is based on a file.
+    pub fn to_toml(&self) -> Result<String> {
+        for (key, base, ..) in self.keys.entries() {
+            let is_preset = |base: &str| PRESETS.iter().any(|(preset, _)| *preset == base);
+            if key.ends_with(".base") && !base.as_str().is_some_and(is_preset) {
+                return Err(Error::Key(format!(
+                    "device '{}': its part {key} = {base} is a file; only presets are known \
+                     everywhere",
+                    self.name
+                )));
+            }
+        }
+        Ok(self.keys.to_toml("base"))
     }
 
     /// The resolved spec: every key with its value and source, and derived

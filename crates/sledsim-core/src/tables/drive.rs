@@ -1,6 +1,8 @@
-//! The host: hands requests to the device's model, the next when the one before
-//! is complete.
+//! A simulated device: requests go to its model, the next when the one before is
+//! complete.
 
+use super::medium::{Cost, Medium};
+use super::store::Store;
 use crate::devices::Device;
 use crate::error::{Error, Result};
 use crate::links::Links;
@@ -8,42 +10,19 @@ use crate::model::{Answers, Model};
 use crate::request::{Extent, Flags, Op, Request};
 use crate::row::Row;
 use crate::schedulers::Choice;
-use crate::units::{BLOCK_BYTES, Nanos};
-use std::ops::AddAssign;
+use crate::units::Nanos;
 
-/// What a call took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Simulated time from the first request to the end of the last.
-    pub time: Nanos,
-    /// Blocks of 512 bytes that were read and written.
-    pub blocks: u64,
-    /// Requests.
-    pub requests: u64,
-}
-
-impl Cost {
-    /// Bytes that were read and written.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.blocks * BLOCK_BYTES
-    }
-}
-
-impl AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        self.time += other.time;
-        self.blocks += other.blocks;
-        self.requests += other.requests;
-    }
-}
-
-/// A device and its clock.
-pub(super) struct Drive {
+/// A device's model, its clock, and its bytes.
+pub struct Drive {
+    device: Device,
     model: Box<dyn Model>,
+    store: Store,
     /// When the last request was complete, or until when the device idled.
-    pub clock: Nanos,
+    clock: Nanos,
+    /// When the clock began.
+    origin: Nanos,
     next_id: u64,
+    cost: Cost,
 }
 
 /// Keeps when the only request under way is complete.
@@ -73,18 +52,36 @@ impl Drive {
             )));
         }
         Ok(Self {
+            device: device.clone(),
             model,
+            store: Store::default(),
             clock: Nanos::ZERO,
+            origin: Nanos::ZERO,
             next_id: 0,
+            cost: Cost::default(),
         })
     }
+}
 
-    /// Serves one request, a batch if it has several extents, and waits for its
-    /// end.
-    ///
-    /// # Errors
-    /// [`Error::Request`] if the device never completes it.
-    pub fn serve(&mut self, op: Op, extents: &[Extent]) -> Result<Cost> {
+impl Medium for Drive {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn pages(&self) -> &Store {
+        &self.store
+    }
+
+    fn pages_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    /// Serves the request to its end.
+    fn submit(&mut self, op: Op, extents: &[Extent]) -> Result<()> {
         let request = Request {
             id: self.next_id,
             arrival: self.clock,
@@ -109,13 +106,31 @@ impl Drive {
             };
             self.model.wake(at, &mut done);
         };
-        let time = completion.since(self.clock);
+        self.cost.time += completion.since(self.clock);
+        self.cost.blocks += blocks;
+        self.cost.requests += 1;
         self.clock = self.clock.max(completion);
         self.next_id += 1;
-        Ok(Cost {
-            time,
-            blocks,
-            requests: 1,
-        })
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn took(&mut self) -> Cost {
+        std::mem::take(&mut self.cost)
+    }
+
+    fn clock(&self) -> Nanos {
+        self.clock.since(self.origin)
+    }
+
+    fn restart(&mut self) {
+        self.origin = self.clock;
+    }
+
+    fn idle(&mut self, time: Nanos) {
+        self.clock = Nanos(self.clock.0.saturating_add(time.0));
     }
 }

@@ -5,11 +5,16 @@ const CHUNK_BYTES: usize = 1 << 17;
 
 /// The bytes of a device; those never written are 0 and take no memory.
 #[derive(Debug, Default)]
-pub(super) struct Store {
+pub struct Store {
     chunks: Vec<Option<Box<[u8]>>>,
 }
 
 impl Store {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+    }
+
     /// Writes `bytes` from byte `at` of the device on.
     pub fn write(&mut self, at: u64, bytes: &[u8]) {
         let mut rest = bytes;

@@ -1,12 +1,10 @@
 //! A table on a device: load, scan, read, append, update.
 
-use super::drive::{Cost, Drive};
 use super::layouts::{Layout, Settings, layout};
+use super::medium::{Cost, Medium};
 use super::schema::{Column, columns, names};
-use super::store::Store;
 use super::strings::Dictionary;
 use super::values::{decode, encode};
-use crate::devices::Device;
 use crate::error::{Error, Result};
 use crate::request::{Extent, Op};
 use crate::units::{BLOCK_BYTES, Nanos};
@@ -25,15 +23,13 @@ const BATCH_RECORDS: u64 = 1 << 20;
 /// Records of a Parquet file decoded at a time.
 const PARQUET_RECORDS: usize = 1 << 16;
 
-/// A table on a device of its own.
+/// A table on a device.
 pub struct Table {
     columns: Vec<Column>,
     strings: Vec<Dictionary>,
     settings: Settings,
     layout: Box<dyn Layout>,
-    store: Store,
-    drive: Drive,
-    device: String,
+    medium: Box<dyn Medium>,
     records: u64,
 }
 
@@ -49,13 +45,13 @@ struct Staged {
 }
 
 impl Table {
-    /// An empty table with the columns of `schema` on `device`, at time zero.
+    /// An empty table with the columns of `schema` on `medium`.
     ///
     /// # Errors
     /// [`Error::Key`] for a device that is no single sled, a column that no page
     /// holds, or settings that do not fit them.
-    pub fn new(schema: &Schema, device: &Device, settings: Settings) -> Result<Self> {
-        let drive = Drive::new(device)?;
+    pub fn new(schema: &Schema, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
+        let device = medium.device();
         let Some(mems) = device.mems() else {
             return Err(Error::Key(format!(
                 "device '{}': a table must be on a sled (kind \"mems\")",
@@ -69,29 +65,34 @@ impl Table {
             columns,
             settings,
             layout,
-            store: Store::default(),
-            drive,
-            device: device.name().to_owned(),
+            medium,
             records: 0,
         })
     }
 
-    /// A table of all that `reader` hands out; that it is on the device already
-    /// takes no simulated time.
+    /// A table of all that `reader` hands out. On a simulated medium it is there
+    /// without a request; elsewhere it is written. Then its clock begins.
     ///
     /// # Errors
-    /// As [`Table::new`], and for data that cannot be read, nulls, and more
-    /// records than the device has room for.
+    /// As [`Table::new`], and for data that cannot be read, nulls, more records
+    /// than the device has room for, and writes that fail.
     pub fn load(
         reader: &mut dyn RecordBatchReader,
-        device: &Device,
+        medium: Box<dyn Medium>,
         settings: Settings,
     ) -> Result<Self> {
-        let mut table = Self::new(&reader.schema(), device, settings)?;
+        let mut table = Self::new(&reader.schema(), medium, settings)?;
+        let mut some = Vec::new();
         for batch in reader {
-            let batch = batch.map_err(|error| Error::Key(format!("the data: {error}")))?;
-            table.put(&[batch])?;
+            some.push(batch.map_err(|error| Error::Key(format!("the data: {error}")))?);
+            let records: usize = some.iter().map(RecordBatch::num_rows).sum();
+            if table.medium.is_simulated() || records as u64 >= BATCH_RECORDS {
+                table.put(&some)?;
+                some.clear();
+            }
         }
+        table.put(&some)?;
+        table.medium.restart();
         Ok(table)
     }
 
@@ -99,14 +100,12 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::load`], naming the file.
-    pub fn load_parquet(path: &Path, device: &Device, settings: Settings) -> Result<Self> {
-        // What is wrong with the device has nothing to do with the file.
-        Drive::new(device)?;
+    pub fn load_parquet(path: &Path, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::file(path, error))?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(file)
             .and_then(|builder| builder.with_batch_size(PARQUET_RECORDS).build());
         let mut reader = reader.map_err(|error| Error::file(path, error))?;
-        Self::load(&mut reader, device, settings).map_err(|error| Error::file(path, error))
+        Self::load(&mut reader, medium, settings).map_err(|error| Error::file(path, error))
     }
 
     /// The columns.
@@ -127,15 +126,15 @@ impl Table {
         &self.settings
     }
 
-    /// Simulated time since the table was made.
+    /// Time of the device since the table was loaded, as [`Medium::clock`].
     #[must_use]
     pub fn clock(&self) -> Nanos {
-        self.drive.clock
+        self.medium.clock()
     }
 
-    /// Lets simulated time pass.
+    /// Lets time of the device pass.
     pub fn idle(&mut self, time: Nanos) {
-        self.drive.clock = Nanos(self.drive.clock.0.saturating_add(time.0));
+        self.medium.idle(time);
     }
 
     /// The columns of these names.
@@ -224,7 +223,8 @@ impl Table {
     /// Reads `columns` of `count` records from `first` on, in lock-step.
     ///
     /// # Errors
-    /// [`Error::Key`] for records that the table does not have.
+    /// [`Error::Key`] for records that the table does not have, and what the
+    /// medium says.
     pub fn scan(
         &mut self,
         columns: &[usize],
@@ -233,67 +233,67 @@ impl Table {
     ) -> Result<(Vec<RecordBatch>, Cost)> {
         let records = first..first.saturating_add(count);
         self.check(records.clone())?;
-        let cost = self.drive_requests(Op::Read, &sorted(columns), records.clone())?;
-        let mut batches = Vec::new();
-        let mut from = records.start;
-        while from < records.end || batches.is_empty() {
-            let end = records.end.min(from + BATCH_RECORDS);
-            batches.push(self.batch(
-                columns,
-                &mut |column, bytes| {
-                    self.read_column(column, from, bytes);
-                },
-                (end - from) as usize,
-            )?);
-            from = end;
-        }
-        Ok((batches, cost))
+        self.call(|table| {
+            table.serve(Op::Read, &sorted(columns), records.clone())?;
+            let mut batches = Vec::new();
+            let mut from = records.start;
+            while from < records.end || batches.is_empty() {
+                let end = records.end.min(from + BATCH_RECORDS);
+                batches.push(table.batch(
+                    columns,
+                    &mut |column, bytes| {
+                        table.read_column(column, from, bytes);
+                    },
+                    (end - from) as usize,
+                )?);
+                from = end;
+            }
+            Ok(batches)
+        })
     }
 
     /// Reads `columns` of single records, one after the other.
     ///
     /// # Errors
-    /// [`Error::Key`] for a record that the table does not have.
+    /// [`Error::Key`] for a record that the table does not have, and what the
+    /// medium says.
     pub fn read(&mut self, columns: &[usize], records: &[u64]) -> Result<(RecordBatch, Cost)> {
         for &record in records {
             self.check(record..record.saturating_add(1))?;
         }
-        let mut cost = Cost::default();
         let wanted = sorted(columns);
-        for &record in records {
-            let drive = &mut self.drive;
-            self.layout.point(&wanted, record, &mut |extents| {
-                cost += drive.serve(Op::Read, extents)?;
-                Ok(())
-            })?;
-        }
-        let batch = self.batch(
-            columns,
-            &mut |column, bytes| {
-                let width = self.columns[column].width as usize;
-                for (value, &record) in bytes.chunks_exact_mut(width).zip(records) {
-                    self.store.read(self.layout.run(column, record).at, value);
-                }
-            },
-            records.len(),
-        )?;
-        Ok((batch, cost))
+        self.call(|table| {
+            for &record in records {
+                let medium = &mut table.medium;
+                table.layout.point(&wanted, record, &mut |extents| {
+                    medium.submit(Op::Read, extents)
+                })?;
+                medium.wait()?;
+            }
+            let pages = table.medium.pages();
+            table.batch(
+                columns,
+                &mut |column, bytes| {
+                    let width = table.columns[column].width as usize;
+                    for (value, &record) in bytes.chunks_exact_mut(width).zip(records) {
+                        pages.read(table.layout.run(column, record).at, value);
+                    }
+                },
+                records.len(),
+            )
+        })
     }
 
     /// Adds records at the end. Pages that hold records already and get more are
     /// read first.
     ///
     /// # Errors
-    /// [`Error::Key`] for data that do not fit the table or the device; the table
-    /// is unchanged then.
+    /// [`Error::Key`] for data that do not fit the table or the device; and what
+    /// the medium says. The table is unchanged then.
     pub fn append(&mut self, batches: &[RecordBatch]) -> Result<Cost> {
         let staged = self.stage(batches, true, 0)?;
-        let records = self.records..self.records + staged.records;
-        if records.is_empty() {
-            return Ok(Cost::default());
-        }
-        let cost = self.write(&staged.columns, records)?;
-        self.keep(staged, self.records);
+        let first = self.records;
+        let ((), cost) = self.call(|table| table.write(staged, first))?;
         Ok(cost)
     }
 
@@ -302,24 +302,39 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::Key`] for data that do not fit the table, or records that it does
-    /// not have; the table is unchanged then.
+    /// not have: the table is unchanged then. And what the medium says: then each
+    /// value is the old or the new one, or begun in one block and ended in
+    /// another if it lies in two (`normal` only).
     pub fn update(&mut self, first: u64, batches: &[RecordBatch]) -> Result<Cost> {
         let staged = self.stage(batches, false, 0)?;
-        let records = first..first.saturating_add(staged.records);
-        self.check(records.clone())?;
-        if records.is_empty() {
-            return Ok(Cost::default());
-        }
-        let cost = self.write(&staged.columns, records)?;
-        self.keep(staged, first);
+        self.check(first..first.saturating_add(staged.records))?;
+        let ((), cost) = self.call(|table| table.write(staged, first))?;
         Ok(cost)
     }
 
-    /// Puts records at the end without a request.
+    /// Puts records at the end, without a request where there need be none.
     fn put(&mut self, batches: &[RecordBatch]) -> Result<()> {
         let staged = self.stage(batches, true, self.records)?;
-        self.keep(staged, self.records);
+        let first = self.records;
+        if self.medium.is_simulated() {
+            let end = first + staged.records;
+            self.keep(staged, first);
+            self.records = end;
+            return Ok(());
+        }
+        self.call(|table| table.write(staged, first))?;
         Ok(())
+    }
+
+    /// Does `work`, and tells what it took.
+    fn call<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Cost)> {
+        let done = work(self);
+        if done.is_err() {
+            // What failed has been said; nothing stays under way.
+            let _ = self.medium.wait();
+        }
+        let cost = self.medium.took();
+        done.map(|value| (value, cost))
     }
 
     /// The table must have these records.
@@ -338,45 +353,56 @@ impl Table {
         }))
     }
 
-    /// Hands the requests of a query to the device.
-    fn drive_requests(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<Cost> {
-        let mut cost = Cost::default();
+    /// Hands the requests of a query to the device, and waits for their end.
+    fn serve(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<()> {
         if records.is_empty() {
-            return Ok(cost);
+            return Ok(());
         }
-        let drive = &mut self.drive;
-        self.layout.requests(columns, records, &mut |extents| {
-            cost += drive.serve(op, extents)?;
-            Ok(())
-        })?;
-        Ok(cost)
+        let medium = &mut self.medium;
+        self.layout
+            .requests(columns, records, &mut |extents| medium.submit(op, extents))?;
+        medium.wait()
     }
 
-    /// The requests that write `records`: first reads of what lies in the same
-    /// pages and stays.
-    fn write(&mut self, columns: &[usize], records: Range<u64>) -> Result<Cost> {
-        let columns = sorted(columns);
-        let mut cost = Cost::default();
-        if !self.layout.fills_pages(&columns) {
-            cost += self.drive_requests(Op::Read, &columns, records.clone())?;
-        } else {
-            for (edge, record) in [records.start, records.end - 1].into_iter().enumerate() {
-                let keeps_others = |column: &usize| {
-                    let unit = self.layout.unit(*column, record);
-                    let there = unit.start..unit.end.min(self.records);
-                    let covered = records.start <= there.start && there.end <= records.end;
-                    // The other edge was read with the first.
-                    let was_read = edge == 1 && unit.contains(&records.start);
-                    !there.is_empty() && !covered && !was_read
-                };
-                let some: Vec<usize> = columns.iter().copied().filter(keeps_others).collect();
-                if !some.is_empty() {
-                    cost += self.drive_requests(Op::Read, &some, record..record + 1)?;
-                }
+    /// Writes what was staged from record `first` on; what lies in the same pages
+    /// and stays is read before.
+    fn write(&mut self, staged: Staged, first: u64) -> Result<()> {
+        let records = first..first + staged.records;
+        if records.is_empty() {
+            return Ok(());
+        }
+        let columns = sorted(&staged.columns);
+        self.read_kept(&columns, &records)?;
+        self.keep(staged, first);
+        self.serve(Op::Write, &columns, records.clone())?;
+        self.records = self.records.max(records.end);
+        Ok(())
+    }
+
+    /// Reads the pages that hold other values beside those of `records`, which
+    /// are written.
+    fn read_kept(&mut self, columns: &[usize], records: &Range<u64>) -> Result<()> {
+        if !self.layout.fills_pages(columns) {
+            return self.serve(Op::Read, columns, records.clone());
+        }
+        for (edge, record) in [records.start, records.end - 1].into_iter().enumerate() {
+            let mut swept = self.layout.swept(record, records);
+            let keeps_others = |column: &usize| {
+                let unit = self.layout.unit(*column, swept.start).start
+                    ..self.layout.unit(*column, swept.end - 1).end;
+                let there = unit.start..unit.end.min(self.records);
+                let covered = records.start <= there.start && there.end <= records.end;
+                // The other edge was read with the first.
+                let was_read = edge == 1 && unit.contains(&records.start);
+                !there.is_empty() && !covered && !was_read
+            };
+            let some: Vec<usize> = columns.iter().copied().filter(keeps_others).collect();
+            if !some.is_empty() {
+                swept.end = swept.end.min(self.records.max(swept.start + 1));
+                self.serve(Op::Read, &some, swept)?;
             }
         }
-        cost += self.drive_requests(Op::Write, &columns, records)?;
-        Ok(cost)
+        Ok(())
     }
 
     /// Looks through data for the table, which must have `all` its columns or
@@ -421,13 +447,14 @@ impl Table {
             let records = self.records + staged.records;
             return Err(Error::Key(format!(
                 "{records} records: device '{}' has room for {capacity} of them from LBN {} on",
-                self.device, self.settings.first_lbn
+                self.medium.device().name(),
+                self.settings.first_lbn
             )));
         }
         Ok(staged)
     }
 
-    /// Writes what was staged into pages, from record `first` on.
+    /// Puts what was staged into pages, from record `first` on.
     fn keep(&mut self, staged: Staged, first: u64) {
         for (dictionary, fresh) in self.strings.iter_mut().zip(staged.fresh) {
             dictionary.extend(fresh);
@@ -439,13 +466,12 @@ impl Table {
             }
             from += records;
         }
-        self.records = self.records.max(from);
     }
 
-    /// Writes values of a column into pages.
+    /// Puts values of a column into pages.
     fn write_column(&mut self, column: usize, first: u64, bytes: &[u8]) {
         let width = self.columns[column].width as usize;
-        let store = &mut self.store;
+        let pages = self.medium.pages_mut();
         pieces(
             &*self.layout,
             column,
@@ -453,14 +479,15 @@ impl Table {
             first,
             bytes.len(),
             |at, part| {
-                store.write(at, &bytes[part]);
+                pages.write(at, &bytes[part]);
             },
         );
     }
 
-    /// Reads values of a column out of pages, until `bytes` are full.
+    /// Takes values of a column out of pages, until `bytes` are full.
     fn read_column(&self, column: usize, first: u64, bytes: &mut [u8]) {
         let width = self.columns[column].width as usize;
+        let pages = self.medium.pages();
         pieces(
             &*self.layout,
             column,
@@ -468,7 +495,7 @@ impl Table {
             first,
             bytes.len(),
             |at, part| {
-                self.store.read(at, &mut bytes[part]);
+                pages.read(at, &mut bytes[part]);
             },
         );
     }

@@ -173,6 +173,13 @@ fn broken(column: &Column, error: &dyn std::fmt::Display) -> Error {
 /// Strings of the column's type from their codes.
 fn text(column: &Column, codes: &[u32], known: &Dictionary) -> Result<ArrayRef> {
     let strings = known.strings();
+    if let Some(code) = codes.iter().find(|code| **code as usize >= strings.len()) {
+        return Err(Error::Key(format!(
+            "column '{}': a page has the code {code}, and {} strings are known: somebody else wrote to it",
+            column.name(),
+            strings.len()
+        )));
+    }
     let all = || strings.iter().map(|text| &**text);
     let each = || codes.iter().map(|code| &*strings[*code as usize]);
     let plain = |kind: &DataType, all_of_them: bool| -> ArrayRef {

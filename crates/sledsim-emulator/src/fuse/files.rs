@@ -46,11 +46,15 @@ pub(super) struct Files {
     /// Whether the mount is a folder.
     is_folder: bool,
     since: SystemTime,
-    opened: AtomicU32,
+    streams: Arc<AtomicU32>,
 }
 
 impl Files {
-    pub(super) fn new<'a>(exports: impl Iterator<Item = &'a Arc<Export>>, is_folder: bool) -> Self {
+    pub(super) fn new<'a>(
+        exports: impl Iterator<Item = &'a Arc<Export>>,
+        is_folder: bool,
+        streams: Arc<AtomicU32>,
+    ) -> Self {
         let file = |export: &Arc<Export>| File {
             export: Arc::clone(export),
             written: AtomicU64::new(0),
@@ -59,7 +63,7 @@ impl Files {
             files: exports.map(file).collect(),
             is_folder,
             since: SystemTime::now(),
-            opened: AtomicU32::new(0),
+            streams,
         }
     }
 
@@ -126,7 +130,7 @@ impl Files {
         if file.export.is_read_only() && flags.acc_mode() != OpenAccMode::O_RDONLY {
             return Err(Errno::ROFS);
         }
-        let stream = self.opened.fetch_add(1, Ordering::Relaxed);
+        let stream = self.streams.fetch_add(1, Ordering::Relaxed);
         Ok(FileHandle(stream.into()))
     }
 

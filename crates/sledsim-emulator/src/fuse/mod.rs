@@ -99,7 +99,11 @@ impl FuseMount {
             return Err(refuse("there is nothing to be served".into()));
         }
         let shown = if place.is_folder { usize::MAX } else { 1 };
-        let files = Arc::new(Files::new(exports.iter().take(shown), place.is_folder));
+        let files = Arc::new(Files::new(
+            exports.iter().take(shown),
+            place.is_folder,
+            exports.streams(),
+        ));
         let (way, mounted) = place.mount(settings.access)?;
         let session = match session(way, &files, settings) {
             Ok(session) => session,

@@ -1,18 +1,18 @@
 //! The server: accepts clients, and sends them away in the end.
 
 use super::connection::Connection;
-use super::listen::{Listening, SocketFile};
 use super::session::{self, Shared};
 use super::trouble::Kind;
-use super::{Address, Settings};
-use crate::server::Exports;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use super::uri::uri;
+use super::{Address, Settings, TlsSpec};
+use crate::listen::{Door, Listening};
+use crate::server::{Exports, FrontEnd};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-use rustix::net::{SocketFlags, accept_with, sockopt};
+use rustix::net::sockopt;
 use serde_json::{Value, json};
 use sledsim_core::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -48,14 +48,7 @@ pub struct NbdServer {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
     uri: String,
-    accepting: Mutex<Option<Accepting>>,
-}
-
-/// What accepts clients, and what it takes to end it.
-struct Accepting {
-    thread: JoinHandle<Vec<JoinHandle<()>>>,
-    bell: Arc<OwnedFd>,
-    _file: Option<SocketFile>,
+    door: Mutex<Option<Door>>,
 }
 
 impl NbdServer {
@@ -66,31 +59,24 @@ impl NbdServer {
     /// certificates that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let shared = Arc::new(Shared::new(exports, settings)?);
-        let listening = Listening::at(address, settings)?;
-        let refuse = |error: std::io::Error| Error::Key(format!("address '{address}': {error}"));
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let bell = Arc::new(bell.map_err(|error| refuse(error.into()))?);
+        let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
+        let open_to_all = authenticated || settings.allow_unauthenticated;
+        let listening = Listening::at(address, open_to_all)?;
         let clients = Arc::new(Clients::default());
         let host = Host {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
-            sockets: listening.sockets,
-            is_tcp: listening.is_tcp,
-            bell: Arc::clone(&bell),
+            is_tcp: listening.is_tcp(),
         };
-        let thread = thread::Builder::new()
-            .name("sledsim-nbd-door".into())
-            .spawn(move || host.run())
-            .map_err(refuse)?;
+        let uri = uri(&listening.place, settings.tls.is_some());
+        let welcome = Box::new(move |client| host.welcome(client));
+        let door = Door::open(listening, "sledsim-nbd-door", welcome)
+            .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
             clients,
-            uri: listening.uri,
-            accepting: Mutex::new(Some(Accepting {
-                thread,
-                bell,
-                _file: listening.file,
-            })),
+            uri,
+            door: Mutex::new(Some(door)),
         })
     }
 
@@ -107,11 +93,12 @@ impl NbdServer {
         self.clients.here().len()
     }
 
-    /// What happened so far: `uri`, `clients` that are connected and that were
+    /// What happened so far: its `kind`, `uri`, `clients` that are connected and that were
     /// `accepted`, and the `troubles` with them.
     #[must_use]
     pub fn facts(&self) -> Value {
         json!({
+            "kind": "nbd",
             "uri": self.uri,
             "clients": self.clients(),
             "accepted": self.clients.accepted.load(Ordering::Relaxed),
@@ -123,16 +110,12 @@ impl NbdServer {
     /// way are answered, at most `grace` in all; then ends all connections and
     /// waits until they have ended. A second call does nothing.
     pub fn stop(&self, grace: Duration) {
-        let mut accepting = self
-            .accepting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let Some(Accepting { thread, bell, .. }) = accepting.take() else {
+        let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(door) = door.take() else {
             return;
         };
         self.shared.stopping.store(true, Ordering::SeqCst);
-        let _ = rustix::io::write(&bell, &1u64.to_ne_bytes());
-        let sessions = thread.join().unwrap_or_default();
+        let sessions = door.close();
         let end = Instant::now() + grace;
         let here: Vec<_> = self.clients.here().values().cloned().collect();
         for connection in here {
@@ -147,6 +130,20 @@ impl NbdServer {
     }
 }
 
+impl FrontEnd for NbdServer {
+    fn facts(&self) -> Value {
+        Self::facts(self)
+    }
+
+    fn is_alive(&self) -> bool {
+        true
+    }
+
+    fn stop(&mut self, grace: Duration) {
+        Self::stop(self, grace);
+    }
+}
+
 impl Drop for NbdServer {
     /// Ends all connections, whatever is under way.
     fn drop(&mut self) {
@@ -154,54 +151,29 @@ impl Drop for NbdServer {
     }
 }
 
-/// How long no client is accepted after the system had no room for one.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// The life of the thread that accepts clients.
+/// Serves those who come.
 struct Host {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
-    sockets: Vec<OwnedFd>,
     is_tcp: bool,
-    bell: Arc<OwnedFd>,
 }
 
 impl Host {
-    /// Until the bell rings; the threads of the connections.
-    fn run(self) -> Vec<JoinHandle<()>> {
-        let mut sessions: Vec<JoinHandle<()>> = Vec::new();
-        loop {
-            let mut watched = vec![PollFd::new(&*self.bell, PollFlags::IN)];
-            let sockets = self.sockets.iter();
-            watched.extend(sockets.map(|socket| PollFd::new(socket, PollFlags::IN)));
-            if poll(&mut watched, None).is_err() {
-                thread::sleep(PAUSE);
+    fn welcome(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
+        let troubles = &self.shared.troubles;
+        let socket = match socket {
+            Ok(socket) => socket,
+            Err(error) => {
+                Kind::Accept.note(troubles, 0, &error.to_string());
+                return None;
             }
-            if self.shared.stopping.load(Ordering::SeqCst) {
-                return sessions;
-            }
-            sessions = join_ended(sessions);
-            for socket in &self.sockets {
-                match accept_with(socket, SocketFlags::CLOEXEC) {
-                    Ok(client) => sessions.extend(self.welcome(client)),
-                    Err(Errno::WOULDBLOCK | Errno::INTR | Errno::CONNABORTED) => {}
-                    Err(error) => {
-                        let why = std::io::Error::from(error).to_string();
-                        self.shared.troubles.note(0, Kind::Accept, &why);
-                        thread::sleep(PAUSE);
-                    }
-                }
-            }
-        }
-    }
-
-    fn welcome(&self, socket: OwnedFd) -> Option<JoinHandle<()>> {
+        };
         let client = self.clients.accepted.fetch_add(1, Ordering::Relaxed);
         let most = self.shared.limits.max_clients;
         let mut here = self.clients.here();
         if here.len() >= most {
             let why = format!("sent away: there are {most} clients, and no more are allowed");
-            self.shared.troubles.note(client, Kind::TooMany, &why);
+            Kind::TooMany.note(troubles, client, &why);
             return None;
         }
         let connection = Arc::new(Connection::new(client, socket));
@@ -223,18 +195,9 @@ impl Host {
             Ok(session) => Some(session),
             Err(error) => {
                 let why = format!("no thread: {error}");
-                self.shared.troubles.note(client, Kind::Accept, &why);
+                Kind::Accept.note(troubles, client, &why);
                 None
             }
         }
     }
-}
-
-/// Those that have not ended.
-fn join_ended(sessions: Vec<JoinHandle<()>>) -> Vec<JoinHandle<()>> {
-    let (ended, going): (Vec<_>, Vec<_>) = sessions.into_iter().partition(JoinHandle::is_finished);
-    for session in ended {
-        let _ = session.join();
-    }
-    going
 }

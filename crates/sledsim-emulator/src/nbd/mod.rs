@@ -11,26 +11,22 @@
 //! sends nonsense, harms nobody but itself.
 
 mod accept;
-mod address;
 mod connection;
 mod gate;
 mod input;
 mod link;
-mod listen;
 mod negotiate;
 mod options;
 mod reply;
 mod session;
 mod shuttle;
-mod tls;
 mod trouble;
+mod uri;
 mod wire;
 
+pub use crate::listen::{Address, TlsSpec, Troubles};
 pub use accept::NbdServer;
-pub use address::Address;
 pub use session::serve;
-pub use tls::TlsSpec;
-pub use trouble::Troubles;
 
 use std::time::Duration;
 

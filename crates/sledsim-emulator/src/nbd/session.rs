@@ -5,9 +5,9 @@ use super::input::{End, Input, cut_short};
 use super::link::Link;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
 use super::reply::Pending;
-use super::trouble::{Kind, Troubles};
+use super::trouble::{self, Kind};
 use super::wire::*;
-use super::{Limits, Settings, TlsSpec};
+use super::{Limits, Settings, TlsSpec, Troubles};
 use crate::errno::{Errno, errno_of};
 use crate::export::{Command, What};
 use crate::server::Exports;
@@ -28,12 +28,18 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let tls = settings.tls.as_ref().map(TlsSpec::load).transpose()?;
+        let offer = |spec: &TlsSpec| {
+            Ok(TlsOffer {
+                config: Arc::new(spec.load()?),
+                required: spec.required,
+            })
+        };
+        let tls = settings.tls.as_ref().map(offer).transpose()?;
         Ok(Self {
             exports,
             tls,
             limits: settings.limits.clone(),
-            troubles: Troubles::default(),
+            troubles: trouble::none(),
             stopping: AtomicBool::new(false),
         })
     }
@@ -55,7 +61,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
     let client = connection.client;
     let note = |end: &End| match end {
         End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
-            shared.troubles.note(client, *kind, why);
+            kind.note(&shared.troubles, client, why);
         }
         _ => {}
     };
@@ -69,7 +75,8 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
                 shared,
                 agreed: &agreed,
                 link: &link,
-                stream: client,
+                client,
+                stream: shared.exports.new_stream(),
             };
             let end = session.transmit(&mut input).err().unwrap_or(End::Well);
             note(&end);
@@ -97,6 +104,7 @@ struct Session<'a> {
     shared: &'a Shared,
     agreed: &'a Agreed,
     link: &'a Arc<Link>,
+    client: u32,
     stream: u32,
 }
 
@@ -119,7 +127,7 @@ impl Session<'_> {
                     let why = "closed with requests under way".to_owned();
                     let shared = self.shared;
                     if !shared.stopping.load(Ordering::SeqCst) {
-                        shared.troubles.note(self.stream, Kind::Vanished, &why);
+                        Kind::Vanished.note(&shared.troubles, self.client, &why);
                     }
                     return Err(End::Eof);
                 }

@@ -1,7 +1,6 @@
-//! What went wrong with clients: counted, with the latest of each kind.
+//! The kinds of trouble there are with clients.
 
-use serde_json::{Value, json};
-use std::sync::{Mutex, PoisonError};
+use crate::listen::Troubles;
 
 /// Kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,40 +23,26 @@ pub(super) enum Kind {
     Unread,
 }
 
-const NAMES: [(Kind, &str); 8] = [
-    (Kind::TooMany, "too_many_clients"),
-    (Kind::Accept, "failed_accepts"),
-    (Kind::Handshake, "refused_handshakes"),
-    (Kind::Timeout, "handshake_timeouts"),
-    (Kind::Tls, "tls_failures"),
-    (Kind::Protocol, "protocol_errors"),
-    (Kind::Vanished, "disconnects_mid_request"),
-    (Kind::Unread, "unread_replies"),
+/// Their names, in the order of [`Kind`].
+const NAMES: [&str; 8] = [
+    "too_many_clients",
+    "failed_accepts",
+    "refused_handshakes",
+    "handshake_timeouts",
+    "tls_failures",
+    "protocol_errors",
+    "disconnects_mid_request",
+    "unread_replies",
 ];
 
-/// A bounded account of what went wrong with the clients of a server.
-#[derive(Debug, Default)]
-pub struct Troubles(Mutex<[(u64, String); NAMES.len()]>);
-
-impl Troubles {
-    pub(super) fn note(&self, client: u32, kind: Kind, what: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((count, last), (name, _)) in all.iter_mut().zip(NAMES) {
-            if name == kind {
-                *count += 1;
-                *last = format!("client {client}: {what}");
-            }
-        }
+impl Kind {
+    /// Notes trouble of this kind.
+    pub(super) fn note(self, troubles: &Troubles, client: u32, what: &str) {
+        troubles.note(client, NAMES[self as usize], what);
     }
+}
 
-    /// Of each kind how often (`count`), and the `latest` of them, if any.
-    #[must_use]
-    pub fn facts(&self) -> Value {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kinds = all.iter().zip(NAMES).map(|((count, latest), (_, name))| {
-            let latest = (*count > 0).then_some(latest);
-            (name.to_owned(), json!({ "count": count, "latest": latest }))
-        });
-        Value::Object(kinds.collect())
-    }
+/// No trouble yet.
+pub(super) fn none() -> Troubles {
+    Troubles::new(&NAMES)
 }

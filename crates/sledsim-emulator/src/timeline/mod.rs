@@ -13,15 +13,18 @@ pub use clock::Clock;
 
 use crate::errno::Errno;
 use rustc_hash::FxBuildHasher;
+use sledsim_core::links::Links;
 use sledsim_core::model::{Answers, Model, Report};
 use sledsim_core::parallel::free::Background;
 use sledsim_core::request::Request;
 use sledsim_core::row::{Row, Status};
 use sledsim_core::units::Nanos;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -36,6 +39,13 @@ pub trait Reply: Send {
     /// Sends it. Called once, by whichever thread finds it due; it must not
     /// wait for the client.
     fn send(self: Box<Self>, answer: Answer);
+
+    /// As [`Reply::send`], for who wants to know what happened to the request,
+    /// and how much later than its completion it is answered, in model time.
+    fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
+        let _ = (row, lateness);
+        self.send(answer);
+    }
 }
 
 /// Who is told of what happened; must not wait.
@@ -164,10 +174,11 @@ impl Shared {
     fn answer(&self, ready: Ready) {
         let Ready { row, reply, answer } = ready;
         let late = self.clock.now().since(row.completion);
-        reply.send(match row.status {
+        let answer = match row.status {
             Status::Ok => answer,
             Status::Error => Err(Errno::IO),
-        });
+        };
+        reply.tell(&row, late, answer);
         self.witness.answered(&row, late);
     }
 
@@ -245,6 +256,7 @@ pub struct Timeline {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     blocks: u64,
+    links: Links,
 }
 
 impl Timeline {
@@ -257,7 +269,7 @@ impl Timeline {
         speed: f64,
         witness: Arc<dyn Witness>,
     ) -> std::io::Result<Self> {
-        let blocks = model.blocks();
+        let (blocks, links) = (model.blocks(), model.links());
         let shared = Arc::new(Shared {
             clock: Clock::start(speed),
             state: Mutex::new(State {
@@ -286,6 +298,7 @@ impl Timeline {
             shared,
             thread: Some(thread),
             blocks,
+            links,
         })
     }
 
@@ -293,6 +306,12 @@ impl Timeline {
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
+    }
+
+    /// What the model makes of linked requests.
+    #[must_use]
+    pub fn links(&self) -> Links {
+        self.links
     }
 
     /// Model time now.
@@ -309,40 +328,61 @@ impl Timeline {
 
     /// A request arrives: its id and arrival are given here. Returns the id.
     #[must_use]
-    pub fn begin(&self, mut request: Request) -> u64 {
+    pub fn begin(&self, request: Request) -> u64 {
+        self.begin_all([request]).start
+    }
+
+    /// Requests arrive at one instant, and none comes in between: their ids and
+    /// arrival are given here. Returns the ids, in their order.
+    #[must_use]
+    pub fn begin_all(&self, requests: impl IntoIterator<Item = Request>) -> Range<u64> {
         let mut state = self.shared.state();
         let now = self.shared.clock.now().max(state.decided + Nanos(1));
         state.run_before(now);
-        let id = state.ids;
-        state.ids += 1;
-        request.id = id;
-        request.arrival = now;
-        let State { model, desk, .. } = &mut *state;
-        desk.pending.insert(id, Pending::default());
-        model.submit(request, desk);
+        let first = state.ids;
+        let State {
+            model, desk, ids, ..
+        } = &mut *state;
+        for mut request in requests {
+            request.id = *ids;
+            request.arrival = now;
+            desk.pending.insert(*ids, Pending::default());
+            *ids += 1;
+            model.submit(request, desk);
+        }
         // What is due at this very instant; the next request arrives later.
         state.run_before(now + Nanos(1));
         state.decided = now;
+        let these = first..state.ids;
         // Complete at once: nobody need be woken, it is answered when finished.
         let due = &mut state.desk.due;
-        if matches!(due.peek(), Some(Reverse((at, _, first))) if *at <= now && *first == id) {
+        while matches!(due.peek(), Some(Reverse((at, _, id))) if *at <= now && these.contains(id)) {
             due.pop();
         }
         self.shared.hurry(&mut state);
-        id
+        these
     }
 
     /// The bytes of request `id` have been moved: it is answered as soon as its
     /// completion has come.
     pub fn finish(&self, id: u64, reply: Box<dyn Reply>, answer: Answer) {
+        self.finish_all([(id, reply, answer)]);
+    }
+
+    /// As [`Timeline::finish`], of several requests.
+    pub fn finish_all(&self, requests: impl IntoIterator<Item = (u64, Box<dyn Reply>, Answer)>) {
+        let mut ready = SmallVec::<[Ready; 1]>::new();
         let mut state = self.shared.state();
-        if let Some(pending) = state.desk.pending.get_mut(&id) {
-            pending.answer = Some((reply, answer));
+        let now = self.shared.clock.now();
+        for (id, reply, answer) in requests {
+            if let Some(pending) = state.desk.pending.get_mut(&id) {
+                pending.answer = Some((reply, answer));
+            }
+            ready.extend(state.desk.take(id, now));
         }
-        let ready = state.desk.take(id, self.shared.clock.now());
         drop(state);
-        if let Some(ready) = ready {
-            self.shared.answer(ready);
+        for one in ready {
+            self.shared.answer(one);
         }
     }
 

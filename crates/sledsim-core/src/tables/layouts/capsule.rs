@@ -168,6 +168,20 @@ impl Capsule {
         })
     }
 
+    /// Those of `records` that are in the group of `record`.
+    fn in_group(&self, record: u64, records: &Range<u64>) -> Range<u64> {
+        let size = self.classes.track * self.records;
+        let first = record / size * size;
+        records.start.max(first)..records.end.min(first + size)
+    }
+
+    /// Whether records of one group are in all its capsules, so that whole tracks
+    /// are read and written.
+    fn is_whole(&self, some: &Range<u64>) -> bool {
+        let capsules = some.start / self.records..some.end.div_ceil(self.records);
+        capsules.end - capsules.start == self.classes.track
+    }
+
     /// The first track of a group, counted from the table's first.
     fn first_track(&self, group: u64) -> u64 {
         if self.split {
@@ -237,31 +251,36 @@ impl Layout for Capsule {
         first..(first + per_page).min(begin + self.records)
     }
 
+    fn swept(&self, record: u64, records: &Range<u64>) -> Range<u64> {
+        if self.is_whole(&self.in_group(record, records)) {
+            let first = record / self.records * self.records;
+            return first..first + self.records;
+        }
+        record..record + 1
+    }
+
     fn fills_pages(&self, _: &[usize]) -> bool {
         true
     }
 
     fn requests(&self, columns: &[usize], records: Range<u64>, emit: &mut Emit<'_>) -> Result<()> {
         let track = self.classes.track;
-        let group_records = track * self.records;
         let mut from = records.start;
         while from < records.end {
-            let group = from / group_records;
-            let end = records.end.min((group + 1) * group_records);
-            let capsules = from / self.records..end.div_ceil(self.records);
-            if capsules.end - capsules.start < track {
-                self.batch(columns, &(from..end), emit)?;
-            } else {
-                for &column in columns {
-                    let attribute = &self.attributes[column];
-                    for page in 0..attribute.pages {
-                        let lbn = self.page(capsules.start, attribute.first_page + page);
-                        let first = lbn / track * track;
-                        emit(&[extent(first..first + track)])?;
-                    }
+            let some = self.in_group(from, &records);
+            from = some.end;
+            if !self.is_whole(&some) {
+                self.batch(columns, &some, emit)?;
+                continue;
+            }
+            for &column in columns {
+                let attribute = &self.attributes[column];
+                for page in 0..attribute.pages {
+                    let lbn = self.page(some.start / self.records, attribute.first_page + page);
+                    let first = lbn / track * track;
+                    emit(&[extent(first..first + track)])?;
                 }
             }
-            from = end;
         }
         Ok(())
     }

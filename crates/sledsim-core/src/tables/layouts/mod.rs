@@ -114,6 +114,13 @@ pub trait Layout: Send {
     /// The records that are written together with `record` of `column`.
     fn unit(&self, column: usize, record: u64) -> Range<u64>;
 
+    /// The records whose pages are written whenever those of `record` are, when
+    /// all of `records` are written: by itself, unless told otherwise.
+    fn swept(&self, record: u64, records: &Range<u64>) -> Range<u64> {
+        let _ = records;
+        record..record + 1
+    }
+
     /// Whether pages hold nothing but values of these columns.
     fn fills_pages(&self, columns: &[usize]) -> bool;
 

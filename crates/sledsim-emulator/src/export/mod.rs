@@ -1,10 +1,16 @@
 //! An export: a model that says when, a store that says what, under a name.
 
+mod batch;
+
+pub use batch::{Done, Gathered, Refusal};
+
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
 use crate::store::Store;
 use crate::timeline::{Answer, Reply, Timeline};
+use sledsim_core::devices::Device;
 use sledsim_core::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_core::schedulers::Choice;
 use sledsim_core::units::BLOCK_BYTES;
 use std::io;
 use std::sync::Arc;
@@ -64,6 +70,24 @@ impl Command<'_> {
             What::Trim(_) | What::Zero { unmap: true, .. } => Op::Trim,
         }
     }
+
+    /// What the model is told; the timeline adds id and arrival.
+    fn request(&self) -> Request {
+        let op = self.op();
+        Request {
+            op,
+            flags: Flags {
+                fua: self.fua,
+                ..Flags::default()
+            },
+            stream: self.stream,
+            extents: match op {
+                Op::Flush => Extents::new(),
+                _ => blocks(self.offset, self.bytes()),
+            },
+            ..Request::default()
+        }
+    }
 }
 
 /// What waits for the store to be durable.
@@ -72,10 +96,24 @@ struct Sync {
     reply: Box<dyn Reply>,
 }
 
+/// What an export is.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// What clients call it.
+    pub name: String,
+    /// Whether writes are refused.
+    pub read_only: bool,
+    /// The device, of which its timeline has the model.
+    pub device: Device,
+    /// The scheduler of every mechanism of it.
+    pub scheduler: Choice,
+    /// Seconds of the model in a real second.
+    pub speed: f64,
+}
+
 /// A served device.
 pub struct Export {
-    name: String,
-    read_only: bool,
+    about: About,
     bytes: u64,
     timeline: Arc<Timeline>,
     store: Arc<dyn Store>,
@@ -90,8 +128,7 @@ impl Export {
     /// # Errors
     /// If the system has no thread for it.
     pub fn new(
-        name: String,
-        read_only: bool,
+        about: About,
         timeline: Timeline,
         store: Box<dyn Store>,
         log: Arc<Log>,
@@ -105,8 +142,7 @@ impl Export {
                 .spawn(move || sync(&waiting, &timeline, &*store))?
         };
         Ok(Self {
-            name,
-            read_only,
+            about,
             bytes: timeline.blocks() * BLOCK_BYTES,
             timeline,
             store,
@@ -116,10 +152,16 @@ impl Export {
         })
     }
 
+    /// What it is.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
     /// What clients call it.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.about.name
     }
 
     /// Its capacity.
@@ -131,7 +173,7 @@ impl Export {
     /// Whether writes are refused.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.read_only
+        self.about.read_only
     }
 
     /// When its requests are due.
@@ -164,26 +206,29 @@ impl Export {
             return reply.send(Err(Errno::INVAL));
         }
         let op = command.op();
-        if self.read_only && !matches!(op, Op::Read | Op::Flush) {
+        if self.about.read_only && !matches!(op, Op::Read | Op::Flush) {
             return reply.send(Err(Errno::ROFS));
         }
         if op != Op::Flush && bytes == 0 {
             return reply.send(Ok(Vec::new()));
         }
-        let id = self.timeline.begin(Request {
-            op,
-            flags: Flags {
-                fua: command.fua,
-                ..Flags::default()
-            },
-            stream: command.stream,
-            extents: match op {
-                Op::Flush => Extents::new(),
-                _ => blocks(command.offset, bytes),
-            },
-            ..Request::default()
-        });
+        let id = self.timeline.begin(command.request());
         let answer = self.access(&command);
+        if let Some((id, reply, answer)) = self.unless_synced(&command, id, reply, answer) {
+            self.timeline.finish(id, reply, answer);
+        }
+    }
+
+    /// Leaves an answer that is to be given when the store is durable to the
+    /// thread that makes it so; any other comes back.
+    fn unless_synced(
+        &self,
+        command: &Command<'_>,
+        id: u64,
+        reply: Box<dyn Reply>,
+        answer: Answer,
+    ) -> Option<(u64, Box<dyn Reply>, Answer)> {
+        let op = command.op();
         let durable = op == Op::Flush || (command.fua && op != Op::Read);
         if answer.is_ok()
             && durable
@@ -192,9 +237,9 @@ impl Export {
         {
             // Should the other end be gone, its reply goes with it.
             let _ = syncs.send(Sync { id, reply });
-        } else {
-            self.timeline.finish(id, reply, answer);
+            return None;
         }
+        Some((id, reply, answer))
     }
 
     /// Moves the bytes.

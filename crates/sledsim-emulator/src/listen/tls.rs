@@ -1,6 +1,5 @@
 //! Certificates.
 
-use super::negotiate::TlsOffer;
 use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
@@ -36,14 +35,20 @@ impl TlsSpec {
     }
 
     /// Whether every client has shown a certificate.
-    pub(super) fn authenticates(&self) -> bool {
+    #[must_use]
+    pub fn authenticates(&self) -> bool {
         self.required && !self.allow_anonymous
     }
 
-    pub(super) fn load(&self) -> Result<TlsOffer> {
+    /// What a server needs to speak TLS so.
+    ///
+    /// # Errors
+    /// A file that is missing, holds nothing of what it should, or does not go
+    /// with another.
+    pub fn load(&self) -> Result<ServerConfig> {
         let certificate = self.folder.join("server-cert.pem");
         let key = self.folder.join("server-key.pem");
-        let chain = all::<CertificateDer<'static>>(&certificate)?;
+        let chain = pem_items::<CertificateDer<'static>>(&certificate)?;
         let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unreadable(&key, error))?;
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
@@ -52,13 +57,13 @@ impl TlsSpec {
         let authority = self.folder.join("ca-cert.pem");
         let builder = if authority.exists() {
             let mut roots = RootCertStore::empty();
-            for root in all(&authority)? {
+            for root in pem_items(&authority)? {
                 let added = roots.add(root);
                 added.map_err(|error| Error::file(&authority, error))?;
             }
             let revoked = self.folder.join("ca-crl.pem");
             let revocations = match revoked.exists() {
-                true => all::<CertificateRevocationListDer<'static>>(&revoked)?,
+                true => pem_items::<CertificateRevocationListDer<'static>>(&revoked)?,
                 false => Vec::new(),
             };
             let mut verifier =
@@ -81,19 +86,18 @@ impl TlsSpec {
                  set tls_allow_anonymous to serve clients that have none",
             ));
         };
-        let config = builder.with_single_cert(chain, secret).map_err(|error| {
+        builder.with_single_cert(chain, secret).map_err(|error| {
             let problem = format!("does not go with {}: {error}", key.display());
             Error::file(&certificate, problem)
-        })?;
-        Ok(TlsOffer {
-            config: Arc::new(config),
-            required: self.required,
         })
     }
 }
 
-/// All there are in a file, one at least.
-fn all<T: PemObject>(path: &Path) -> Result<Vec<T>> {
+/// All items of one kind in a PEM file, one at least.
+///
+/// # Errors
+/// A file that cannot be read, or holds none.
+pub fn pem_items<T: PemObject>(path: &Path) -> Result<Vec<T>> {
     let found: std::result::Result<Vec<T>, _> = T::pem_file_iter(path).and_then(Iterator::collect);
     match found {
         Ok(items) if items.is_empty() => Err(unreadable(path, pem::Error::NoItemsFound)),

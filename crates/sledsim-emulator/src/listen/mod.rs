@@ -1,6 +1,15 @@
-//! Sockets that clients come to.
+//! Where front ends meet their clients: addresses, sockets, certificates.
 
-use super::{Address, Settings, TlsSpec};
+mod address;
+mod door;
+mod tls;
+mod troubles;
+
+pub use address::Address;
+pub use door::Door;
+pub use tls::{TlsSpec, pem_items};
+pub use troubles::Troubles;
+
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, stat};
 use rustix::io::Errno;
@@ -8,23 +17,23 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 use sledsim_core::error::{Error, Result};
-use std::fmt::Write;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Sockets that listen.
-pub(super) struct Listening {
-    pub(super) sockets: Vec<OwnedFd>,
-    /// What clients call the first of them.
-    pub(super) uri: String,
-    pub(super) file: Option<SocketFile>,
-    pub(super) is_tcp: bool,
+/// Sockets that listen, without blocking.
+pub struct Listening {
+    /// The sockets, one at least.
+    pub sockets: Vec<OwnedFd>,
+    /// Where clients find the first of them: the whole path, or the host as it
+    /// was given (certificates are for names) and the port.
+    pub place: Address,
+    /// The socket file, if there is one.
+    pub file: Option<SocketFile>,
 }
 
 /// A socket file, which goes with this.
-pub(super) struct SocketFile {
+pub struct SocketFile {
     path: PathBuf,
     inode: (u64, u64),
 }
@@ -47,20 +56,26 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
 const BACKLOG: i32 = 128;
 
 impl Listening {
-    /// Listens at `address`.
+    /// Listens at `address`. Beyond this machine it does so only if `open_to_all`:
+    /// clients show a certificate, or the user said that anyone may come.
     ///
     /// # Errors
-    /// An address that is in use or cannot be had, or that is open to others
-    /// than `settings` allows.
-    pub(super) fn at(address: &Address, settings: &Settings) -> Result<Self> {
+    /// An address that is in use or cannot be had, or that may not be open.
+    pub fn at(address: &Address, open_to_all: bool) -> Result<Self> {
         match address {
-            Address::Unix(path) => unix(path, settings.tls.is_some()),
-            Address::Tcp(host, port) => tcp(address, (host, *port), settings),
+            Address::Unix(path) => unix(path),
+            Address::Tcp(host, port) => tcp(address, (host, *port), open_to_all),
         }
+    }
+
+    /// Whether they are TCP sockets.
+    #[must_use]
+    pub fn is_tcp(&self) -> bool {
+        matches!(self.place, Address::Tcp(..))
     }
 }
 
-fn unix(path: &Path, tls: bool) -> Result<Listening> {
+fn unix(path: &Path) -> Result<Listening> {
     let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
     let system = |error: Errno| Error::file(path, io::Error::from(error));
     let name = SocketAddrUnix::new(path).map_err(|error| match error {
@@ -99,43 +114,22 @@ fn unix(path: &Path, tls: bool) -> Result<Listening> {
     chmodat(CWD, path, Mode::RUSR | Mode::WUSR, AtFlags::empty()).map_err(system)?;
     listen(&socket, BACKLOG).map_err(system)?;
     let whole = std::path::absolute(path).map_err(|error| refuse(&error))?;
-    let scheme = if tls { "nbds+unix" } else { "nbd+unix" };
     Ok(Listening {
         sockets: vec![socket],
-        uri: format!(
-            "{scheme}:///?socket={}",
-            percent(whole.as_os_str().as_bytes())
-        ),
+        place: Address::Unix(whole),
         file: Some(file),
-        is_tcp: false,
     })
 }
 
-/// Bytes as a URI has them.
-fn percent(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for &byte in bytes {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(byte));
-            }
-            _ => drop(write!(text, "%{byte:02X}")),
-        }
-    }
-    text
-}
-
-fn tcp(address: &Address, place: (&str, u16), settings: &Settings) -> Result<Listening> {
+fn tcp(address: &Address, place: (&str, u16), open_to_all: bool) -> Result<Listening> {
     let refuse = |problem: String| Error::Key(format!("address '{address}': {problem}"));
     let found = place.to_socket_addrs();
     let found: Vec<_> = found
         .map_err(|error| refuse(format!("no such host: {error}")))?
         .collect();
     let beyond = found.iter().find(|at| !is_loopback(at.ip()));
-    let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
     if let Some(beyond) = beyond
-        && !authenticated
-        && !settings.allow_unauthenticated
+        && !open_to_all
     {
         return Err(refuse(format!(
             "{} can be reached from other machines, and whoever does so could read and write \
@@ -168,20 +162,10 @@ fn tcp(address: &Address, place: (&str, u16), settings: &Settings) -> Result<Lis
         let why = failed.map_or_else(|| "no such host".to_owned(), |error| error.to_string());
         return Err(refuse(why));
     };
-    let scheme = if settings.tls.is_some() {
-        "nbds"
-    } else {
-        "nbd"
-    };
     Ok(Listening {
         sockets: sockets.into_iter().map(OwnedFd::from).collect(),
-        // By the name that was given: certificates are for names.
-        uri: match place.0.contains(':') {
-            true => format!("{scheme}://[{}]:{}", place.0, first.port()),
-            false => format!("{scheme}://{}:{}", place.0, first.port()),
-        },
+        place: Address::Tcp(place.0.to_owned(), first.port()),
         file: None,
-        is_tcp: true,
     })
 }
 

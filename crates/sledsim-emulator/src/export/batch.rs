@@ -1,0 +1,200 @@
+//! Batches: commands that a device is handed at one instant, linked.
+
+use super::{Command, Export, What};
+use crate::timeline::{Answer, Reply};
+use sledsim_core::links::{self, Links};
+use sledsim_core::request::{Extent, Request};
+use sledsim_core::row::Row;
+use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use std::fmt::{self, Display, Formatter};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What became of a command of a batch.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What happened to it.
+    pub row: Row,
+    /// How much later than its completion its answer was there, in model time.
+    pub lateness: Nanos,
+    /// The bytes of a read, or why it failed.
+    pub answer: Answer,
+}
+
+/// Where the answers to a batch go.
+pub trait Gathered: Send {
+    /// Sends them, in the order of the commands, once the last one is due. Must
+    /// not wait for the client.
+    fn send(self: Box<Self>, done: Vec<Done>);
+}
+
+/// Why a batch is refused: nothing of it was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A command that the export cannot have, or commands that cannot be in one
+    /// batch.
+    Invalid(String),
+    /// A write to an export that is read only.
+    ReadOnly(String),
+    /// The device serves no batches.
+    NoBatches(String),
+}
+
+impl Display for Refusal {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let (Self::Invalid(why) | Self::ReadOnly(why) | Self::NoBatches(why)) = self;
+        out.write_str(why)
+    }
+}
+
+/// Collects the answers to the commands of a batch.
+struct Collector {
+    left: Mutex<Left>,
+}
+
+struct Left {
+    done: Vec<Option<Done>>,
+    missing: usize,
+    reply: Option<Box<dyn Gathered>>,
+}
+
+/// Puts one answer in its place.
+struct Part {
+    of: Arc<Collector>,
+    index: usize,
+}
+
+impl Reply for Part {
+    /// An answer always comes with its row.
+    fn send(self: Box<Self>, answer: Answer) {
+        self.tell(&Row::default(), Nanos::ZERO, answer);
+    }
+
+    fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
+        let mut left = self.of.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.done[self.index] = Some(Done {
+            row: *row,
+            lateness,
+            answer,
+        });
+        left.missing -= 1;
+        if left.missing > 0 {
+            return;
+        }
+        let done = std::mem::take(&mut left.done);
+        let reply = left.reply.take();
+        drop(left);
+        if let Some(reply) = reply {
+            reply.send(done.into_iter().flatten().collect());
+        }
+    }
+}
+
+impl Export {
+    /// Serves reads and writes of whole blocks as one batch: they arrive at one
+    /// instant, nothing comes in between, and a device that serves batches takes
+    /// them as one ([`sledsim_core::links`]); one that ignores links takes them
+    /// as so many requests. `reply` is sent when all are due, perhaps before this
+    /// returns. What the store or the device cannot do is said command by
+    /// command.
+    ///
+    /// # Errors
+    /// Why the batch is refused; then nothing was done, and `reply` is dropped.
+    pub fn submit_batch(
+        &self,
+        commands: &[Command<'_>],
+        reply: Box<dyn Gathered>,
+    ) -> Result<(), Refusal> {
+        self.check(commands)?;
+        let last = commands.len() - 1;
+        let is_served = self.timeline.links() == Links::Served;
+        let requests = commands.iter().enumerate().map(|(index, command)| {
+            let mut request: Request = command.request();
+            request.flags.linked = is_served && index < last;
+            request
+        });
+        let ids = self.timeline.begin_all(requests);
+        let collector = Arc::new(Collector {
+            left: Mutex::new(Left {
+                done: vec![None; commands.len()],
+                missing: commands.len(),
+                reply: Some(reply),
+            }),
+        });
+        let parts = commands.iter().zip(ids).enumerate();
+        let answers: Vec<_> = parts
+            .filter_map(|(index, (command, id))| {
+                let of = Arc::clone(&collector);
+                let part = Box::new(Part { of, index });
+                self.unless_synced(command, id, part, self.access(command))
+            })
+            .collect();
+        self.timeline.finish_all(answers);
+        Ok(())
+    }
+
+    /// Refuses what cannot be a batch.
+    fn check(&self, commands: &[Command<'_>]) -> Result<(), Refusal> {
+        if commands.is_empty() {
+            let why = "a batch must have a command at least".to_owned();
+            return Err(Refusal::Invalid(why));
+        }
+        let blocks = self.bytes / BLOCK_BYTES;
+        let mut extents = Vec::with_capacity(commands.len());
+        for (index, command) in commands.iter().enumerate() {
+            let refuse = |why: String| Err(Refusal::Invalid(format!("commands[{index}]: {why}")));
+            let (offset, bytes) = (command.offset, command.bytes());
+            if !command.op().moves_data() {
+                let op = command.op().name();
+                return refuse(format!("is a {op}: must be a read or a write"));
+            }
+            if bytes == 0 || !(offset | bytes).is_multiple_of(BLOCK_BYTES) {
+                return refuse(format!(
+                    "{bytes} bytes from byte {offset} on: must be whole blocks of {BLOCK_BYTES} \
+                     bytes, one at least"
+                ));
+            }
+            let (lbn, length) = (offset / BLOCK_BYTES, bytes / BLOCK_BYTES);
+            if lbn + length > blocks {
+                return refuse(format!(
+                    "{length} blocks from LBN {lbn} on: must be within LBNs 0 to {}",
+                    blocks - 1
+                ));
+            }
+            if self.about.read_only && !matches!(command.what, What::Read(_)) {
+                return Err(Refusal::ReadOnly(format!(
+                    "commands[{index}]: a write to LBN {lbn}, and export '{}' is read-only: only \
+                     reads are allowed",
+                    self.about.name
+                )));
+            }
+            let Ok(length) = u32::try_from(length) else {
+                return refuse(format!("{length} blocks: must be at most {}", u32::MAX));
+            };
+            extents.push(Extent {
+                lbn,
+                blocks: length,
+            });
+        }
+        if let Some((a, b)) = links::overlapping(&extents) {
+            let last = |extent: Extent| extent.end() - 1;
+            return Err(Refusal::Invalid(format!(
+                "LBNs {} to {} and LBNs {} to {} are both in the batch and overlap: must be apart",
+                a.lbn,
+                last(a),
+                b.lbn,
+                last(b)
+            )));
+        }
+        if commands.len() > 1 && self.timeline.links() == Links::Refused {
+            return Err(Refusal::NoBatches(format!(
+                "export '{}' serves no batches: its device, '{}' of kind '{}', is no single sled \
+                 without a buffer, background tasks and a host's queue; one command at a time is \
+                 allowed",
+                self.about.name,
+                self.about.device.name(),
+                self.about.device.kind()
+            )));
+        }
+        Ok(())
+    }
+}

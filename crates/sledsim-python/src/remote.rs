@@ -1,0 +1,368 @@
+//! The client of the RPC server. The interpreter is released while it waits.
+
+use crate::device::Device;
+use crate::error::{RemoteError, SledsimError, to_python};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyTuple};
+use serde_json::json;
+use sledsim_core::units::Nanos;
+use sledsim_rpc::client::{self, Client, Command, Error, Options};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// An error of the client as a Python exception.
+fn remote(py: Python<'_>, error: &Error) -> PyErr {
+    let code = match error {
+        Error::Connect(_) | Error::Ended(_) => "UNAVAILABLE".to_owned(),
+        Error::Protocol(_) => "INTERNAL".to_owned(),
+        Error::Refused { code, .. } => screaming(&format!("{code:?}")),
+    };
+    let error = RemoteError::new_err(error.to_string());
+    match error.value(py).setattr("code", code) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+/// `InvalidArgument` as `INVALID_ARGUMENT`.
+fn screaming(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_uppercase());
+    }
+    text
+}
+
+/// Waits without the interpreter.
+fn wait<T: Send>(py: Python<'_>, act: impl FnOnce() -> client::Result<T> + Send) -> PyResult<T> {
+    py.detach(act).map_err(|error| remote(py, &error))
+}
+
+/// Commands as Python has them: `("read", lbn, blocks)`, `("write", lbn, data)`
+/// or `("write", lbn, data, fua)`.
+fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
+    let items = given.try_iter()?.enumerate();
+    let command = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        let refuse = |problem: &str| {
+            PyTypeError::new_err(format!(
+                "commands[{index}]: {problem}; must be (\"read\", lbn, blocks), (\"write\", lbn, \
+                 data) or (\"write\", lbn, data, fua)"
+            ))
+        };
+        let Ok(item) = item.cast_into::<PyTuple>() else {
+            return Err(refuse("is no tuple"));
+        };
+        let number = |at: usize, name: &str| {
+            let given = item.get_item(at)?;
+            given
+                .extract::<i128>()
+                .map_err(|_| refuse(&format!("{name} is {given}, which is no integer in range")))
+        };
+        let too = |name: &str, value: i128| {
+            SledsimError::new_err(format!(
+                "commands[{index}]: {name} = {value}: must be a number of blocks that a device has"
+            ))
+        };
+        let lbn = |value: i128| u64::try_from(value).map_err(|_| too("lbn", value));
+        let op = item.get_item(0).ok();
+        let op = op.as_ref().and_then(|op| op.extract::<&str>().ok());
+        match (op, item.len()) {
+            (Some("read"), 3) => {
+                let blocks = number(2, "blocks")?;
+                Ok(Command::Read {
+                    lbn: lbn(number(1, "lbn")?)?,
+                    blocks: u32::try_from(blocks).map_err(|_| too("blocks", blocks))?,
+                })
+            }
+            (Some("write"), 3 | 4) => {
+                let data = item.get_item(2)?;
+                if data.is_instance_of::<pyo3::types::PyInt>() {
+                    return Err(refuse("data is a number"));
+                }
+                let data = match data.extract::<PyBackedBytes>() {
+                    Ok(data) => data,
+                    // Whatever else shows its bytes.
+                    Err(_) => (item.py().get_type::<PyBytes>().call1((data,)))
+                        .map_err(|_| refuse("data are not bytes"))?
+                        .extract()?,
+                };
+                let fua = match item.get_item(3) {
+                    Ok(fua) => fua.extract().map_err(|_| refuse("fua is no bool"))?,
+                    Err(_) => false,
+                };
+                Ok(Command::Write {
+                    lbn: lbn(number(1, "lbn")?)?,
+                    data: data.to_vec().into(),
+                    fua,
+                })
+            }
+            _ => Err(refuse("is neither a read nor a write")),
+        }
+    };
+    items.map(command).collect()
+}
+
+/// What became of a batch.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct RemoteAnswer {
+    answer: client::Answer,
+}
+
+/// A command by id, stream, operation, first block and blocks; its numbers by
+/// the names of the columns; its error.
+type PyOutcome = (
+    (u64, u32, &'static str, u64, u32),
+    [(&'static str, u64); 21],
+    Option<String>,
+);
+
+#[pymethods]
+impl RemoteAnswer {
+    fn __len__(&self) -> usize {
+        self.answer.outcomes.len()
+    }
+
+    /// What each read returned, `None` for writes and what failed.
+    fn data<'py>(&self, py: Python<'py>) -> Vec<Option<Bound<'py, PyBytes>>> {
+        let outcomes = self.answer.outcomes.iter();
+        outcomes
+            .map(|outcome| {
+                let is_read = !outcome.data.is_empty();
+                is_read.then(|| PyBytes::new(py, &outcome.data))
+            })
+            .collect()
+    }
+
+    /// The first command that failed, and why.
+    fn failure(&self) -> Option<(usize, String)> {
+        let (index, why) = self.answer.failure()?;
+        Some((index, why.to_owned()))
+    }
+
+    /// Each command: id, stream, op, lbn, blocks; numbers by name; error.
+    fn outcomes(&self) -> Vec<PyOutcome> {
+        let outcome = |outcome: &client::Outcome| {
+            let row = &outcome.row;
+            let parts = &row.parts;
+            let numbers = [
+                ("arrival_ns", row.arrival.0),
+                ("start_ns", row.start.0),
+                ("completion_ns", row.completion.0),
+                ("queue_depth", row.queue_depth.into()),
+                ("passes", row.passes.into()),
+                ("retries", row.retries.into()),
+                ("overhead_ns", parts.overhead.0),
+                ("queue_ns", parts.queue.0),
+                ("seek_ns", parts.seek.0),
+                ("x_seek_ns", parts.x_seek.0),
+                ("y_seek_ns", parts.y_seek.0),
+                ("settle_ns", parts.settle.0),
+                ("turnaround_ns", parts.turnaround.0),
+                ("rotation_ns", parts.rotation.0),
+                ("head_switch_ns", parts.head_switch.0),
+                ("transfer_ns", parts.transfer.0),
+                ("bus_ns", parts.bus.0),
+                ("retry_ns", parts.retry.0),
+                ("other_ns", parts.other.0),
+                ("energy_nj", row.energy_nj),
+                ("lateness_ns", outcome.lateness.0),
+            ];
+            let about = (row.id, row.stream, row.op.name(), row.lbn, row.blocks);
+            (about, numbers, outcome.error.clone())
+        };
+        self.answer.outcomes.iter().map(outcome).collect()
+    }
+}
+
+/// A connection to an RPC server.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct RpcClient {
+    client: Client,
+}
+
+#[pymethods]
+impl RpcClient {
+    /// Connects.
+    #[new]
+    fn new(py: Python<'_>, address: &str, tls: Option<PathBuf>, patience_s: f64) -> PyResult<Self> {
+        // As the server calls it, or as one says where it listens.
+        let address = address.strip_prefix("dns:").unwrap_or(address);
+        let address = address.parse().map_err(to_python)?;
+        let patience = Duration::try_from_secs_f64(patience_s).map_err(|_| {
+            SledsimError::new_err(format!("timeout_s = {patience_s}: must be at least 0"))
+        })?;
+        let options = Options { tls, patience };
+        let client = wait(py, || Client::connect(&address, &options))?;
+        Ok(Self { client })
+    }
+
+    /// Version of the server.
+    #[getter]
+    fn version(&self) -> &str {
+        self.client.version()
+    }
+
+    /// Names of the exports.
+    #[getter]
+    fn exports(&self) -> Vec<&str> {
+        let exports = self.client.exports().iter();
+        exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// An export.
+    fn open(&self, py: Python<'_>, name: &str) -> PyResult<Remote> {
+        let remote = wait(py, || self.client.open(name))?;
+        Ok(Remote { remote })
+    }
+}
+
+/// An export of a server.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Remote {
+    pub(crate) remote: client::Remote,
+}
+
+fn at(at_s: Option<f64>) -> Option<Nanos> {
+    at_s.map(Nanos::from_s)
+}
+
+#[pymethods]
+impl Remote {
+    #[getter]
+    fn name(&self) -> &str {
+        self.remote.name()
+    }
+
+    #[getter]
+    fn blocks(&self) -> u64 {
+        self.remote.blocks()
+    }
+
+    /// What the server said of it, as JSON.
+    fn about(&self) -> String {
+        let about = self.remote.about();
+        json!({
+            "read_only": self.remote.is_read_only(),
+            "scheduler": about.scheduler,
+            "layout": about.layout,
+            "speed": about.speed,
+        })
+        .to_string()
+    }
+
+    /// The device, to be asked here.
+    fn device(&self, py: Python<'_>) -> PyResult<Device> {
+        let device = self.remote.device();
+        Ok(Device::new(device.map_err(|error| remote(py, &error))?))
+    }
+
+    /// Parameters of parallel access, in the order of the Python class.
+    fn parallelism(&self, py: Python<'_>) -> PyResult<[u32; 9]> {
+        let said = wait(py, || self.remote.parallelism())?;
+        Ok([
+            said.p,
+            said.squares,
+            said.s_x,
+            said.s_y,
+            said.m,
+            said.n_x,
+            said.n_y,
+            said.s_t,
+            said.s_c,
+        ])
+    }
+
+    /// The equivalence class of a block.
+    #[pyo3(signature = (lbn, at_s))]
+    fn equivalent(&self, py: Python<'_>, lbn: u64, at_s: Option<f64>) -> PyResult<Vec<u64>> {
+        wait(py, || self.remote.equivalent(lbn, at(at_s)))
+    }
+
+    /// Whether two blocks cannot be accessed together.
+    #[pyo3(signature = (a, b, at_s))]
+    fn conflicting(&self, py: Python<'_>, a: u64, b: u64, at_s: Option<f64>) -> PyResult<bool> {
+        wait(py, || self.remote.conflicting(a, b, at(at_s)))
+    }
+
+    /// First and last block of the track of a block.
+    fn boundaries(&self, py: Python<'_>, lbn: u64) -> PyResult<(u64, u64)> {
+        wait(py, || self.remote.boundaries(lbn))
+    }
+
+    /// Serves commands as one batch.
+    fn batch(
+        &self,
+        py: Python<'_>,
+        given: &Bound<'_, PyAny>,
+        must_be_parallel: bool,
+    ) -> PyResult<RemoteAnswer> {
+        let commands = commands(given)?;
+        let answer = wait(py, || self.remote.batch(&commands, must_be_parallel))?;
+        Ok(RemoteAnswer { answer })
+    }
+
+    /// Makes completed writes durable.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        wait(py, || self.remote.flush())
+    }
+
+    /// Batches of which so many are under way.
+    fn pipeline(&self, py: Python<'_>, under_way: usize) -> PyResult<Pipeline> {
+        let pipeline = wait(py, || self.remote.pipeline(under_way))?;
+        Ok(Pipeline {
+            pipeline: Mutex::new(pipeline),
+        })
+    }
+}
+
+/// Batches under way.
+#[pyclass(frozen, module = "sledsim._core")]
+pub(crate) struct Pipeline {
+    pipeline: Mutex<client::Pipeline>,
+}
+
+impl Pipeline {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut client::Pipeline) -> client::Result<T> + Send,
+    ) -> PyResult<T> {
+        wait(py, || {
+            act(&mut self.pipeline.lock().unwrap_or_else(PoisonError::into_inner))
+        })
+    }
+}
+
+#[pymethods]
+impl Pipeline {
+    /// Sends a batch, which leaves with the next call that waits; its number.
+    fn send(
+        &self,
+        py: Python<'_>,
+        given: &Bound<'_, PyAny>,
+        must_be_parallel: bool,
+    ) -> PyResult<u64> {
+        let commands = commands(given)?;
+        self.with(py, |pipeline| pipeline.send(commands, must_be_parallel))
+    }
+
+    /// The number of a batch that is complete, and what became of it or why it
+    /// was refused; nothing if none is under way.
+    fn receive(&self, py: Python<'_>) -> PyResult<Option<(u64, Py<PyAny>)>> {
+        let Some((tag, answer)) = self.with(py, client::Pipeline::receive)? else {
+            return Ok(None);
+        };
+        let answer = match answer {
+            Ok(answer) => Bound::new(py, RemoteAnswer { answer })?.into_any().unbind(),
+            Err(error) => remote(py, &error).into_value(py).into_any(),
+        };
+        Ok(Some((tag, answer)))
+    }
+}

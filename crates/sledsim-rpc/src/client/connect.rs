@@ -1,0 +1,155 @@
+//! How a connection is made.
+
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::RootCertStore;
+use rustls::client::ClientConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use sledsim_emulator::listen::{Address, pem_items};
+use std::error::Error;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsConnector;
+use tonic::codegen::Service;
+
+/// A connection that takes calls.
+#[derive(Clone)]
+pub(super) struct Link(SendRequest<tonic::body::Body>);
+
+type Sent = http::Response<hyper::body::Incoming>;
+
+impl Service<http::Request<tonic::body::Body>> for Link {
+    type Response = Sent;
+    type Error = hyper::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Sent, hyper::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: http::Request<tonic::body::Body>) -> Self::Future {
+        // HTTP/2 wants an authority; which one does not matter here.
+        let path = request.uri().path_and_query().cloned();
+        let mut uri = http::uri::Parts::default();
+        uri.scheme = Some(http::uri::Scheme::HTTP);
+        uri.authority = Some(http::uri::Authority::from_static("localhost"));
+        uri.path_and_query = path;
+        if let Ok(uri) = http::Uri::from_parts(uri) {
+            *request.uri_mut() = uri;
+        }
+        Box::pin(self.0.send_request(request))
+    }
+}
+
+/// Bytes of answers that may be on their way.
+const WINDOW: u32 = 4 << 20;
+
+/// Connects.
+///
+/// # Errors
+/// Why there is no connection.
+pub(super) async fn open(address: &Address, tls: Option<&Path>) -> Result<Link, String> {
+    let unreachable = |error: std::io::Error| format!("cannot be reached: {error}");
+    match address {
+        Address::Unix(path) => {
+            let stream = UnixStream::connect(path).await.map_err(unreachable)?;
+            secured(stream, "localhost", tls).await
+        }
+        Address::Tcp(host, port) => {
+            let stream = TcpStream::connect((host.as_str(), *port)).await;
+            let stream = stream.map_err(unreachable)?;
+            stream.set_nodelay(true).map_err(unreachable)?;
+            secured(stream, host, tls).await
+        }
+    }
+}
+
+async fn secured<S>(stream: S, host: &str, tls: Option<&Path>) -> Result<Link, String>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let Some(folder) = tls else {
+        return spoken(stream).await;
+    };
+    let config = config(folder).map_err(|error| error.to_string())?;
+    let name = ServerName::try_from(host.to_owned());
+    let name = name.map_err(|_| format!("'{host}' is no name that a certificate can be for"))?;
+    let connector = TlsConnector::from(Arc::new(config));
+    let stream = connector.connect(name, stream).await;
+    spoken(stream.map_err(|error| format!("TLS failed: {error}"))?).await
+}
+
+async fn spoken<S>(stream: S) -> Result<Link, String>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let handshake = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(2 * WINDOW)
+        .handshake(TokioIo::new(stream))
+        .await;
+    let (link, connection) = handshake.map_err(|error| reasons(&error))?;
+    // Calls are told how it ends.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(Link(link))
+}
+
+/// What a client needs to speak TLS, from a folder.
+fn config(folder: &Path) -> sledsim_core::error::Result<ClientConfig> {
+    let refuse =
+        |path: &Path, error: &dyn std::fmt::Display| sledsim_core::error::Error::file(path, error);
+    let authority = folder.join("ca-cert.pem");
+    let mut roots = RootCertStore::empty();
+    for root in pem_items::<CertificateDer<'static>>(&authority)? {
+        roots
+            .add(root)
+            .map_err(|error| refuse(&authority, &error))?;
+    }
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| refuse(folder, &error))?
+        .with_root_certificates(roots);
+    let certificate = folder.join("client-cert.pem");
+    let mut config = if certificate.exists() {
+        let key = folder.join("client-key.pem");
+        let chain = pem_items::<CertificateDer<'static>>(&certificate)?;
+        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| refuse(&key, &error))?;
+        (builder.with_client_auth_cert(chain, secret))
+            .map_err(|error| refuse(&certificate, &error))?
+    } else {
+        builder.with_no_client_auth()
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(config)
+}
+
+/// An error with what caused it.
+fn reasons(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text += &format!(": {error}");
+        source = error.source();
+    }
+    text
+}
+
+/// What went wrong with the connection, if that is what a status tells of.
+pub(super) fn cause(status: &tonic::Status) -> Option<String> {
+    let mut source = status.source();
+    while let Some(error) = source {
+        if error.is::<hyper::Error>() {
+            return Some(reasons(error));
+        }
+        source = error.source();
+    }
+    None
+}

@@ -1,0 +1,228 @@
+//! A table's medium at the other end of a connection.
+//!
+//! Requests of a run go through a pipeline: as many are under way as it takes to
+//! keep a sled at work in spite of the way there and back. Each extent is a
+//! command, so several are a batch. Bytes that were read stay here for as long
+//! as a call needs them.
+
+use super::{Command, Error as RemoteError, Pipeline, Remote};
+use crate::v1::Batching;
+use sledsim_core::devices::Device;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::request::{Extent, Op};
+use sledsim_core::tables::{Cost, Drive, Medium, Store};
+use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use std::thread;
+use std::time::Duration;
+
+/// Requests under way. A track of 270 blocks takes a sled some 3.5 ms, and the
+/// machine may look elsewhere for tens of them.
+const UNDER_WAY: usize = 16;
+
+/// A served sled, to lay tables on.
+pub struct RemoteMedium {
+    remote: Remote,
+    device: Device,
+    /// From the first request on.
+    pipeline: Option<Pipeline>,
+    pages: Store,
+    /// What it took since that was asked last, but the time.
+    cost: Cost,
+    /// Arrival of the first request since then.
+    begun: Option<Nanos>,
+    /// Completion of the last request, or until when it idled.
+    clock: Nanos,
+    origin: Nanos,
+    /// The first request that failed since [`Medium::wait`].
+    failed: Option<Error>,
+    /// Why nothing can follow.
+    ended: Option<String>,
+}
+
+impl RemoteMedium {
+    /// The sled that `remote` is.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for anything but a single plain sled to which can be
+    /// written.
+    pub fn new(remote: &Remote) -> Result<Self> {
+        let about = remote.about();
+        let refuse = |why: String| {
+            let (name, address) = (remote.name(), remote.client().address());
+            Err(Error::Key(format!(
+                "export '{name}' of server at '{address}': {why}"
+            )))
+        };
+        if remote.is_read_only() {
+            return refuse("is read-only: a table is written to it".to_owned());
+        }
+        let what = if !about.layout.is_empty() {
+            format!("has the layout {}", about.layout)
+        } else if about.batching() == Batching::Refused {
+            "does not take batches".to_owned()
+        } else {
+            String::new()
+        };
+        if !what.is_empty() {
+            return refuse(format!(
+                "{what}: a table must be on a single sled (kind \"mems\"), without a layout, a \
+                 buffer or background tasks"
+            ));
+        }
+        let device = remote.device().map_err(|error| told(&error))?;
+        Drive::new(&device)?;
+        Ok(Self {
+            remote: remote.clone(),
+            device,
+            pipeline: None,
+            pages: Store::default(),
+            cost: Cost::default(),
+            begun: None,
+            clock: Nanos::ZERO,
+            origin: Nanos::ZERO,
+            failed: None,
+            ended: None,
+        })
+    }
+
+    /// Says that nothing can follow, and why.
+    fn end(&mut self, error: &RemoteError) -> Error {
+        let why = error.to_string();
+        self.pipeline = None;
+        self.ended = Some(why.clone());
+        Error::Request(format!("{why}; the table cannot be used any more"))
+    }
+
+    /// Waits for a request; whether any was under way.
+    fn receive(&mut self) -> Result<bool> {
+        let Some(pipeline) = &mut self.pipeline else {
+            return Ok(false);
+        };
+        let answer = match pipeline.receive() {
+            Err(error) => return Err(self.end(&error)),
+            Ok(None) => return Ok(false),
+            Ok(Some((_, Err(refused)))) => {
+                self.failed.get_or_insert_with(|| told(&refused));
+                return Ok(true);
+            }
+            Ok(Some((_, Ok(answer)))) => answer,
+        };
+        self.cost.requests += 1;
+        for outcome in answer.outcomes {
+            let row = &outcome.row;
+            self.cost.blocks += u64::from(row.blocks);
+            self.clock = self.clock.max(row.completion);
+            self.begun = Some(self.begun.unwrap_or(row.arrival).min(row.arrival));
+            if let Some(error) = &outcome.error {
+                let (name, address) = (self.remote.name(), self.remote.client().address());
+                self.failed.get_or_insert_with(|| {
+                    Error::Request(format!(
+                        "export '{name}' of server at '{address}': {} of LBNs {} to {} failed: {error}",
+                        row.op.name(),
+                        row.lbn,
+                        row.lbn + u64::from(row.blocks) - 1
+                    ))
+                });
+            }
+            self.pages.write(row.lbn * BLOCK_BYTES, &outcome.data);
+        }
+        Ok(true)
+    }
+
+    /// The command for an extent.
+    fn command(&self, op: Op, extent: Extent) -> Command {
+        let Extent { lbn, blocks } = extent;
+        if op == Op::Read {
+            return Command::Read { lbn, blocks };
+        }
+        let mut data = vec![0; blocks as usize * BLOCK_BYTES as usize];
+        self.pages.read(lbn * BLOCK_BYTES, &mut data);
+        Command::Write {
+            lbn,
+            data: data.into(),
+            fua: false,
+        }
+    }
+}
+
+impl Medium for RemoteMedium {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn pages(&self) -> &Store {
+        &self.pages
+    }
+
+    fn pages_mut(&mut self) -> &mut Store {
+        &mut self.pages
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    fn submit(&mut self, op: Op, extents: &[Extent]) -> Result<()> {
+        if let Some(why) = &self.ended {
+            return Err(Error::Request(format!("the table is unusable: {why}")));
+        }
+        while self.pipeline.as_ref().is_some_and(Pipeline::is_full) {
+            self.receive()?;
+        }
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
+        }
+        let commands = extents.iter().map(|&extent| self.command(op, extent));
+        let commands = commands.collect();
+        let sent = match &mut self.pipeline {
+            Some(pipeline) => pipeline.send(commands, false),
+            none => match self.remote.pipeline(UNDER_WAY) {
+                Ok(pipeline) => none.insert(pipeline).send(commands, false),
+                Err(refused @ RemoteError::Refused { .. }) => return Err(told(&refused)),
+                Err(error) => Err(error),
+            },
+        };
+        match sent {
+            Ok(_) => {
+                // The device need not wait until somebody waits for it.
+                self.pipeline.iter_mut().for_each(Pipeline::flush);
+                Ok(())
+            }
+            Err(error) => Err(self.end(&error)),
+        }
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        while self.receive()? {}
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn took(&mut self) -> Cost {
+        self.pages.clear();
+        let time = self.begun.take().map(|begun| self.clock.since(begun));
+        Cost {
+            time: time.unwrap_or_default(),
+            ..std::mem::take(&mut self.cost)
+        }
+    }
+
+    fn clock(&self) -> Nanos {
+        self.clock.since(self.origin)
+    }
+
+    fn restart(&mut self) {
+        self.origin = self.clock;
+    }
+
+    /// Sleeps for as long as that takes the server.
+    fn idle(&mut self, time: Nanos) {
+        let real_s = time.s() / self.remote.about().speed;
+        thread::sleep(Duration::try_from_secs_f64(real_s).unwrap_or_default());
+        self.clock = Nanos(self.clock.0.saturating_add(time.0));
+    }
+}
+
+/// What a client says, as an error of the simulator.
+fn told(error: &RemoteError) -> Error {
+    Error::Request(error.to_string())
+}

@@ -1,0 +1,365 @@
+//! One export of a server.
+
+use super::{Client, Error, Pipeline, Result};
+use crate::v1;
+use bytes::Bytes;
+use sledsim_core::devices::Device;
+use sledsim_core::request::Op;
+use sledsim_core::row::{Parts, Row, Status};
+use sledsim_core::units::{BLOCK_BYTES, Nanos};
+
+/// A read or a write of whole blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Reads blocks.
+    Read {
+        /// First block.
+        lbn: u64,
+        /// How many.
+        blocks: u32,
+    },
+    /// Writes blocks.
+    Write {
+        /// First block.
+        lbn: u64,
+        /// Whole blocks of 512 bytes.
+        data: Bytes,
+        /// Whether it must survive a crash before it is answered.
+        fua: bool,
+    },
+}
+
+impl Command {
+    /// First block.
+    #[must_use]
+    pub fn lbn(&self) -> u64 {
+        match *self {
+            Self::Read { lbn, .. } | Self::Write { lbn, .. } => lbn,
+        }
+    }
+
+    /// How many blocks.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        match self {
+            Self::Read { blocks, .. } => *blocks,
+            Self::Write { data, .. } => (data.len() as u64 / BLOCK_BYTES) as u32,
+        }
+    }
+
+    fn op(&self) -> Op {
+        match self {
+            Self::Read { .. } => Op::Read,
+            Self::Write { .. } => Op::Write,
+        }
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What a read returned; empty for a write.
+    pub data: Bytes,
+    /// What happened to it, in time of the device.
+    pub row: Row,
+    /// How much later than its completion its answer was there, in time of the
+    /// device.
+    pub lateness: Nanos,
+    /// Why the device or its store could not serve it, if so; its row has the
+    /// status.
+    pub error: Option<String>,
+}
+
+/// What became of a batch: one outcome for each command, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The outcomes.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Answer {
+    /// When the last command was complete, in time of the device.
+    #[must_use]
+    pub fn completion(&self) -> Nanos {
+        let completions = self.outcomes.iter().map(|outcome| outcome.row.completion);
+        completions.max().unwrap_or_default()
+    }
+
+    /// The first command that failed, and why.
+    #[must_use]
+    pub fn failure(&self) -> Option<(usize, &str)> {
+        let mut outcomes = self.outcomes.iter().enumerate();
+        outcomes.find_map(|(index, outcome)| Some((index, outcome.error.as_deref()?)))
+    }
+}
+
+/// An export of a server.
+#[derive(Clone)]
+pub struct Remote {
+    client: Client,
+    about: v1::DescribeResponse,
+    export: v1::Export,
+}
+
+impl Remote {
+    pub(super) fn open(client: &Client, name: &str) -> Result<Self> {
+        let export = name.to_owned();
+        let request = v1::DescribeRequest { export };
+        let about = client.call(async |mut store| store.describe(request).await)?;
+        let Some(export) = about.export.clone() else {
+            return Err(nonsense(client, "described an export without saying which"));
+        };
+        Ok(Self {
+            client: client.clone(),
+            about,
+            export,
+        })
+    }
+
+    /// The connection it is reached through.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What the server calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.export.name
+    }
+
+    /// How many blocks of 512 bytes it has.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.export.blocks
+    }
+
+    /// Whether writes are refused.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.export.read_only
+    }
+
+    /// What the server said of it when it was opened.
+    #[must_use]
+    pub fn about(&self) -> &v1::DescribeResponse {
+        &self.about
+    }
+
+    /// The device, to be asked here; its blocks are those of the export unless
+    /// there is a layout ([`v1::DescribeResponse::layout`]).
+    ///
+    /// # Errors
+    /// [`Error::Protocol`] if the server has no specification of it that stands
+    /// on its own, or one that this version does not understand.
+    pub fn device(&self) -> Result<Device> {
+        let text = &self.about.device_toml;
+        if text.is_empty() {
+            let why = "has a device that is based on files of its own, and cannot send it";
+            return Err(nonsense(&self.client, why));
+        }
+        Device::from_toml(&self.export.device, text).map_err(|error| {
+            let why = format!("has a device that is not understood here: {error}");
+            nonsense(&self.client, &why)
+        })
+    }
+
+    /// What the device can access at once.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is no single sled.
+    pub fn parallelism(&self) -> Result<v1::GetParallelismResponse> {
+        let export = self.export.name.clone();
+        let request = v1::GetParallelismRequest { export };
+        self.client
+            .call(async |mut store| store.get_parallelism(request).await)
+    }
+
+    /// The equivalence class of `lbn` at an instant of the device, or now.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    pub fn equivalent(&self, lbn: u64, at: Option<Nanos>) -> Result<Vec<u64>> {
+        let request = v1::GetEquivalentRequest {
+            export: self.export.name.clone(),
+            lbn,
+            at_ns: at.map(|at| at.0),
+        };
+        let class = (self.client).call(async |mut store| store.get_equivalent(request).await);
+        Ok(class?.lbns)
+    }
+
+    /// Whether two blocks cannot be accessed together at an instant of the
+    /// device, or now.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    pub fn conflicting(&self, a: u64, b: u64, at: Option<Nanos>) -> Result<bool> {
+        let request = v1::CheckConflictingRequest {
+            export: self.export.name.clone(),
+            a,
+            b,
+            at_ns: at.map(|at| at.0),
+        };
+        let said = (self.client).call(async |mut store| store.check_conflicting(request).await);
+        Ok(said?.conflicting)
+    }
+
+    /// First and last block of the track of `lbn`.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
+        let request = v1::GetBoundariesRequest {
+            export: self.export.name.clone(),
+            lbn,
+        };
+        let said = (self.client).call(async |mut store| store.get_boundaries(request).await);
+        let said = said?;
+        Ok((said.first, said.last))
+    }
+
+    /// Serves commands as one batch, and waits until the last is complete. With
+    /// `must_be_parallel` it is refused unless one pass accesses all.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it was refused: nothing was done. A command that the
+    /// device or its store failed to serve is no error here, see
+    /// [`Answer::failure`].
+    pub fn batch(&self, commands: &[Command], must_be_parallel: bool) -> Result<Answer> {
+        let request = self.request(commands, must_be_parallel, 0);
+        let answer = (self.client).call(async |mut store| store.batch(request).await)?;
+        self.answer(answer, commands)
+    }
+
+    /// Batches of which up to `under_way` are under way.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the server allows no more of them.
+    ///
+    /// # Panics
+    /// If `under_way` is 0.
+    pub fn pipeline(&self, under_way: usize) -> Result<Pipeline> {
+        assert!(under_way > 0, "under_way = 0: must be at least 1");
+        Pipeline::start(self, under_way)
+    }
+
+    /// Makes completed writes durable.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if that failed.
+    pub fn flush(&self) -> Result<()> {
+        let export = self.export.name.clone();
+        let request = v1::FlushRequest { export };
+        (self.client).call(async |mut store| store.flush(request).await)?;
+        Ok(())
+    }
+
+    /// The message for a batch.
+    pub(super) fn request(
+        &self,
+        commands: &[Command],
+        must_be_parallel: bool,
+        tag: u64,
+    ) -> v1::BatchRequest {
+        let message = |command: &Command| {
+            let (lbn, what) = match command {
+                Command::Read { lbn, blocks } => {
+                    (lbn, v1::command::What::Read(v1::Read { blocks: *blocks }))
+                }
+                Command::Write { lbn, data, fua } => {
+                    let (data, fua) = (data.clone(), *fua);
+                    (lbn, v1::command::What::Write(v1::Write { data, fua }))
+                }
+            };
+            v1::Command {
+                lbn: *lbn,
+                what: Some(what),
+            }
+        };
+        v1::BatchRequest {
+            export: self.export.name.clone(),
+            commands: commands.iter().map(message).collect(),
+            must_be_parallel,
+            tag,
+        }
+    }
+
+    /// What an answer says of the commands of a batch.
+    pub(super) fn answer(&self, answer: v1::BatchResponse, commands: &[Command]) -> Result<Answer> {
+        if answer.results.len() != commands.len() {
+            let (results, commands) = (answer.results.len(), commands.len());
+            let why = format!("sent {results} results for {commands} commands");
+            return Err(nonsense(&self.client, &why));
+        }
+        let outcomes = answer.results.into_iter().zip(commands);
+        let outcomes = outcomes.map(|(result, command)| self.outcome(result, command));
+        Ok(Answer {
+            outcomes: outcomes.collect::<Result<_>>()?,
+        })
+    }
+
+    fn outcome(&self, result: v1::Result, command: &Command) -> Result<Outcome> {
+        let is_ok = result.status() == v1::Status::Ok;
+        let wanted = match command {
+            Command::Read { blocks, .. } if is_ok => u64::from(*blocks) * BLOCK_BYTES,
+            _ => 0,
+        };
+        if result.data.len() as u64 != wanted {
+            let (bytes, lbn) = (result.data.len(), command.lbn());
+            let why = format!("sent {bytes} bytes for LBN {lbn}, not {wanted}");
+            return Err(nonsense(&self.client, &why));
+        }
+        let Some(row) = result.row else {
+            return Err(nonsense(&self.client, "sent a result without its times"));
+        };
+        let status = if is_ok { Status::Ok } else { Status::Error };
+        Ok(Outcome {
+            data: result.data,
+            row: Row {
+                op: command.op(),
+                lbn: command.lbn(),
+                blocks: command.blocks(),
+                status,
+                ..times(&row)
+            },
+            lateness: Nanos(result.lateness_ns),
+            error: (!is_ok).then_some(result.error),
+        })
+    }
+}
+
+/// A row of the interface as one of the simulator.
+fn times(row: &v1::Row) -> Row {
+    Row {
+        id: row.id,
+        stream: row.stream,
+        arrival: Nanos(row.arrival_ns),
+        start: Nanos(row.start_ns),
+        completion: Nanos(row.completion_ns),
+        queue_depth: row.queue_depth,
+        passes: row.passes,
+        retries: row.retries,
+        energy_nj: row.energy_nj,
+        parts: Parts {
+            overhead: Nanos(row.overhead_ns),
+            queue: Nanos(row.queue_ns),
+            seek: Nanos(row.seek_ns),
+            x_seek: Nanos(row.x_seek_ns),
+            y_seek: Nanos(row.y_seek_ns),
+            settle: Nanos(row.settle_ns),
+            turnaround: Nanos(row.turnaround_ns),
+            rotation: Nanos(row.rotation_ns),
+            head_switch: Nanos(row.head_switch_ns),
+            transfer: Nanos(row.transfer_ns),
+            bus: Nanos(row.bus_ns),
+            retry: Nanos(row.retry_ns),
+            other: Nanos(row.other_ns),
+        },
+        ..Row::default()
+    }
+}
+
+pub(super) fn nonsense(client: &Client, why: &str) -> Error {
+    Error::Protocol(format!("server at '{}' {why}", client.address()))
+}

@@ -1,0 +1,109 @@
+//! The parallel interface in the block numbers of an export, which a layout may
+//! map to those of the device.
+
+use sledsim_core::devices::Device;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::layouts::{Laid, Layout};
+use sledsim_core::parallel::{Groups, Parallel, Planner};
+use sledsim_core::request::{Extent, lbns};
+use sledsim_core::units::Nanos;
+
+/// What a sled can access at once, as its clients count blocks.
+pub(crate) struct Interface<'a> {
+    parallel: &'a Parallel,
+    layout: Option<&'a dyn Layout>,
+}
+
+impl<'a> Interface<'a> {
+    /// That of `device`, if it is a single sled.
+    pub(crate) fn of(device: &'a Device) -> Option<Self> {
+        Some(Self {
+            parallel: &device.mems()?.parallel,
+            layout: device.layout().map(Laid::layout),
+        })
+    }
+
+    /// What it is over.
+    pub(crate) fn parallel(&self) -> &Parallel {
+        self.parallel
+    }
+
+    fn placed(&self, lbn: u64) -> u64 {
+        self.layout.map_or(lbn, |layout| layout.map(lbn).lbn)
+    }
+
+    fn logical(&self, block: u64) -> u64 {
+        self.layout.map_or(block, |layout| layout.logical(block))
+    }
+
+    /// As [`Parallel::equivalent`].
+    pub(crate) fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
+        self.parallel.check(lbn)?;
+        let class = self.parallel.equivalent(self.placed(lbn), at)?;
+        let mut class: Vec<_> = class.into_iter().map(|block| self.logical(block)).collect();
+        class.sort_unstable();
+        Ok(class)
+    }
+
+    /// As [`Parallel::conflicting`].
+    pub(crate) fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
+        self.parallel.check(a)?;
+        self.parallel.check(b)?;
+        (self.parallel).conflicting(self.placed(a), self.placed(b), at)
+    }
+
+    /// As [`Parallel::boundaries`]; under a layout, of the track only what lies
+    /// side by side with `lbn`.
+    pub(crate) fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
+        self.parallel.check(lbn)?;
+        let block = self.placed(lbn);
+        let (low, high) = self.parallel.boundaries(block)?;
+        if self.layout.is_none() {
+            return Ok((low, high));
+        }
+        let before = (1..=(block - low).min(lbn))
+            .take_while(|back| self.logical(block - back) == lbn - back)
+            .count();
+        let after = (1..=high - block)
+            .take_while(|on| self.logical(block + on) == lbn + on)
+            .count();
+        Ok((lbn - before as u64, lbn + after as u64))
+    }
+
+    /// Refuses blocks that the device has, each once, unless one pass at `at`
+    /// reads or writes them all; says which do not go together.
+    pub(crate) fn must_be_parallel(&self, extents: &[Extent], at: Nanos) -> Result<()> {
+        let most = u64::from(self.parallel.parallelism());
+        let blocks: u64 = extents.iter().map(|extent| u64::from(extent.blocks)).sum();
+        if blocks > most {
+            return Err(Error::Request(format!(
+                "{blocks} blocks: at most p = {most} can be accessed at once"
+            )));
+        }
+        let all: Vec<_> = lbns(extents).collect();
+        for (index, &a) in all.iter().enumerate() {
+            for &b in &all[..index] {
+                if self.conflicting(a, b, at)? {
+                    return Err(Error::Request(format!(
+                        "LBN {b} and LBN {a} conflict: they cannot be accessed at once"
+                    )));
+                }
+            }
+        }
+        let placed = all.iter().map(|lbn| Extent {
+            lbn: self.placed(*lbn),
+            blocks: 1,
+        });
+        let placed: Vec<_> = placed.collect();
+        let reach = self.parallel.micropositioning.at(at);
+        let passes = Planner::default().count(self.parallel, &placed, reach);
+        if passes > 1 {
+            let bears = self.parallel.groups.as_ref().map_or(0, Groups::at_once);
+            return Err(Error::Request(format!(
+                "they take {passes} passes: they share a resource that bears {bears} squares at \
+                 once"
+            )));
+        }
+        Ok(())
+    }
+}

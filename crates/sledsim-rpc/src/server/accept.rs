@@ -1,0 +1,191 @@
+//! The server: accepts clients, and sends them away in the end.
+
+use super::connection::{self, Peer};
+use super::{ACCEPT, Limits, Settings, TOO_MANY, TROUBLES};
+use rustix::fd::OwnedFd;
+use rustix::net::sockopt;
+use serde_json::{Value, json};
+use sledsim_core::error::{Error, Result};
+use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
+use sledsim_emulator::server::{Exports, FrontEnd};
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+
+/// What the connections of a server share.
+pub(super) struct Shared {
+    pub(super) exports: Arc<Exports>,
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) limits: Limits,
+    pub(super) troubles: Troubles,
+    /// Until when connections must have ended, once they must.
+    pub(super) stop: watch::Sender<Option<Instant>>,
+    clients: AtomicUsize,
+    accepted: AtomicU32,
+}
+
+/// Serves exports at one address.
+pub struct RpcServer {
+    shared: Arc<Shared>,
+    uri: String,
+    door: Mutex<Option<Door>>,
+}
+
+impl RpcServer {
+    /// Listens at `address` and serves `exports` to those who come.
+    ///
+    /// # Errors
+    /// An address that cannot be had or that `settings` do not protect;
+    /// certificates that cannot be used.
+    pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let accepts = |spec: &TlsSpec| -> Result<TlsAcceptor> {
+            let mut config = spec.load()?;
+            config.alpn_protocols = vec![b"h2".to_vec()];
+            Ok(Arc::new(config).into())
+        };
+        let tls = settings.tls.as_ref().map(accepts).transpose()?;
+        let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
+        let open_to_all = authenticated || settings.allow_unauthenticated;
+        let listening = Listening::at(address, open_to_all)?;
+        let shared = Arc::new(Shared {
+            exports,
+            tls,
+            limits: settings.limits.clone(),
+            troubles: Troubles::new(&TROUBLES),
+            stop: watch::Sender::new(None),
+            clients: AtomicUsize::new(0),
+            accepted: AtomicU32::new(0),
+        });
+        let uri = uri(&listening.place);
+        let host = Host {
+            shared: Arc::clone(&shared),
+            is_tcp: listening.is_tcp(),
+        };
+        let welcome = Box::new(move |client| host.welcome(client));
+        let door = Door::open(listening, "sledsim-rpc-door", welcome)
+            .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
+        Ok(Self {
+            shared,
+            uri,
+            door: Mutex::new(Some(door)),
+        })
+    }
+
+    /// Where clients find it, as gRPC has it: `unix:PATH` or `dns:HOST:PORT`.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// How many clients are connected.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.shared.clients.load(Ordering::SeqCst)
+    }
+}
+
+/// What gRPC calls an address.
+fn uri(place: &Address) -> String {
+    match place {
+        Address::Unix(path) => format!("unix:{}", path.display()),
+        Address::Tcp(host, port) if host.contains(':') => format!("dns:[{host}]:{port}"),
+        Address::Tcp(host, port) => format!("dns:{host}:{port}"),
+    }
+}
+
+impl FrontEnd for RpcServer {
+    fn facts(&self) -> Value {
+        json!({
+            "kind": "rpc",
+            "uri": self.uri,
+            "clients": self.clients(),
+            "accepted": self.shared.accepted.load(Ordering::Relaxed),
+            "troubles": self.shared.troubles.facts(),
+        })
+    }
+
+    fn is_alive(&self) -> bool {
+        true
+    }
+
+    fn stop(&mut self, grace: Duration) {
+        let door = self.door.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(door) = door.take() else {
+            return;
+        };
+        self.shared.stop.send_replace(Some(Instant::now() + grace));
+        for session in door.close() {
+            let _ = session.join();
+        }
+    }
+}
+
+impl Drop for RpcServer {
+    /// Ends all connections, whatever is under way.
+    fn drop(&mut self) {
+        self.stop(Duration::ZERO);
+    }
+}
+
+/// Counts a client as long as it is there.
+struct Guest(Arc<Shared>);
+
+impl Guest {
+    fn of(shared: &Arc<Shared>) -> Self {
+        shared.clients.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Serves those who come.
+struct Host {
+    shared: Arc<Shared>,
+    is_tcp: bool,
+}
+
+impl Host {
+    fn welcome(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
+        let shared = &self.shared;
+        let client = shared.accepted.load(Ordering::Relaxed);
+        let failed = |error: &io::Error| {
+            shared.troubles.note(client, ACCEPT, &error.to_string());
+        };
+        let socket = socket.inspect_err(failed).ok()?;
+        shared.accepted.fetch_add(1, Ordering::Relaxed);
+        let most = shared.limits.max_clients;
+        if shared.clients.load(Ordering::SeqCst) >= most {
+            let why = format!("sent away: there are {most} clients, and no more are allowed");
+            shared.troubles.note(client, TOO_MANY, &why);
+            return None;
+        }
+        if self.is_tcp {
+            // An answer goes at once. A client whose machine is gone is noticed in
+            // the end.
+            let _ = sockopt::set_tcp_nodelay(&socket, true);
+            let _ = sockopt::set_socket_keepalive(&socket, true);
+        }
+        let peer = Peer {
+            shared: Arc::clone(shared),
+            client,
+            socket,
+            is_tcp: self.is_tcp,
+        };
+        let guest = Guest::of(shared);
+        let thread = thread::Builder::new().name("sledsim-rpc".into());
+        let session = thread.spawn(move || {
+            connection::run(peer);
+            drop(guest);
+        });
+        session.inspect_err(failed).ok()
+    }
+}

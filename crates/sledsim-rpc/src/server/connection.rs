@@ -1,0 +1,222 @@
+//! The life of a connection.
+
+use super::accept::Shared;
+use super::hold::{Held, Hold};
+use super::inbound::{Inbound, Large};
+use super::opening::{self, Again, Bad};
+use super::service::Session;
+use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
+use crate::v1::mem_store_server::MemStoreServer;
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustix::fd::OwnedFd;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{sleep, timeout, timeout_at};
+use tonic::codegen::Service;
+
+/// A client, and what there is for it.
+pub(super) struct Peer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) client: u32,
+    pub(super) socket: OwnedFd,
+    pub(super) is_tcp: bool,
+}
+
+/// Bytes of a message that may be on their way without being looked at: those of
+/// all streams fit into a connection, so that none keeps another waiting.
+const STREAM_WINDOW: u32 = 64 << 10;
+
+/// Bytes of headers in a call.
+const HEADERS_MAXIMUM: u32 = 16 << 10;
+
+/// How long the last answers may take to leave.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// Serves a client until it ends.
+pub(super) fn run(peer: Peer) {
+    let (shared, client) = (Arc::clone(&peer.shared), peer.client);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build();
+    let ended = runtime.and_then(|runtime| runtime.block_on(served(peer)));
+    if let Err(error) = ended {
+        let why = format!("cannot be served: {error}");
+        shared.troubles.note(client, super::ACCEPT, &why);
+    }
+}
+
+async fn served(peer: Peer) -> io::Result<()> {
+    let Peer {
+        shared,
+        client,
+        socket,
+        is_tcp,
+    } = peer;
+    if is_tcp {
+        let stream = TcpStream::from(socket);
+        stream.set_nonblocking(true)?;
+        secured(&shared, client, tokio::net::TcpStream::from_std(stream)?).await;
+    } else {
+        let stream = UnixStream::from(socket);
+        stream.set_nonblocking(true)?;
+        secured(&shared, client, tokio::net::UnixStream::from_std(stream)?).await;
+    }
+    Ok(())
+}
+
+/// Agrees on TLS, if that must be.
+async fn secured<S>(shared: &Arc<Shared>, client: u32, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let Some(tls) = &shared.tls else {
+        return opened(shared, client, stream).await;
+    };
+    match until_stopped(shared, timeout(shared.limits.patience, tls.accept(stream))).await {
+        None => {}
+        Some(Ok(Ok(stream))) => opened(shared, client, stream).await,
+        Some(Ok(Err(error))) => shared.troubles.note(client, TLS, &error.to_string()),
+        Some(Err(_)) => slow(shared, client),
+    }
+}
+
+fn slow(shared: &Shared, client: u32) {
+    let s = shared.limits.patience.as_secs_f64();
+    let why = format!("did not say within {s} s that it speaks gRPC");
+    shared.troubles.note(client, TIMEOUT, &why);
+}
+
+/// What comes of `work`, unless the server stops before.
+async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<T> {
+    let mut stop = shared.stop.subscribe();
+    first(
+        work,
+        async move { drop(stop.wait_for(Option::is_some).await) },
+    )
+    .await
+}
+
+/// What comes of `work`, unless `other` is done before.
+async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>) -> Option<T> {
+    let (mut work, mut other) = (pin!(work), pin!(other));
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(done) = work.as_mut().poll(context) {
+            return Poll::Ready(Some(done));
+        }
+        other.as_mut().poll(context).map(|()| None)
+    })
+    .await
+}
+
+/// Sees whether it is HTTP/2.
+async fn opened<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let opening = timeout(shared.limits.patience, opening::read(&mut stream));
+    match until_stopped(shared, opening).await {
+        None | Some(Ok(Err(Bad::Gone))) => {}
+        Some(Ok(Ok(()))) => spoken(shared, client, Again::new(stream)).await,
+        Some(Ok(Err(Bad::Other(why)))) => shared.troubles.note(client, PROTOCOL, &why),
+        Some(Err(_)) => slow(shared, client),
+    }
+}
+
+/// Answers calls.
+async fn spoken<S>(shared: &Arc<Shared>, client: u32, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let limits = &shared.limits;
+    let session = Session::new(shared);
+    let room = session.room();
+    let streams = u32::try_from(limits.max_outstanding).unwrap_or(u32::MAX);
+    let calls = Calls {
+        store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
+        large: Large::new(limits.max_batch_bytes),
+    };
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(streams)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(STREAM_WINDOW.saturating_mul(streams.saturating_add(1)))
+        .max_header_list_size(HEADERS_MAXIMUM)
+        .serve_connection(TokioIo::new(stream), calls);
+    let mut connection = Box::pin(connection);
+    let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
+        connection.as_mut().graceful_shutdown();
+        let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
+        // A client that is not looking does not say that it is done, either.
+        let told = async {
+            room.idle().await;
+            sleep(FAREWELL).await;
+        };
+        let _ = timeout_at(end.into(), first(connection, told)).await;
+        return;
+    };
+    if let Err(error) = ended {
+        let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
+        shared.troubles.note(client, kind, &reasons(&error));
+    } else if room.is_used() {
+        let why = "closed with batches under way";
+        shared.troubles.note(client, VANISHED, why);
+    }
+}
+
+/// Whether the connection was cut, by whatever means.
+fn is_cut(error: &hyper::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if error.is::<io::Error>() {
+            return true;
+        }
+        source = error.source();
+    }
+    error.is_incomplete_message() || error.is_closed()
+}
+
+/// An error with what caused it.
+fn reasons(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text += &format!(": {error}");
+        source = error.source();
+    }
+    text
+}
+
+/// The calls of one connection, with their limits.
+struct Calls {
+    store: MemStoreServer<Session>,
+    large: Large,
+}
+
+type Answered = http::Response<Held<tonic::body::Body>>;
+
+impl hyper::service::Service<http::Request<Incoming>> for Calls {
+    type Response = Answered;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Answered, Infallible>> + Send>>;
+
+    fn call(&self, request: http::Request<Incoming>) -> Self::Future {
+        let request = request.map(|body| Inbound::new(body, &self.large));
+        let answer = self.store.clone().call(request);
+        Box::pin(async move {
+            let mut answer = answer.await?;
+            let hold = answer.extensions_mut().remove::<Hold>();
+            Ok(answer.map(|body| Held::new(body, hold)))
+        })
+    }
+}

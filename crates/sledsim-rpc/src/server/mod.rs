@@ -1,0 +1,67 @@
+//! The RPC server: a front end of the emulator.
+//!
+//! Every connection has one thread, which reads its calls and hands batches to
+//! an [`sledsim_emulator::export::Export`]; answers are found due by whichever
+//! thread does, and sent by that of the connection. A client that sends nonsense,
+//! too much, or reads nothing harms nobody but itself.
+
+mod accept;
+mod connection;
+mod hold;
+mod inbound;
+mod opening;
+mod room;
+mod service;
+mod streamed;
+
+pub use accept::RpcServer;
+
+use sledsim_emulator::listen::TlsSpec;
+use std::time::Duration;
+
+/// How a server deals with its clients.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// TLS, if clients must use it.
+    pub tls: Option<TlsSpec>,
+    /// Whether clients beyond this machine may come without a certificate.
+    pub allow_unauthenticated: bool,
+    /// What a client may take.
+    pub limits: Limits,
+}
+
+/// What clients may take.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections at once; more are closed.
+    pub max_clients: usize,
+    /// Batches of a connection that are not answered yet; no more are begun.
+    pub max_outstanding: usize,
+    /// Bytes of data in them; no less than in one batch.
+    pub max_outstanding_bytes: usize,
+    /// Bytes of data that a batch may write and read; more are refused.
+    pub max_batch_bytes: usize,
+    /// How long a client may take to say that it speaks gRPC.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_clients: 64,
+            max_outstanding: 128,
+            max_outstanding_bytes: 64 << 20,
+            max_batch_bytes: 32 << 20,
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Kinds of trouble with clients.
+const TROUBLES: [&str; 6] = [TOO_MANY, ACCEPT, TIMEOUT, TLS, PROTOCOL, VANISHED];
+const TOO_MANY: &str = "too_many_clients";
+const ACCEPT: &str = "failed_accepts";
+const TIMEOUT: &str = "handshake_timeouts";
+const TLS: &str = "tls_failures";
+const PROTOCOL: &str = "protocol_errors";
+const VANISHED: &str = "disconnects_mid_request";

@@ -1,0 +1,122 @@
+//! The first bytes of a connection, which tell whether a client speaks HTTP/2.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+
+/// What every HTTP/2 client sends first.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// What a client that speaks HTTP/1 is told.
+const ANSWER: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: text/plain\r\n\
+connection: close\r\n\r\nThis is a sledsim server for gRPC, which is HTTP/2.\n";
+
+/// Something wrong with the first bytes.
+pub(super) enum Bad {
+    /// Closed or broken before they were complete.
+    Gone,
+    /// Other ones.
+    Other(String),
+}
+
+/// Reads them.
+///
+/// # Errors
+/// Whatever else was sent; who speaks HTTP/1 is told.
+pub(super) async fn read(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Result<(), Bad> {
+    let mut bytes = [0; PREFACE.len()];
+    let mut have = 0;
+    while have < bytes.len() {
+        match stream.read(&mut bytes[have..]).await {
+            Ok(more) if more > 0 => have += more,
+            _ => return Err(Bad::Gone),
+        }
+        if bytes[..have] != PREFACE[..have] {
+            let said = bytes[..have].escape_ascii();
+            let what = match bytes {
+                [0x16, 3, ..] => "TLS, which this server does not speak".to_owned(),
+                _ if is_http(&bytes[..have]) => {
+                    let _ = stream.write_all(ANSWER).await;
+                    let _ = stream.shutdown().await;
+                    format!("HTTP/1 ('{said}')")
+                }
+                _ => format!("'{said}'"),
+            };
+            return Err(Bad::Other(format!(
+                "sent {what}, which is not gRPC: must begin as HTTP/2 does"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn is_http(said: &[u8]) -> bool {
+    ["GET ", "POST", "PUT ", "HEAD", "OPTI", "CONN", "DELE"]
+        .iter()
+        .any(|method| said.starts_with(method.as_bytes()))
+}
+
+/// A stream of which the first bytes were read: they come again.
+pub(super) struct Again<S> {
+    stream: S,
+    first: &'static [u8],
+}
+
+impl<S> Again<S> {
+    /// After [`read`].
+    pub(super) fn new(stream: S) -> Self {
+        Self {
+            stream,
+            first: PREFACE,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Again<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.first.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let (now, later) = self
+            .first
+            .split_at(self.first.len().min(buffer.remaining()));
+        buffer.put_slice(now);
+        self.first = later;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Again<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,71 @@
+//! How much of a connection may be under way.
+
+use super::Limits;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes that are counted as one.
+const UNIT: usize = 1 << 10;
+
+/// Room for batches and their bytes.
+#[derive(Clone)]
+pub(super) struct Room {
+    batches: Arc<Semaphore>,
+    units: Arc<Semaphore>,
+    most_batches: usize,
+    most_units: usize,
+}
+
+/// Room that was taken; given back when dropped.
+pub(super) struct Taken {
+    _batch: OwnedSemaphorePermit,
+    _units: OwnedSemaphorePermit,
+}
+
+impl Room {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let most_units = (limits.max_outstanding_bytes / UNIT).clamp(1, u32::MAX as usize);
+        Self {
+            batches: Arc::new(Semaphore::new(limits.max_outstanding)),
+            units: Arc::new(Semaphore::new(most_units)),
+            most_batches: limits.max_outstanding,
+            most_units,
+        }
+    }
+
+    fn units(&self, bytes: usize) -> u32 {
+        bytes.div_ceil(UNIT).clamp(1, self.most_units) as u32
+    }
+
+    /// Takes room for a batch with so many bytes, in its turn; `None` never
+    /// happens while the connection is there.
+    pub(super) async fn take(&self, bytes: usize) -> Option<Taken> {
+        let units = self.units(bytes);
+        let batch = Arc::clone(&self.batches).acquire_owned().await.ok()?;
+        let units = Arc::clone(&self.units).acquire_many_owned(units).await;
+        Some(Taken {
+            _batch: batch,
+            _units: units.ok()?,
+        })
+    }
+
+    /// Takes room for a batch with so many bytes, if there is.
+    pub(super) fn try_take(&self, bytes: usize) -> Option<Taken> {
+        let units = Arc::clone(&self.units).try_acquire_many_owned(self.units(bytes));
+        Some(Taken {
+            _batch: Arc::clone(&self.batches).try_acquire_owned().ok()?,
+            _units: units.ok()?,
+        })
+    }
+
+    /// Waits until none is taken.
+    pub(super) async fn idle(&self) {
+        let most = u32::try_from(self.most_batches).unwrap_or(u32::MAX);
+        drop(self.batches.acquire_many(most).await);
+    }
+
+    /// Whether any is taken.
+    pub(super) fn is_used(&self) -> bool {
+        self.batches.available_permits() < self.most_batches
+    }
+}

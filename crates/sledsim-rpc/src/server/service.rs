@@ -1,0 +1,485 @@
+//! The calls of one connection.
+
+use super::accept::Shared;
+use super::hold::Hold;
+use super::room::{Room, Taken};
+use super::streamed::{self, Streamed};
+use crate::interface::Interface;
+use crate::v1;
+use crate::v1::mem_store_server::MemStore;
+use serde_json::Value;
+use sledsim_core::error::Error;
+use sledsim_core::layouts::Laid;
+use sledsim_core::links::Links;
+use sledsim_core::request::Extent;
+use sledsim_core::row::Row;
+use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use sledsim_emulator::errno::Errno;
+use sledsim_emulator::export::{Command, Done, Export, Gathered, Refusal, What};
+use sledsim_emulator::timeline::{Answer, Reply};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use tokio::sync::{oneshot, watch};
+use tonic::{Request, Response, Status, Streaming};
+
+/// What answers the calls of one connection.
+#[derive(Clone)]
+pub(super) struct Session(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    /// That of its batches.
+    stream: u32,
+    room: Room,
+    /// How many calls of `Batches` there are.
+    streams: Arc<AtomicUsize>,
+}
+
+impl Session {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::new(Inner {
+            shared: Arc::clone(shared),
+            stream: shared.exports.new_stream(),
+            room: Room::new(&shared.limits),
+            streams: Arc::default(),
+        }))
+    }
+
+    pub(super) fn room(&self) -> Room {
+        self.0.room.clone()
+    }
+
+    pub(super) fn streams(&self) -> &Arc<AtomicUsize> {
+        &self.0.streams
+    }
+
+    pub(super) fn stopping(&self) -> watch::Receiver<Option<std::time::Instant>> {
+        self.0.shared.stop.subscribe()
+    }
+
+    /// Refuses new work once the server stops.
+    fn works(&self) -> Result<(), Status> {
+        match *self.0.shared.stop.borrow() {
+            None => Ok(()),
+            Some(_) => Err(stopping()),
+        }
+    }
+
+    fn export(&self, name: &str) -> Result<&Arc<Export>, Status> {
+        let exports = &self.0.shared.exports;
+        exports.named(name).ok_or_else(|| {
+            let names: Vec<_> = exports.iter().map(|export| export.name()).collect();
+            Status::not_found(format!(
+                "export = '{name}': there is none of that name; exports are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    /// Takes room for so many bytes, if there is.
+    fn take(&self, bytes: usize) -> Result<Taken, Status> {
+        self.0.room.try_take(bytes).ok_or_else(|| {
+            let limits = &self.0.shared.limits;
+            Status::resource_exhausted(format!(
+                "too much is under way in this connection: at most {} batches and {} bytes are \
+                 allowed; wait for an answer, or use Batches, which waits",
+                limits.max_outstanding, limits.max_outstanding_bytes
+            ))
+        })
+    }
+
+    /// Begins a batch; `reply` is told when it is complete.
+    pub(super) fn begin(
+        &self,
+        batch: &v1::BatchRequest,
+        reply: Box<dyn Gathered>,
+    ) -> Result<(), Status> {
+        self.works()?;
+        let export = self.export(&batch.export)?;
+        let commands = commands(batch, self.0.stream)?;
+        if batch.must_be_parallel {
+            must_be_parallel(export, batch)?;
+        }
+        export.submit_batch(&commands, reply).map_err(refused)
+    }
+
+    /// Bytes of data of a batch, if they are not too many.
+    pub(super) fn bytes(&self, batch: &v1::BatchRequest) -> Result<usize, Status> {
+        let most = self.0.shared.limits.max_batch_bytes;
+        let bytes: u128 = (batch.commands.iter())
+            .map(|command| match &command.what {
+                Some(v1::command::What::Read(read)) => u128::from(read.blocks) * 512,
+                Some(v1::command::What::Write(write)) => write.data.len() as u128,
+                None => 0,
+            })
+            .sum();
+        usize::try_from(bytes)
+            .ok()
+            .filter(|bytes| *bytes <= most)
+            .ok_or_else(|| {
+                Status::resource_exhausted(format!(
+                    "commands: write and read {bytes} bytes in all: a batch may have at most {most}"
+                ))
+            })
+    }
+}
+
+pub(super) fn stopping() -> Status {
+    Status::unavailable("the server is stopping: nothing is begun any more")
+}
+
+fn refused(refusal: Refusal) -> Status {
+    let code = match &refusal {
+        Refusal::Invalid(_) => tonic::Code::InvalidArgument,
+        Refusal::ReadOnly(_) => tonic::Code::PermissionDenied,
+        Refusal::NoBatches(_) => tonic::Code::FailedPrecondition,
+    };
+    Status::new(code, refusal.to_string())
+}
+
+fn invalid(error: Error) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+/// What the commands of a batch are to the export.
+fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, Status> {
+    let commands = batch.commands.iter().enumerate();
+    commands
+        .map(|(index, command)| {
+            let refuse = |field: &str, problem: String| {
+                Status::invalid_argument(format!("commands[{index}].{field}{problem}"))
+            };
+            let (what, fua) = match &command.what {
+                Some(v1::command::What::Read(read)) if read.blocks == 0 => {
+                    return Err(refuse("read.blocks", " = 0: must be at least 1".into()));
+                }
+                Some(v1::command::What::Read(read)) => {
+                    (What::Read(u64::from(read.blocks) * BLOCK_BYTES), false)
+                }
+                Some(v1::command::What::Write(write)) => {
+                    let bytes = write.data.len() as u64;
+                    if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
+                        let problem = format!(
+                            ": {bytes} bytes: must be whole blocks of {BLOCK_BYTES} bytes, one at \
+                             least"
+                        );
+                        return Err(refuse("write.data", problem));
+                    }
+                    (What::Write(&write.data), write.fua)
+                }
+                None => return Err(refuse("what", ": missing: must be read or write".into())),
+            };
+            let lbn = command.lbn;
+            let offset = lbn.checked_mul(BLOCK_BYTES).ok_or_else(|| {
+                let problem = format!(" = {lbn}: must be a block of the export");
+                refuse("lbn", problem)
+            })?;
+            Ok(Command {
+                what,
+                offset,
+                fua,
+                stream,
+            })
+        })
+        .collect()
+}
+
+/// Refuses a batch that takes more than one pass. What is wrong with it
+/// otherwise is for the export to say.
+fn must_be_parallel(export: &Export, batch: &v1::BatchRequest) -> Result<(), Status> {
+    let interface = interface(export)?;
+    if export.timeline().links() != Links::Served && batch.commands.len() > 1 {
+        return Err(Status::failed_precondition(format!(
+            "must_be_parallel: export '{}' does not serve batches as such: its device must be a \
+             single sled with [batching] kind = \"explicit\"",
+            export.name()
+        )));
+    }
+    let blocks = export.bytes() / BLOCK_BYTES;
+    let mut extents = Vec::with_capacity(batch.commands.len());
+    for command in &batch.commands {
+        let length = match &command.what {
+            Some(v1::command::What::Read(read)) => u64::from(read.blocks),
+            Some(v1::command::What::Write(write)) => write.data.len() as u64 / BLOCK_BYTES,
+            None => 0,
+        };
+        if command
+            .lbn
+            .checked_add(length)
+            .is_none_or(|end| end > blocks)
+        {
+            return Ok(());
+        }
+        extents.push(Extent {
+            lbn: command.lbn,
+            blocks: length as u32,
+        });
+    }
+    let now = export.timeline().now();
+    interface
+        .must_be_parallel(&extents, now)
+        .map_err(|error| Status::failed_precondition(format!("must_be_parallel: {error}")))
+}
+
+/// The parallel interface of an export, if it is a single sled.
+fn interface(export: &Export) -> Result<Interface<'_>, Status> {
+    let device = &export.about().device;
+    Interface::of(device).ok_or_else(|| {
+        Status::failed_precondition(format!(
+            "export '{}' has no sled of its own: its device '{}' is of kind '{}'; must be of kind \
+             'mems'",
+            export.name(),
+            device.name(),
+            device.kind()
+        ))
+    })
+}
+
+fn at(export: &Export, at_ns: Option<u64>) -> Nanos {
+    at_ns.map_or_else(|| export.timeline().now(), Nanos)
+}
+
+fn described(export: &Export) -> v1::Export {
+    let about = export.about();
+    v1::Export {
+        name: about.name.clone(),
+        blocks: export.bytes() / BLOCK_BYTES,
+        block_bytes: BLOCK_BYTES as u32,
+        read_only: about.read_only,
+        device: about.device.name().to_owned(),
+        kind: about.device.kind().to_owned(),
+    }
+}
+
+fn row(row: &Row) -> v1::Row {
+    let parts = &row.parts;
+    v1::Row {
+        id: row.id,
+        arrival_ns: row.arrival.0,
+        start_ns: row.start.0,
+        completion_ns: row.completion.0,
+        queue_depth: row.queue_depth,
+        passes: row.passes,
+        retries: row.retries,
+        energy_nj: row.energy_nj,
+        stream: row.stream,
+        overhead_ns: parts.overhead.0,
+        queue_ns: parts.queue.0,
+        seek_ns: parts.seek.0,
+        x_seek_ns: parts.x_seek.0,
+        y_seek_ns: parts.y_seek.0,
+        settle_ns: parts.settle.0,
+        turnaround_ns: parts.turnaround.0,
+        rotation_ns: parts.rotation.0,
+        head_switch_ns: parts.head_switch.0,
+        transfer_ns: parts.transfer.0,
+        bus_ns: parts.bus.0,
+        retry_ns: parts.retry.0,
+        other_ns: parts.other.0,
+    }
+}
+
+fn failure(error: Errno) -> String {
+    std::io::Error::from(error).to_string()
+}
+
+/// The answer to a batch, one result for each command.
+pub(super) fn answered(tag: u64, done: Vec<Done>) -> v1::BatchResponse {
+    let result = |done: Done| {
+        let (status, data, error) = match done.answer {
+            Ok(data) => (v1::Status::Ok, data.into(), String::new()),
+            Err(error) => (v1::Status::Error, bytes::Bytes::new(), failure(error)),
+        };
+        v1::Result {
+            status: status.into(),
+            data,
+            error,
+            row: Some(row(&done.row)),
+            lateness_ns: done.lateness.0,
+        }
+    };
+    v1::BatchResponse {
+        tag,
+        results: done.into_iter().map(result).collect(),
+        refused: None,
+    }
+}
+
+/// Sends what became of a batch to the call that waits for it.
+struct Tell(oneshot::Sender<Vec<Done>>);
+
+impl Gathered for Tell {
+    fn send(self: Box<Self>, done: Vec<Done>) {
+        // Unless the call was given up.
+        let _ = self.0.send(done);
+    }
+}
+
+/// The same of a single request.
+struct TellOne(oneshot::Sender<(Row, Nanos, Answer)>);
+
+impl Reply for TellOne {
+    fn send(self: Box<Self>, answer: Answer) {
+        self.tell(&Row::default(), Nanos::ZERO, answer);
+    }
+
+    fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
+        let _ = self.0.send((*row, lateness, answer));
+    }
+}
+
+#[tonic::async_trait]
+impl MemStore for Session {
+    async fn list_exports(
+        &self,
+        _request: Request<v1::ListExportsRequest>,
+    ) -> Result<Response<v1::ListExportsResponse>, Status> {
+        let exports = self.0.shared.exports.iter();
+        Ok(Response::new(v1::ListExportsResponse {
+            sledsim: env!("CARGO_PKG_VERSION").to_owned(),
+            exports: exports.map(|export| described(export)).collect(),
+        }))
+    }
+
+    async fn describe(
+        &self,
+        request: Request<v1::DescribeRequest>,
+    ) -> Result<Response<v1::DescribeResponse>, Status> {
+        let export = self.export(&request.get_ref().export)?;
+        let (about, timeline) = (export.about(), export.timeline());
+        let batching = match timeline.links() {
+            Links::Served => v1::Batching::Served,
+            Links::Ignored => v1::Batching::Ignored,
+            Links::Refused => v1::Batching::Refused,
+        };
+        let layout = about.device.layout().map(Laid::facts);
+        let layout = layout.as_ref().and_then(|facts| facts["name"].as_str());
+        Ok(Response::new(v1::DescribeResponse {
+            export: Some(described(export)),
+            device_toml: about.device.to_toml().unwrap_or_default(),
+            device_json: about.device.show().to_string(),
+            scheduler: about.scheduler.label().to_owned(),
+            layout: layout.unwrap_or_default().to_owned(),
+            speed: about.speed,
+            now_ns: timeline.now().0,
+            batching: batching.into(),
+        }))
+    }
+
+    async fn get_parallelism(
+        &self,
+        request: Request<v1::GetParallelismRequest>,
+    ) -> Result<Response<v1::GetParallelismResponse>, Status> {
+        let export = self.export(&request.get_ref().export)?;
+        let parallel = interface(export)?;
+        let parallel = parallel.parallel();
+        let values = parallel.parameters();
+        let value = |key: &str| {
+            let value = values.get(key).and_then(Value::as_u64).unwrap_or_default();
+            u32::try_from(value).unwrap_or(u32::MAX)
+        };
+        Ok(Response::new(v1::GetParallelismResponse {
+            p: value("p"),
+            squares: value("N"),
+            s_x: value("S_x"),
+            s_y: value("S_y"),
+            m: parallel.micropositioning.at(export.timeline().now()),
+            n_x: value("N_x"),
+            n_y: value("N_y"),
+            s_t: value("S_T"),
+            s_c: value("S_C"),
+        }))
+    }
+
+    async fn get_equivalent(
+        &self,
+        request: Request<v1::GetEquivalentRequest>,
+    ) -> Result<Response<v1::GetEquivalentResponse>, Status> {
+        let request = request.into_inner();
+        let export = self.export(&request.export)?;
+        let at = at(export, request.at_ns);
+        let lbns = interface(export)?.equivalent(request.lbn, at);
+        Ok(Response::new(v1::GetEquivalentResponse {
+            lbns: lbns.map_err(invalid)?,
+        }))
+    }
+
+    async fn check_conflicting(
+        &self,
+        request: Request<v1::CheckConflictingRequest>,
+    ) -> Result<Response<v1::CheckConflictingResponse>, Status> {
+        let request = request.into_inner();
+        let export = self.export(&request.export)?;
+        let at = at(export, request.at_ns);
+        let conflicting = interface(export)?.conflicting(request.a, request.b, at);
+        Ok(Response::new(v1::CheckConflictingResponse {
+            conflicting: conflicting.map_err(invalid)?,
+        }))
+    }
+
+    async fn get_boundaries(
+        &self,
+        request: Request<v1::GetBoundariesRequest>,
+    ) -> Result<Response<v1::GetBoundariesResponse>, Status> {
+        let request = request.into_inner();
+        let export = self.export(&request.export)?;
+        let boundaries = interface(export)?.boundaries(request.lbn);
+        let (first, last) = boundaries.map_err(invalid)?;
+        Ok(Response::new(v1::GetBoundariesResponse { first, last }))
+    }
+
+    async fn batch(
+        &self,
+        request: Request<v1::BatchRequest>,
+    ) -> Result<Response<v1::BatchResponse>, Status> {
+        let batch = request.into_inner();
+        let taken = self.take(self.bytes(&batch)?)?;
+        let (tell, told) = oneshot::channel();
+        self.begin(&batch, Box::new(Tell(tell)))?;
+        let tag = batch.tag;
+        drop(batch);
+        // Nobody answers once the clock of the device has stopped.
+        let done = told.await.map_err(|_| stopping())?;
+        let mut response = Response::new(answered(tag, done));
+        response.extensions_mut().insert(Hold::new(taken));
+        Ok(response)
+    }
+
+    type BatchesStream = Streamed;
+
+    async fn batches(
+        &self,
+        request: Request<Streaming<v1::BatchRequest>>,
+    ) -> Result<Response<Streamed>, Status> {
+        Ok(Response::new(streamed::start(self, request.into_inner())?))
+    }
+
+    async fn flush(
+        &self,
+        request: Request<v1::FlushRequest>,
+    ) -> Result<Response<v1::FlushResponse>, Status> {
+        self.works()?;
+        let taken = self.take(0)?;
+        let export = self.export(&request.get_ref().export)?;
+        let (tell, told) = oneshot::channel();
+        let command = Command {
+            what: What::Flush,
+            offset: 0,
+            fua: false,
+            stream: self.0.stream,
+        };
+        export.submit(command, Box::new(TellOne(tell)));
+        let (done, lateness, answer) = told.await.map_err(|_| stopping())?;
+        answer.map_err(|error| {
+            let name = export.name();
+            let why = failure(error);
+            Status::data_loss(format!("export '{name}' could not be flushed: {why}"))
+        })?;
+        let mut response = Response::new(v1::FlushResponse {
+            row: Some(row(&done)),
+            lateness_ns: lateness.0,
+        });
+        response.extensions_mut().insert(Hold::new(taken));
+        Ok(response)
+    }
+}

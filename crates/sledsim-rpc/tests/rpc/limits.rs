@@ -1,0 +1,182 @@
+//! What a client may take.
+
+use crate::served::*;
+use bytes::Bytes;
+use sledsim_rpc::client::{Address, Client, Code, Error, Options};
+use sledsim_rpc::server::{Limits, Settings};
+use std::thread;
+use std::time::Duration;
+
+fn with(limits: Limits) -> Settings {
+    Settings {
+        limits,
+        ..Settings::default()
+    }
+}
+
+fn slow(ms: &str) -> sledsim_emulator::server::ExportSpec {
+    export("slow", device("memory", &[("latency_ms", ms)]))
+}
+
+#[test]
+fn one_client_too_many_is_sent_away() {
+    let settings = with(Limits {
+        max_clients: 2,
+        ..Limits::default()
+    });
+    let served = Served::with(vec![slow("0.1")], &settings);
+    let here = [served.client(), served.client()];
+    let third = Client::connect(&Address::Unix(served.socket.clone()), &Options::default());
+    let Err(Error::Connect(why)) = third else {
+        panic!("{:?}", third.err());
+    };
+    assert!(why.contains("s.sock"), "{why}");
+    let (count, latest) = served.trouble("too_many_clients");
+    assert_eq!(count, 1);
+    assert!(latest.contains("2 clients"), "{latest}");
+    drop(here);
+    served.until("gone", |served| served.rpc.clients() == 0);
+    drop(served.client());
+}
+
+/// No more are begun than may be; the others wait, and are served.
+#[test]
+fn batches_under_way() {
+    let settings = with(Limits {
+        max_outstanding: 3,
+        ..Limits::default()
+    });
+    let served = Served::with(vec![slow("5")], &settings);
+    let there = served.open("slow");
+    let mut pipeline = there.pipeline(30).unwrap();
+    for lbn in 0..30 {
+        pipeline.send(vec![read(lbn, 1)], false).unwrap();
+    }
+    let mut most = 0;
+    while pipeline.receive().unwrap().is_some() {
+        most = most.max(outstanding(&served, "slow"));
+    }
+    assert!((1..=3).contains(&most), "{most}");
+    assert_eq!(requests(&served, "slow"), 30);
+}
+
+/// Two threads of one connection, of which each asks for more than half of what
+/// may be under way: a call is told, a stream waits.
+#[test]
+fn bytes_under_way() {
+    let settings = with(Limits {
+        max_outstanding_bytes: 3 << 20,
+        max_batch_bytes: 2 << 20,
+        ..Limits::default()
+    });
+    let served = Served::with(vec![slow("300")], &settings);
+    let there = served.open("slow");
+    let blocks = 4096;
+    thread::scope(|scope| {
+        let first = scope.spawn(|| there.batch(&[read(0, blocks)], false));
+        served.until("one under way", |served| outstanding(served, "slow") == 1);
+        let Err(Error::Refused { code, message }) = there.batch(&[read(0, blocks)], false) else {
+            panic!();
+        };
+        assert_eq!(code, Code::ResourceExhausted);
+        assert!(message.contains("3145728 bytes"), "{message}");
+        first.join().unwrap().unwrap();
+    });
+    assert_eq!(requests(&served, "slow"), 1);
+    let mut pipeline = there.pipeline(4).unwrap();
+    for _ in 0..4 {
+        pipeline.send(vec![read(0, blocks)], false).unwrap();
+    }
+    for _ in 0..4 {
+        pipeline.receive().unwrap().unwrap().1.unwrap();
+        assert!(outstanding(&served, "slow") <= 1);
+    }
+    let Err(Error::Refused { message, .. }) = there.batch(&[read(0, blocks + 1)], false) else {
+        panic!();
+    };
+    assert!(message.contains("at most 2097152"), "{message}");
+}
+
+#[test]
+fn streams_of_a_connection() {
+    let served = Served::new(vec![slow("0.1")]);
+    let there = served.open("slow");
+    let four: Vec<_> = (0..4).map(|_| there.pipeline(1).unwrap()).collect();
+    let Err(Error::Refused { code, message }) = there.pipeline(1).map(drop) else {
+        panic!();
+    };
+    assert_eq!(code, Code::ResourceExhausted);
+    assert!(message.contains('4'), "{message}");
+    drop(four);
+    served.until("one ended", |_| there.pipeline(1).is_ok());
+}
+
+/// As large as may be, there and back; many of them at once.
+#[test]
+fn the_largest_batch() {
+    let served = Served::new(vec![export("m", device("memory", &[("latency_ms", "0")]))]);
+    let there = served.open("m");
+    let data: Vec<u8> = (0..32u32 << 20)
+        .map(|at| (at / 512 * 7 + at) as u8)
+        .collect();
+    let data = Bytes::from(data);
+    thread::scope(|scope| {
+        for client in 0..3u64 {
+            let (served, data) = (&served, data.clone());
+            scope.spawn(move || {
+                let there = served.open("m");
+                let lbn = client << 16;
+                let command = sledsim_rpc::client::Command::Write {
+                    lbn,
+                    data: data.clone(),
+                    fua: false,
+                };
+                there.batch(&[command], false).unwrap();
+                let answer = there.batch(&[read(lbn, 1 << 16)], false).unwrap();
+                assert!(answer.outcomes[0].data == data);
+            });
+        }
+    });
+    // Sixteen threads of one connection: of messages of this size one at a time
+    // is let in, and none is lost.
+    let piece = data.slice(..3 << 20);
+    thread::scope(|scope| {
+        for at in 0..16u64 {
+            let (there, piece) = (&there, &piece);
+            scope.spawn(move || {
+                let command = sledsim_rpc::client::Command::Write {
+                    lbn: at * 6144,
+                    data: piece.clone(),
+                    fua: true,
+                };
+                there.batch(&[command], false).unwrap();
+            });
+        }
+    });
+    let answer = there.batch(&[read(15 * 6144, 6144)], false).unwrap();
+    assert!(answer.outcomes[0].data == piece);
+}
+
+/// A client that sends refused batches and reads no answer is not read either.
+#[test]
+fn who_reads_nothing_is_not_read() {
+    let settings = with(Limits {
+        max_outstanding: 4,
+        ..Limits::default()
+    });
+    let served = Served::with(vec![slow("0")], &settings);
+    let there = served.open("slow");
+    let mut pipeline = there.pipeline(2000).unwrap();
+    for lbn in 0..2000 {
+        pipeline.send(vec![read(lbn, 64)], false).unwrap();
+    }
+    for _ in 0..20 {
+        pipeline.flush();
+        thread::sleep(Duration::from_millis(5));
+    }
+    // 64 MB of answers would have been made; windows and buffers hold a part.
+    let begun = requests(&served, "slow");
+    assert!(begun < 1000, "{begun}");
+    while pipeline.receive().unwrap().is_some() {}
+    assert_eq!(requests(&served, "slow"), 2000);
+}

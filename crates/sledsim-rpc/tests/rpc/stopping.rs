@@ -1,0 +1,118 @@
+//! The end of a server, and what its clients are told.
+
+use crate::served::*;
+use sledsim_emulator::server::FrontEnd;
+use sledsim_rpc::client::{Address, Client, Code, Error, Options};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[test]
+fn what_is_under_way_is_answered_and_the_rest_refused() {
+    let slow = device("memory", &[("latency_ms", "500")]);
+    let mut served = Served::new(vec![export("slow", slow)]);
+    let there = served.open("slow");
+    let mut pipeline = there.pipeline(4).unwrap();
+    pipeline.send(vec![write(0, vec![3; 512])], false).unwrap();
+    let alone = there.clone();
+    let waits = thread::spawn(move || alone.batch(&[read(9, 1)], false));
+    served.until("under way", |served| {
+        pipeline.flush();
+        outstanding(served, "slow") == 2
+    });
+    let idle = served.open("slow");
+    let start = Instant::now();
+    served.rpc.stop(Duration::from_secs(20));
+    assert!(
+        start.elapsed() < Duration::from_secs(15),
+        "not all of the grace"
+    );
+    assert_eq!(waits.join().unwrap().unwrap().outcomes.len(), 1);
+    let (_, answer) = pipeline.receive().unwrap().unwrap();
+    answer.unwrap();
+    // The stream has ended, and says why.
+    let late = pipeline.send(vec![write(1, vec![3; 512])], false);
+    let ended = late.and_then(|_| pipeline.receive().map(drop)).unwrap_err();
+    match ended {
+        Error::Refused { code, message } => {
+            assert_eq!(code, Code::Unavailable);
+            assert!(message.contains("stopping"), "{message}");
+        }
+        Error::Ended(_) => {}
+        other => panic!("{other:?}"),
+    }
+    let Err(Error::Ended(why)) = idle.batch(&[write(2, vec![3; 512])], false) else {
+        panic!();
+    };
+    assert!(
+        why.contains("s.sock") && why.contains("ended the connection"),
+        "{why}"
+    );
+    assert!(!served.socket.exists());
+    assert_eq!(served.rpc.clients(), 0);
+    let export = served.server.exports().named("slow").unwrap();
+    let mut written = [1; 1536];
+    export.store().read(0, &mut written).unwrap();
+    assert_eq!(written[..512], [3; 512]);
+    assert_eq!(written[512..], [0; 1024], "what was refused was not done");
+    served.rpc.stop(Duration::ZERO);
+    for (kind, what) in served.rpc.facts()["troubles"].as_object().unwrap() {
+        assert_eq!(what["count"], 0, "{kind}: {what}");
+    }
+}
+
+/// The grace is all it gets: a batch that takes a minute, a client that has not
+/// said what it speaks.
+#[test]
+fn it_does_not_wait_for_ever() {
+    let slow = device("memory", &[("latency_ms", "60000")]);
+    let mut served = Served::new(vec![export("slow", slow)]);
+    let there = served.open("slow");
+    let shy = crate::raw::connected(&served);
+    let waits = thread::spawn(move || there.batch(&[read(9, 1)], false));
+    served.until("under way", |served| outstanding(served, "slow") == 1);
+    served.until("both there", |served| served.rpc.clients() == 2);
+    let start = Instant::now();
+    served.rpc.stop(Duration::from_millis(100));
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let error = waits.join().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Ended(_)), "{error:?}");
+    drop(shy);
+}
+
+#[test]
+fn nobody_and_somebody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n.sock");
+    let address = Address::Unix(path.clone());
+    let options = Options {
+        patience: Duration::from_millis(300),
+        ..Options::default()
+    };
+    let refused = |address: &Address| match Client::connect(address, &options) {
+        Err(Error::Connect(why)) => why,
+        other => panic!("{:?}", other.err()),
+    };
+    assert!(refused(&address).contains("No such file"));
+    // Somebody who never says anything.
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    assert!(refused(&address).contains("within 0.3 s"));
+    // An NBD server.
+    drop(listener);
+    let exports = Served::new(vec![export("m", device("cmu2003", &[]))]);
+    let nbd = Address::Tcp("127.0.0.1".into(), 0);
+    let nbd = sledsim_emulator::nbd::NbdServer::start(
+        &nbd,
+        exports.server.exports().clone(),
+        &sledsim_emulator::nbd::Settings::default(),
+    );
+    let nbd = nbd.unwrap();
+    let uri = nbd.uri();
+    let address = uri.strip_prefix("nbd://").unwrap().parse().unwrap();
+    let why = refused(&address);
+    assert!(
+        why.contains("no sledsim server for RPC") || why.contains("within"),
+        "{why}"
+    );
+    let why = refused(&Address::Tcp("127.0.0.1".into(), 1));
+    assert!(why.contains("refused"), "{why}");
+}
