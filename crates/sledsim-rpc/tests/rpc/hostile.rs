@@ -96,7 +96,7 @@ fn messages_that_are_none() {
         "Batches",
         "Flush",
     ] {
-        let (status, message) = called(&served, method, &[wrong.clone()]);
+        let (status, message) = called(&served, method, std::slice::from_ref(&wrong));
         assert_eq!(status, 3, "{method}: {message}");
         assert!(message.contains("not what sledsim.v1 has"), "{message}");
     }
