@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import json
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -296,6 +297,29 @@ def test_a_backing_file_has_what_was_written(tmp_path: Path) -> None:
     with (tmp_path / "disk.img").open("rb") as file:
         data = file.read(10 * BLOCK)
     assert data == bytes(3 * BLOCK) + b"a" * BLOCK + bytes(5 * BLOCK) + b"b" * BLOCK
+
+
+def test_ctrl_c_ends_the_wait_for_a_slow_device(tmp_path: Path) -> None:
+    slow = ss.Export(device="cmu2003", name="slow", speed=1e-6)
+    program = """
+import sys, sledsim as ss
+there = ss.connect(sys.argv[1])
+print("waits", flush=True)
+try:
+    there.batch([("read", 0, 1)])
+except KeyboardInterrupt:
+    print("interrupted", there.parallelism.p)
+"""
+    with served(tmp_path, slow) as (server, address):
+        command = [sys.executable, "-c", program, address]
+        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert client.stdout is not None
+        assert client.stdout.readline() == "waits\n"
+        while server.status()["exports"][0]["outstanding"] == 0:
+            pass
+        client.send_signal(signal.SIGINT)
+        assert client.communicate(timeout=30)[0] == "interrupted 10\n"
+        server.stop(0)
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
