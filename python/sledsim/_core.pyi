@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
+from sledsim.emulator.remote import RemoteBatch
+
 VERSION: Final[str]
 
 _Given: TypeAlias = tuple[str | None, str | None, float | None]
@@ -17,7 +19,7 @@ class SledsimError(ValueError): ...
 class RemoteError(SledsimError):
     code: str
     index: int
-    batch: object
+    batch: RemoteBatch
 
 _Command: TypeAlias = tuple[str, int, int] | tuple[str, int, object] | tuple[str, int, object, bool]
 

@@ -3,7 +3,7 @@
 use sledsim_core::devices::Device;
 use sledsim_core::schedulers::Choice;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{About, Command, Export, What};
+use sledsim_emulator::export::{About, Command, Done, Export, Gathered, Refusal, What};
 use sledsim_emulator::log::Log;
 use sledsim_emulator::store::{Sparse, Store};
 use sledsim_emulator::timeline::{Answer, Reply, Timeline};
@@ -89,7 +89,11 @@ struct Bench {
 
 impl Bench {
     fn new(read_only: bool) -> Self {
-        let device = Device::resolve("memory", &[]).unwrap();
+        Self::of("memory", read_only)
+    }
+
+    fn of(device: &str, read_only: bool) -> Self {
+        let device = Device::resolve(device, &[]).unwrap();
         let (model, _) = device.build_with(&Choice::default()).unwrap();
         let medium = Arc::new(Medium::default());
         let bytes = model.blocks() * 512;
@@ -209,4 +213,90 @@ fn a_read_only_export_is_only_read() {
     assert_eq!(bench.ask(What::Trim(512), 0, false).0, Err(Errno::ROFS));
     assert_eq!(bench.ask(What::Flush, 0, false).0, Ok(vec![]));
     assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
+}
+
+/// Sends what became of a batch on.
+struct Batch(Sender<Vec<Done>>);
+
+impl Gathered for Batch {
+    fn send(self: Box<Self>, done: Vec<Done>) {
+        let _ = self.0.send(done);
+    }
+}
+
+impl Bench {
+    fn batch(&self, commands: &[(What<'_>, u64, bool)]) -> Result<Vec<Done>, Refusal> {
+        let (told, done) = channel();
+        let commands: Vec<_> = commands
+            .iter()
+            .map(|&(what, lbn, fua)| Command {
+                what,
+                offset: lbn * 512,
+                fua,
+                stream: 3,
+            })
+            .collect();
+        self.export.submit_batch(&commands, Box::new(Batch(told)))?;
+        Ok(done.recv_timeout(Duration::from_secs(10)).unwrap())
+    }
+}
+
+/// Each command of a batch is answered as it would be alone: what must be durable
+/// once it is, and what the store fails at with its error.
+#[test]
+fn the_commands_of_a_batch_have_answers_of_their_own() {
+    let bench = Bench::of("cmu2003", false);
+    let data = [9; 1024];
+    let done = bench.batch(&[
+        (What::Write(&data), 10, true),
+        (What::Read(512), 700, false),
+        (What::Write(&data), 20, false),
+    ]);
+    let done = done.unwrap();
+    assert_eq!(bench.medium.flushes.load(SeqCst), 1);
+    assert_eq!(done[1].answer, Ok(vec![0; 512]));
+    for (done, (lbn, blocks)) in done.iter().zip([(10, 2), (700, 1), (20, 2)]) {
+        assert_eq!(
+            (done.row.lbn, done.row.blocks, done.row.stream),
+            (lbn, blocks, 3)
+        );
+    }
+    bench.medium.broken.store(true, SeqCst);
+    let done = bench.batch(&[
+        (What::Read(512), 10, false),
+        (What::Write(&data), 20, false),
+        (What::Write(&data), 30, true),
+    ]);
+    let errors: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
+    let [read, write, durable] = [Errno::IO, Errno::NOSPC, Errno::NOSPC].map(Err);
+    assert_eq!(errors, [read, write, durable]);
+    bench.medium.broken.store(false, SeqCst);
+    let done = bench.batch(&[(What::Read(1024), 10, false)]).unwrap();
+    assert_eq!(done[0].answer, Ok(data.to_vec()));
+    assert_eq!(bench.export.timeline().outstanding(), 0);
+}
+
+#[test]
+fn what_cannot_be_a_batch_is_none() {
+    let bench = Bench::of("cmu2003", false);
+    let byte = Command {
+        what: What::Write(&[1; 512]),
+        offset: 1,
+        fua: false,
+        stream: 0,
+    };
+    let (told, done) = channel();
+    let refused = bench.export.submit_batch(&[byte], Box::new(Batch(told)));
+    assert!(matches!(refused, Err(Refusal::Invalid(_))));
+    assert!(done.recv().is_err(), "nothing is said");
+    for what in [What::Flush, What::Trim(512)] {
+        let Err(Refusal::Invalid(why)) = bench.batch(&[(what, 0, false)]) else {
+            panic!("{what:?}");
+        };
+        assert!(
+            why.contains("commands[0]") && why.contains("read or a write"),
+            "{why}"
+        );
+    }
+    assert_eq!(bench.export.store().allocated(), 0);
 }

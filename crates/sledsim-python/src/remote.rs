@@ -10,14 +10,17 @@ use serde_json::json;
 use sledsim_core::units::Nanos;
 use sledsim_rpc::client::{self, Client, Command, Error, Options};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// An error of the client as a Python exception.
 fn remote(py: Python<'_>, error: &Error) -> PyErr {
+    if *error == Error::GivenUp {
+        return to_python(sledsim_core::error::Error::Interrupted);
+    }
     let code = match error {
         Error::Connect(_) | Error::Ended(_) => "UNAVAILABLE".to_owned(),
-        Error::Protocol(_) => "INTERNAL".to_owned(),
+        Error::Protocol(_) | Error::GivenUp => "INTERNAL".to_owned(),
         Error::Refused { code, .. } => screaming(&format!("{code:?}")),
     };
     let error = RemoteError::new_err(error.to_string());
@@ -198,7 +201,13 @@ impl RpcClient {
         let patience = Duration::try_from_secs_f64(patience_s).map_err(|_| {
             SledsimError::new_err(format!("timeout_s = {patience_s}: must be at least 0"))
         })?;
-        let options = Options { tls, patience };
+        // Ctrl-C, of which the main thread hears.
+        let interrupted = || Python::attach(|py| py.check_signals().is_err());
+        let options = Options {
+            tls,
+            patience,
+            give_up: Some(Arc::new(interrupted)),
+        };
         let client = wait(py, || Client::connect(&address, &options))?;
         Ok(Self { client })
     }

@@ -26,8 +26,11 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 pub use tonic::Code;
 
+/// Asked now and then while a call waits: whether it should give up.
+pub type GiveUp = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// How to connect.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// A folder with `ca-cert.pem`, which must have signed the server's
     /// certificate, and `client-cert.pem` with `client-key.pem`, if the server
@@ -35,6 +38,8 @@ pub struct Options {
     pub tls: Option<PathBuf>,
     /// How long it may take until the server has said what it is.
     pub patience: Duration,
+    /// Whether to give up waiting, if anybody may say so.
+    pub give_up: Option<GiveUp>,
 }
 
 impl Default for Options {
@@ -42,6 +47,7 @@ impl Default for Options {
         Self {
             tls: None,
             patience: Duration::from_secs(10),
+            give_up: None,
         }
     }
 }
@@ -63,6 +69,8 @@ pub enum Error {
     Ended(String),
     /// The server said what it should not.
     Protocol(String),
+    /// It was given up ([`Options::give_up`]); it may be done all the same.
+    GivenUp,
 }
 
 impl Display for Error {
@@ -70,6 +78,7 @@ impl Display for Error {
         match self {
             Self::Connect(why) | Self::Ended(why) | Self::Protocol(why) => out.write_str(why),
             Self::Refused { message, .. } => out.write_str(message),
+            Self::GivenUp => out.write_str("the call was given up"),
         }
     }
 }
@@ -89,6 +98,25 @@ struct Inner {
     exports: Vec<v1::Export>,
     store: MemStoreClient<Link>,
     runtime: Runtime,
+    give_up: Option<GiveUp>,
+}
+
+/// How often it is asked whether to give up.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Waits for `work`, unless it is given up.
+async fn unless_given_up<T>(give_up: Option<&GiveUp>, work: impl Future<Output = T>) -> Result<T> {
+    let Some(give_up) = give_up else {
+        return Ok(work.await);
+    };
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(LOOK, work.as_mut()).await {
+            Ok(done) => return Ok(done),
+            Err(_) if give_up() => return Err(Error::GivenUp),
+            Err(_) => {}
+        }
+    }
 }
 
 impl Client {
@@ -104,7 +132,7 @@ impl Client {
             .enable_time()
             .build()
             .map_err(|error| refuse(error.to_string()))?;
-        let opened = runtime.block_on(async {
+        let opening = async {
             let opening = async {
                 let link = connect::open(address, options.tls.as_deref()).await?;
                 let mut store = MemStoreClient::new(link)
@@ -119,14 +147,17 @@ impl Client {
             let patience = options.patience;
             let late = |_| format!("did not say within {} s what it is", patience.as_secs_f64());
             (tokio::time::timeout(patience, opening).await).map_err(late)?
-        });
-        let (store, said) = opened.map_err(refuse)?;
+        };
+        let give_up = options.give_up.clone();
+        let opened = runtime.block_on(unless_given_up(give_up.as_ref(), opening));
+        let (store, said) = opened?.map_err(refuse)?;
         Ok(Self(Arc::new(Inner {
             address: address.to_string(),
             version: said.sledsim,
             exports: said.exports,
             store,
             runtime,
+            give_up,
         })))
     }
 
@@ -161,9 +192,15 @@ impl Client {
     where
         F: Future<Output = std::result::Result<tonic::Response<T>, tonic::Status>>,
     {
-        let answer = self.0.runtime.block_on(call(self.0.store.clone()));
+        let answer = self.wait(call(self.0.store.clone()))?;
         let answer = answer.map_err(|status| self.failed(&status))?;
         Ok(answer.into_inner())
+    }
+
+    /// Waits, and looks after the connection.
+    fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        let work = unless_given_up(self.0.give_up.as_ref(), work);
+        self.0.runtime.block_on(work)
     }
 
     fn runtime(&self) -> &Runtime {

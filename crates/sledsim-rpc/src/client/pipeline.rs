@@ -111,7 +111,7 @@ impl Pipeline {
             return Ok(None);
         }
         let client: Client = self.remote.client().clone();
-        let answer = client.runtime().block_on(self.answers.message());
+        let answer = client.wait(self.answers.message())?;
         self.take(answer).map(Some)
     }
 

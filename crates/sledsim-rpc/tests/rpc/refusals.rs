@@ -21,6 +21,9 @@ fn refused(there: &Remote, commands: &[Command], must_be_parallel: bool) -> (Cod
     }
 }
 
+/// Export, commands, whether they must be parallel, code, what the reason says.
+type Case<'a> = (&'a str, Vec<Command>, bool, Code, &'a [&'a str]);
+
 #[test]
 fn nothing_of_a_refused_batch_is_done() {
     let keys = [("conflicts", "{ kind = \"channel\", channels = 10 }")];
@@ -46,8 +49,7 @@ fn nothing_of_a_refused_batch_is_done() {
     let class = served.open("m").equivalent(33, None).unwrap();
     let two = [class[3].to_string(), class[13].to_string()];
     let two = ["must_be_parallel", &two[0], &two[1], "conflict"];
-    // (export, commands, must be parallel, code, what the reason must say)
-    let cases: Vec<(&str, Vec<Command>, bool, Code, &[&str])> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             "m",
             vec![],
@@ -170,7 +172,7 @@ fn nothing_of_a_refused_batch_is_done() {
             assert!(message.contains(word), "{message}: lacks {word}");
         }
         // But for the read after it.
-        served.until("served", |served| requests(served, name) >= before + 1);
+        served.until("served", |served| requests(served, name) > before);
         assert_eq!(requests(&served, name), before + 1, "{message}");
         assert_eq!(outstanding(&served, name), 0);
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn what_is_under_way_is_answered_and_the_rest_refused() {
-    let slow = device("memory", &[("latency_ms", "500")]);
+    let slow = device("memory", &[("latency_ms", "1000")]);
     let mut served = Served::new(vec![export("slow", slow)]);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(4).unwrap();
@@ -115,4 +115,37 @@ fn nobody_and_somebody_else() {
     );
     let why = refused(&Address::Tcp("127.0.0.1".into(), 1));
     assert!(why.contains("refused"), "{why}");
+}
+
+/// Whoever waits for a batch that takes a minute may give it up; the connection
+/// goes on.
+#[test]
+fn a_wait_can_be_given_up() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let slow = device("memory", &[("latency_ms", "60000")]);
+    let served = Served::new(vec![
+        export("slow", slow),
+        export("m", device("cmu2003", &[])),
+    ]);
+    let wanted = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&wanted);
+    let options = Options {
+        give_up: Some(Arc::new(move || asked.load(Ordering::SeqCst))),
+        ..Options::default()
+    };
+    let client = Client::connect(&Address::Unix(served.socket.clone()), &options).unwrap();
+    let there = client.open("slow").unwrap();
+    let waits = thread::spawn(move || there.batch(&[read(9, 1)], false));
+    served.until("under way", |served| outstanding(served, "slow") == 1);
+    wanted.store(true, Ordering::SeqCst);
+    assert_eq!(waits.join().unwrap(), Err(Error::GivenUp));
+    wanted.store(false, Ordering::SeqCst);
+    let there = client.open("m").unwrap();
+    there.batch(&[read(0, 1)], false).unwrap();
+    assert_eq!(
+        outstanding(&served, "slow"),
+        1,
+        "the server goes on with it"
+    );
 }
