@@ -124,6 +124,14 @@ def test_requests_are_counted_by_kind_and_those_inside_a_composite_are_not() -> 
     assert (nothing.requests, nothing.access_ms, nothing.busy_s) == (0, None, 0)
 
 
+def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() -> None:
+    told = [row(arrival_ns=0, completion_ns=4_000_000_000)]
+    facts = facts_of(pa.Table.from_pylist(told))
+    outcome = applications.Outcome("a", "b", run_s=5.0, compute_s=3.0, facts=facts, emulated=True)
+    assert (outcome.stall_s, outcome.device_s, outcome.way_s) == (2.0, 2.0, 0.0)
+    assert outcome.document["stall_device_s"] == 2.0
+
+
 def test_what_children_of_a_server_compute_counts_also_when_they_have_ended() -> None:
     from sledsim.applications.processes import tree_compute_s  # noqa: PLC0415 (Linux only)
 
@@ -235,6 +243,7 @@ def test_postmark_runs_and_its_replay_agrees(bench: Any, tmp_path: Path) -> None
     recording = Recording.load(tmp_path / "postmark-g2.parquet")
     predicted = said["sigmetrics2000"]["predicted"]
     assert predicted["recorded_on"] == "g2"
+    assert said["g2"]["predicted"]["recorded_on"] == "sigmetrics2000"
     assert predicted["run_s"] == recording.predict(ss.device("sigmetrics2000")).run_s
 
 
