@@ -149,3 +149,36 @@ fn a_wait_can_be_given_up() {
         "the server goes on with it"
     );
 }
+
+/// Those who come while others are waited for are refused, or find the
+/// connection ended; nothing of theirs is done.
+#[test]
+fn nothing_is_begun_while_it_stops() {
+    let slow = device("memory", &[("latency_ms", "1000")]);
+    let exports = vec![export("slow", slow), export("m", device("cmu2003", &[]))];
+    let mut served = Served::new(exports);
+    let there = served.open("slow");
+    let late: Vec<_> = (0..20).map(|_| served.open("m")).collect();
+    let waits = thread::spawn(move || there.batch(&[read(9, 1)], false));
+    served.until("under way", |served| outstanding(served, "slow") == 1);
+    let socket = served.socket.clone();
+    let rpc = &mut served.rpc;
+    thread::scope(|scope| {
+        scope.spawn(|| rpc.stop(Duration::from_secs(20)));
+        while socket.exists() {
+            thread::yield_now();
+        }
+        for there in &late {
+            match there.batch(&[write(0, vec![1; 512])], false) {
+                Err(Error::Refused { code, message }) => {
+                    assert_eq!(code, Code::Unavailable, "{message}");
+                }
+                Err(Error::Ended(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+    waits.join().unwrap().unwrap();
+    let export = served.server.exports().named("m").unwrap();
+    assert_eq!(export.store().allocated(), 0);
+}
