@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -255,6 +257,33 @@ def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         assert re.search(r"server at 'unix:.*': read of LBNs (\d+) to \d+ failed: ", text)
         assert int(text.split("LBNs ")[1].split()[0]) in lbns
         assert "unusable" not in text
+
+
+def test_ctrl_c_ends_a_call_and_not_the_table(tmp_path: Path) -> None:
+    """Each request takes 17 ms here, the scan some seconds."""
+    address = f"unix:{tmp_path / 's.sock'}"
+    program = """
+import sys, pyarrow as pa, sledsim as ss
+data = pa.table({"n": range(270 * 60 * 200)})
+remote = ss.connect(sys.argv[1])
+table = ss.table(data.slice(0, 1000), remote)
+print("loads", flush=True)
+try:
+    table.append(data)
+except KeyboardInterrupt:
+    print("interrupted", table.records, pa.table(table.scan().data).equals(data.slice(0, 1000)))
+"""
+    export = ss.Export(device="cmu2003", speed=0.2)
+    with ss.serve(export, rpc=address) as server:
+        command = [sys.executable, "-c", program, address]
+        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert client.stdout is not None
+        assert client.stdout.readline() == "loads\n"
+        while server.status()["exports"][0]["outstanding"] < 10:
+            assert client.poll() is None
+            time.sleep(0.01)
+        client.send_signal(signal.SIGINT)
+        assert client.communicate(timeout=60)[0] == "interrupted 1000 True\n"
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -105,7 +105,11 @@ impl Table {
         let reader = ParquetRecordBatchReaderBuilder::try_new(file)
             .and_then(|builder| builder.with_batch_size(PARQUET_RECORDS).build());
         let mut reader = reader.map_err(|error| Error::file(path, error))?;
-        Self::load(&mut reader, medium, settings).map_err(|error| Error::file(path, error))
+        Self::load(&mut reader, medium, settings).map_err(|error| match error {
+            Error::Key(_) => Error::file(path, error),
+            // The medium's.
+            other => other,
+        })
     }
 
     /// The columns.

@@ -13,7 +13,7 @@ use sledsim_core::request::{Extent, Op};
 use sledsim_core::tables::{Cost, Drive, Medium, Store};
 use sledsim_core::units::{BLOCK_BYTES, Nanos};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Requests under way. A track of 270 blocks takes a sled some 3.5 ms, and the
 /// machine may look elsewhere for tens of them.
@@ -37,6 +37,8 @@ pub struct RemoteMedium {
     failed: Option<Error>,
     /// Why nothing can follow.
     ended: Option<String>,
+    /// When it was last asked whether to give up.
+    looked: Instant,
 }
 
 impl RemoteMedium {
@@ -82,13 +84,18 @@ impl RemoteMedium {
             origin: Nanos::ZERO,
             failed: None,
             ended: None,
+            looked: Instant::now(),
         })
     }
 
-    /// Says that nothing can follow, and why.
+    /// Forgets what is under way, and says why; nothing can follow, unless it was
+    /// given up.
     fn end(&mut self, error: &RemoteError) -> Error {
         let why = error.to_string();
         self.pipeline = None;
+        if *error == RemoteError::GivenUp {
+            return told(error);
+        }
         self.ended = Some(why.clone());
         Error::Request(format!("{why}; the table cannot be used any more"))
     }
@@ -98,7 +105,11 @@ impl RemoteMedium {
         let Some(pipeline) = &mut self.pipeline else {
             return Ok(false);
         };
-        let answer = match pipeline.receive() {
+        let received = match self.remote.client().is_given_up(&mut self.looked) {
+            true => Err(RemoteError::GivenUp),
+            false => pipeline.receive(),
+        };
+        let answer = match received {
             Err(error) => return Err(self.end(&error)),
             Ok(None) => return Ok(false),
             Ok(Some((_, Err(refused)))) => {
@@ -224,5 +235,8 @@ impl Medium for RemoteMedium {
 
 /// What a client says, as an error of the simulator.
 fn told(error: &RemoteError) -> Error {
-    Error::Request(error.to_string())
+    match error {
+        RemoteError::GivenUp => Error::Interrupted,
+        error => Error::Request(error.to_string()),
+    }
 }

@@ -22,7 +22,7 @@ use std::fmt::{self, Display, Formatter};
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 pub use tonic::Code;
 
@@ -201,6 +201,16 @@ impl Client {
     fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let work = unless_given_up(self.0.give_up.as_ref(), work);
         self.0.runtime.block_on(work)
+    }
+
+    /// Whether to give up what takes many short waits; asked from time to time, the
+    /// last one being `looked`.
+    fn is_given_up(&self, looked: &mut Instant) -> bool {
+        let Some(give_up) = (self.0.give_up.as_ref()).filter(|_| looked.elapsed() >= LOOK) else {
+            return false;
+        };
+        *looked = Instant::now();
+        give_up()
     }
 
     fn runtime(&self) -> &Runtime {
