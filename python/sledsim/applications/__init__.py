@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sledsim.applications.application import Application
     from sledsim.applications.emulated import Settings
+    from sledsim.devices import Device
 
 DEVICES = ("sigmetrics2000", "g2", "superdisk", "atlas10k", "mcd")
 """Those that applications run on unless others are named."""
@@ -117,7 +118,7 @@ def bench(
 
 
 def replay(
-    recording: str | Path, devices: Sequence[str] = DEVICES, scheduler: str = "fcfs"
+    recording: str | Path, devices: Sequence[str | Device] = DEVICES, scheduler: str = "fcfs"
 ) -> list[Outcome]:
     """Replay a recording of an application on simulated devices; needs no rights.
 
@@ -126,7 +127,7 @@ def replay(
     recording
         The path of one, or ``"sample:NAME"``.
     devices
-        Presets, or paths of device files.
+        Devices, presets, or paths of device files.
     scheduler
         Of every mechanism of them.
 
@@ -139,7 +140,8 @@ def replay(
 
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))
-    return [source.replay(device_named(device), scheduler) for device in devices]
+    models = (device_named(each) if isinstance(each, str) else each for each in devices)
+    return [source.replay(model, scheduler) for model in models]
 
 
 __all__ = [

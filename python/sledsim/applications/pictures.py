@@ -52,8 +52,8 @@ def bars_of(axes: Axes, documents: Mapping[str, Mapping[str, Any]]) -> None:
         axes.plot(*zip(*marks, strict=True), "k_", markersize=22, label="replay predicts")
     axes.set_xticks(places, list(documents))
     axes.set_ylabel("run time (s)")
-    axes.margins(y=0.12)
-    axes.set_ylim(bottom=0)
+    highest = max([*(document["run_s"] for document in documents.values()), *(y for _, y in marks)])
+    axes.set_ylim(0, 1.12 * highest)
     axes.grid(visible=False, axis="x")
     axes.legend()
 
