@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -45,8 +46,11 @@ def left_behind() -> set[str]:
         str(path) for folder in folders if folder.exists() for path in folder.glob("*sledsim*")
     ]
     states = [str(path) for path in Path("/run/sledsim").glob("mount-*")]
-    commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    servers = [line for line in commands.stdout.splitlines() if "sledsim.emulator.mount" in line]
+    servers = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            if b"sledsim.emulator.mount" in command.read_bytes():
+                servers.append(str(command))
     return {*lines, *files, *states, *servers}
 
 
