@@ -10,7 +10,7 @@ use crate::v1::mem_store_server::MemStore;
 use serde_json::Value;
 use sledsim_core::error::Error;
 use sledsim_core::layouts::Laid;
-use sledsim_core::links::Links;
+use sledsim_core::links::{self, Links};
 use sledsim_core::request::Extent;
 use sledsim_core::row::Row;
 use sledsim_core::units::{BLOCK_BYTES, Nanos};
@@ -214,6 +214,9 @@ fn must_be_parallel(export: &Export, batch: &v1::BatchRequest) -> Result<(), Sta
             lbn: command.lbn,
             blocks: length as u32,
         });
+    }
+    if links::overlapping(&extents).is_some() {
+        return Ok(());
     }
     let now = export.timeline().now();
     interface

@@ -103,8 +103,8 @@ fn nothing_of_a_refused_batch_is_done() {
             "m",
             vec![write(0, ones()), write(0, ones())],
             true,
-            Code::FailedPrecondition,
-            &["must_be_parallel"],
+            Code::InvalidArgument,
+            &["LBNs 0 to 0", "overlap"],
         ),
         (
             "m",
