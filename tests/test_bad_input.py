@@ -58,7 +58,7 @@ WRONG_WORDS = [
     ("seek --device sigmetric --start=0,0,up --end=0,0,up", "sigmetrics2000"),
     ("run --device g2 --scheduler fcsf", "'fcsf'", "fcfs"),
     ("run --device g2 --workload randm", "'randm'", "random"),
-    ("trace info sample:postmark", "'sample:postmark'", "sample:postmark-ext4"),
+    ("trace info sample:postmarc", "'sample:postmarc'", "sample:postmark-ext4"),
     ("run --device g2 --workload random --trace x", "--trace and --workload"),
     ("run --device g2 --set rate", "--set rate", "key=value"),
     ("run --device g2 --set raet=5", "--set raet", "'workload.rate'"),
