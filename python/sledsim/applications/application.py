@@ -53,7 +53,7 @@ class Application(ABC):
     """One of `file_systems.FILE_SYSTEMS`."""
     mount_options: ClassVar[str]
     """For ``mount -o``."""
-    read_ahead_kib: ClassVar[int | None] = None
+    read_ahead_kib: int | None = None
     """How far the kernel reads ahead; ``None`` leaves that to it."""
     programs: ClassVar[dict[str, str]]
     """Which programs it needs, and what installs each."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sledsim.applications.application import Application
+    from sledsim.applications.application import Application, Ran
 
 _MEMORY = Path("/dev/shm")
 
@@ -63,10 +63,7 @@ def check(application: Application, settings: Settings) -> None:
     system.need_root("bench-app", "; without it --replay replays a recording")
     recordings.need_pyarrow()
     application.check()
-    for program in ("losetup", "blkid", "mount", "umount", "sync"):
-        system.need(program)
-    system.need(_file_system(application, settings).maker[0])
-    system.need_loops()
+    system.need_mounting(_file_system(application, settings).maker[0])
     if settings.record is not None and not settings.record.is_dir():
         msg = f"--record {settings.record}: must be a folder that exists"
         raise SledsimError(msg)
@@ -90,25 +87,18 @@ class Bench:
         self._application = application
         self._settings = settings
         self._folder = folder
+        self._base = folder / "base.img"
+        self._mount = folder / "mnt"
         self._file_system = _file_system(application, settings)
         options = application.mount_options if settings.options is None else settings.options
         self._options = ",".join(filter(None, (self._file_system.options, options)))
 
     def fill(self) -> None:
         """Make the file system and the data."""
+        self._mount.mkdir()
         file_systems.make(self._base, self._settings.mib, self._file_system)
         with file_systems.mounted(self._base, self._mount, self._file_system):
             self._application.fill(self._mount)
-
-    @property
-    def _base(self) -> Path:
-        return self._folder / "base.img"
-
-    @property
-    def _mount(self) -> Path:
-        path = self._folder / "mnt"
-        path.mkdir(exist_ok=True)
-        return path
 
     def run(self, name: str) -> tuple[Outcome, Path]:
         """Run it on a device; return its outcome and the recording of it.
@@ -183,7 +173,7 @@ class Bench:
             raise
 
     def _outcome(
-        self, device: str, raw: Path, run_s: float, ran: Any, ids: range
+        self, device: str, raw: Path, run_s: float, ran: Ran, ids: range
     ) -> tuple[Outcome, pa.Table]:
         import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
         import pyarrow.parquet as pq  # noqa: PLC0415

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sledsim.applications.application import Key, Ran
-from sledsim.applications.postgres import _PACKAGE, PostgresApplication
+from sledsim.applications.postgres import PACKAGE, PostgresApplication
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ class PgBench(PostgresApplication):
         "transactions": Key(500, 1, 10_000_000, "transactions of each client"),
         "seed": Key(42, 0, 2**31 - 1, "seed of its random numbers"),
     }
-    programs: ClassVar = {**PostgresApplication.programs, "pgbench": _PACKAGE}
+    programs: ClassVar = {**PostgresApplication.programs, "pgbench": PACKAGE}
 
     def fill(self, folder: Path) -> None:
         """Make the tables."""

@@ -20,7 +20,8 @@ from sledsim.applications.processes import children_s, end, run, tree_compute_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_PACKAGE = "the package postgresql"
+PACKAGE = "the package postgresql"
+"""What installs its programs."""
 _USERS = ("postgres", "nobody")
 """Who it runs as if we are root, which it refuses."""
 _ROLE = "sledsim"
@@ -47,7 +48,7 @@ class PostgresApplication(Application):
     keys: ClassVar = {
         "shared_buffers_mib": Key(16, 1, 4096, "MiB of PostgreSQL's own cache"),
     }
-    programs: ClassVar = dict.fromkeys(("postgres", "initdb", "psql"), _PACKAGE)
+    programs: ClassVar = dict.fromkeys(("postgres", "initdb", "psql"), PACKAGE)
 
     def server(self, folder: Path) -> Server:
         """Return a server for the data in a folder."""

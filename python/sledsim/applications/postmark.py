@@ -68,12 +68,12 @@ class PostMark(Application):
             f"set number {values['files']}",
             f"set transactions {values['transactions']}",
             f"set size {values['least_bytes']} {values['most_bytes']}",
-            *([f"set subdirectories {values['subdirectories']}"] * bool(values["subdirectories"])),
             f"set seed {values['seed']}",
             "set report verbose",
-            "run",
-            "quit",
         ]
+        if values["subdirectories"]:  # PostMark refuses 0
+            script.append(f"set subdirectories {values['subdirectories']}")
+        script += ["run", "quit"]
 
         def ran() -> Ran:
             command = [self.program("postmark")]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_PATIENCE_S = 3600.0
+"""How long a program may take."""
 
 
 def tree_compute_s(root: int) -> float:
@@ -53,9 +55,7 @@ def pinned() -> dict[str, Any]:
     return {"preexec_fn": lambda: os.sched_setaffinity(0, {last})}
 
 
-def run(
-    name: str, command: Sequence[str], *, given: str = "", patience_s: float = 3600.0, **how: Any
-) -> tuple[str, float]:
+def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tuple[str, float]:
     """Run a program to its end.
 
     Parameters
@@ -66,10 +66,8 @@ def run(
         The program and its arguments.
     given
         Its standard input.
-    patience_s
-        How long it may take.
     how
-        For `subprocess.Popen`.
+        For `subprocess.run`.
 
     Returns
     -------
@@ -82,29 +80,20 @@ def run(
         If it fails; the message has what it said last.
     """
     before = children_s()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        **({"stderr": subprocess.PIPE} | how),
-    )
+    pipe = subprocess.PIPE
+    how = {"stdout": pipe, "stderr": pipe, "timeout": _PATIENCE_S} | how
     try:
-        out, errors = process.communicate(given, timeout=patience_s)
-    except BaseException as error:
-        process.kill()
-        process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
-            msg = f"{name}: took more than {patience_s:g} s"
-            raise SledsimError(msg) from None
-        raise
+        # Whatever interrupts this kills the program.
+        done = subprocess.run(command, input=given, text=True, errors="replace", check=False, **how)
+    except subprocess.TimeoutExpired:
+        msg = f"{name}: took more than {_PATIENCE_S:g} s"
+        raise SledsimError(msg) from None
     compute_s = children_s() - before
-    if process.returncode != 0:
-        said = ((errors or "").strip() or out.strip()).splitlines()
-        msg = f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
+    if done.returncode != 0:
+        said = ((done.stderr or "").strip() or done.stdout.strip()).splitlines()
+        msg = f"{name}: ended with {done.returncode}: {' '.join(said[-3:]) or 'no word'}"
         raise SledsimError(msg)
-    return out, compute_s
+    return done.stdout, compute_s
 
 
 def end(process: subprocess.Popen[Any], number: int, patience_s: float) -> None:

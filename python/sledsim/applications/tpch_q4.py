@@ -71,7 +71,7 @@ class TpchQ4(PostgresApplication):
     def __init__(self, keys: dict[str, float]) -> None:
         """As the base class."""
         super().__init__(keys)
-        self.read_ahead_kib = int(self.values["read_ahead_kib"])  # type: ignore[misc]
+        self.read_ahead_kib = int(self.values["read_ahead_kib"])
 
     def fill(self, folder: Path) -> None:
         """Make the tables."""

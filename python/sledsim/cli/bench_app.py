@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core, applications
 from sledsim._core import SledsimError
 from sledsim.cli import plots
-from sledsim.cli.parser import command, print_json
+from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.tables import number, plain, table
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _bench(options: argparse.Namespace) -> None:
     if options.plot is not None:
         from sledsim.applications import pictures  # noqa: PLC0415 (matplotlib is an extra)
 
-        picture = pictures.draw(outcomes, kind.title, options.plot)
-        _core.write_atomically(options.plot, picture)
+        figure = pictures.draw(outcomes, kind.title)
+        _core.write_atomically(options.plot, plots.rendered(figure, options.plot))
     if options.json:
         print_json({"application": name, "devices": [each.document for each in outcomes]})
         return
@@ -171,10 +171,7 @@ def _one_signal() -> Iterator[None]:
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if "" in names:
-        msg = f"--devices {text}: must be names separated by commas, none of them empty"
-        raise SledsimError(msg)
+    names = split_names(text, "--devices")
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         msg = f"--devices {text}: {double} is there twice"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
 from sledsim.cli import loads, plots
-from sledsim.cli.parser import command, print_json
+from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.tables import number, percent, table
 from sledsim.cli.work import work
 from sledsim.comparison import Comparison, compare
@@ -69,8 +68,8 @@ def add(commands: Commands) -> None:
 def _compare(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plots.check(options.plot)
-    names = _list(options.devices, "--devices")
-    schedulers = _list(options.schedulers, "--schedulers")
+    names = split_names(options.devices, "--devices")
+    schedulers = split_names(options.schedulers, "--schedulers")
     settings = loads.settings(options)
     precision = loads.precision(options)
     trace = None if options.trace is None else trace_path(options.trace)
@@ -108,15 +107,6 @@ def _compare(options: argparse.Namespace) -> None:
     print("\n\n".join(_report(comparison)))
     if options.plot is not None:
         print(f"\nwritten: {options.plot}")
-
-
-def _list(text: str, option: str) -> list[str]:
-    """Split a list at its commas."""
-    names = [name.strip() for name in text.split(",")]
-    if "" in names:
-        msg = f"{option} {text}: must be names separated by commas, none of them empty"
-        raise SledsimError(msg)
-    return names
 
 
 def _report(comparison: Comparison) -> Iterator[str]:

@@ -89,12 +89,9 @@ def _mount(options: argparse.Namespace) -> None:
     choice.chosen(vars(options))  # says what is wrong with it, before anything is made
     directory = _directory(options)
     system.need_root("mount", "; without it `sledsim serve --fuse` gives one file")
-    for program in ("losetup", "blkid", "mount", "umount", "sync"):
-        system.need(program)
     there_is_none = options.file is None or not Path(options.file).exists()
-    if directory is not None and (there_is_none or options.mkfs):
-        system.need(system.MAKERS[options.fs or "ext4"][0])
-    system.need_loops()
+    makes = directory is not None and (there_is_none or options.mkfs)
+    system.need_mounting(system.MAKERS[options.fs or "ext4"][0] if makes else None)
     served = {key: getattr(options, key) for key in ("device", *choice.DEFAULTS)}
     for key in ("file", "record"):
         served[key] = _absolute(served[key])

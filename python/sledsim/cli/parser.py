@@ -7,6 +7,8 @@ import difflib
 import json
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from sledsim._core import SledsimError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -78,6 +80,21 @@ def command(
     parser.set_defaults(command=do)
     parser.add_json()
     return parser
+
+
+def split_names(text: str, option: str) -> list[str]:
+    """Split a list of names at its commas.
+
+    Raises
+    ------
+    SledsimError
+        If one is empty.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        msg = f"{option} {text}: must be names separated by commas, none of them empty"
+        raise SledsimError(msg)
+    return names
 
 
 def print_json(document: object) -> None:

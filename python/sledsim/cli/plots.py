@@ -82,7 +82,7 @@ def draw(run: Run, path: str) -> bytes:
     right.invert_yaxis()
     right.margins(x=0.15)
     right.set(xlabel="mean response time by cause, ms")
-    return _bytes(figure, path)
+    return rendered(figure, path)
 
 
 def draw_comparison(comparison: Comparison, path: str) -> bytes:
@@ -124,7 +124,7 @@ def draw_comparison(comparison: Comparison, path: str) -> bytes:
     right.margins(x=0.2)
     right.set(xlabel="mean response time by cause, ms (bars: 95 % confidence)")
     right.legend(fontsize="small")
-    return _bytes(figure, path)
+    return rendered(figure, path)
 
 
 def _distributions(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> None:
@@ -149,7 +149,16 @@ def _distributions(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> 
         axes.minorticks_off()
 
 
-def _bytes(figure: Figure, path: str) -> bytes:
+def rendered(figure: Figure, path: str) -> bytes:
+    """Return a figure as a picture.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    path
+        Name of the picture, for its format.
+    """
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
     return picture.getvalue()

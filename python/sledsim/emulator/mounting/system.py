@@ -79,14 +79,18 @@ def need_root(what: str, instead: str = "") -> None:
         raise SledsimError(msg)
 
 
-def need_loops() -> None:
-    """See that there are loop devices.
+def need_mounting(maker: str | None) -> None:
+    """See that there is what mounting takes: programs, a maker of file systems, loop devices.
 
     Raises
     ------
     SledsimError
-        If not.
+        If something is missing.
     """
+    for program in ("losetup", "blkid", "mount", "umount", "sync"):
+        need(program)
+    if maker is not None:
+        need(maker)
     if not Path("/dev/loop-control").exists():
         msg = "there are no loop devices: load the module (modprobe loop)"
         raise SledsimError(msg)
