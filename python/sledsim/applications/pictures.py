@@ -54,7 +54,7 @@ def bars_of(axes: Axes, documents: Mapping[str, Mapping[str, Any]]) -> None:
     highest = max([*(document["run_s"] for document in documents.values()), *(y for _, y in marks)])
     axes.set_ylim(0, 1.12 * highest)
     axes.grid(visible=False, axis="x")
-    axes.legend()
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2, frameon=False)
 
 
 def draw(outcomes: Sequence[Outcome], title: str) -> Figure:
