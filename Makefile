@@ -47,8 +47,8 @@ FUZZ_SECONDS ?= 60
 # The stamps: what they stand for is in their names or in their prerequisites.
 SYSTEM := out/.system
 TEST_SYSTEM := out/.system-test
-DEPENDENCIES := $(VENV)/.dependencies-$(shell cksum < requirements-dev.lock | tr ' ' -)
 BUILT := $(VENV)/.built
+# $(VENV)/.lint and the like stand for what requirements/lint.lock names.
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 
 .PHONY: help
@@ -61,9 +61,8 @@ run: build ## Set everything up and run examples/first_look.py: out/first_look.h
 	$(PY) examples/first_look.py
 
 .PHONY: test
-test: build | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
-	cargo test $(CARGO_FLAGS)
-	$(PY) -m pytest
+test: build $(VENV)/.test | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
+	$(PY) scripts/run_tests.py $(CARGO_FLAGS)
 
 .PHONY: build
 build: $(BUILT) ## Build the extension module, optimised, into .venv
@@ -87,14 +86,14 @@ fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NB
 	done
 
 .PHONY: docs
-docs: build ## Build the documentation: out/docs/index.html, out/docs/rust
+docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/docs/rust
 	$(PY) -m sphinx --fail-on-warning --keep-going --quiet docs out/docs
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps $(CARGO_FLAGS)
 	@rm -rf out/docs/rust && cp -R "$${CARGO_TARGET_DIR:-target}/doc" out/docs/rust
 	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
 
 .PHONY: lint
-lint: $(DEPENDENCIES) ## Check format, lints, types and Rust documentation; change nothing
+lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change nothing
 	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
@@ -106,18 +105,24 @@ lint: $(DEPENDENCIES) ## Check format, lints, types and Rust documentation; chan
 	$(PY) -m mypy
 
 .PHONY: format
-format: $(DEPENDENCIES) ## Format the code and mend what the linters can mend
+format: $(VENV)/.lint ## Format the code and mend what the linters can mend
 	cargo fmt --all
 	$(PY) -m ruff check --fix --exit-zero
 	$(PY) -m ruff format
 
 .PHONY: lock
-lock: ## Take up newer development tools: requirements-dev.lock
+lock: ## Take up newer development tools: requirements/*.lock
 	@rm -rf out/lock && mkdir -p out && $(PYTHON) -m venv out/lock && out/lock/bin/python -m pip install --quiet uv
-	@{ echo "# Made from requirements-dev.in by \`make lock\`; do not edit."; \
-	  out/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	    --no-header --no-emit-index-url --no-emit-find-links requirements-dev.in; } > out/lock/new
-	mv out/lock/new requirements-dev.lock
+	@for group in run test lint docs coverage; do \
+	  { echo "# Made from $$group.in by \`make lock\`; do not edit."; \
+	    (cd requirements && ../out/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	      --no-header --no-annotate --no-emit-index-url --no-emit-find-links $$group.in); } > out/lock/new; \
+	  mv out/lock/new requirements/$$group.lock; \
+	done
+
+.PHONY: proto
+proto: ## Write crates/sledsim-rpc/src/v1.rs anew from sledsim.proto
+	cargo run --quiet --release --locked --manifest-path crates/sledsim-rpc/generate/Cargo.toml --target-dir target/generate
 
 .PHONY: clean
 clean: ## Remove everything made here, .venv included
@@ -163,10 +168,16 @@ $(CARGO_FUZZ):
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)
 
-$(DEPENDENCIES): | $(SYSTEM) $(PY)
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@rm -f $(VENV)/.dependencies-* && touch $@
+# The locks name everything with its digest: nothing is left to resolve, and what is never
+# imported need not be compiled.
+$(VENV)/.%: requirements/%.lock | $(SYSTEM) $(PY)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile -r $<
+	@touch $@
 
-$(BUILT): $(SOURCES) $(DEPENDENCIES)
+# What a group needs beside its own lock.
+$(VENV)/.test $(VENV)/.docs: | $(VENV)/.run
+$(VENV)/.lint $(VENV)/.coverage: | $(VENV)/.test
+
+$(BUILT): $(SOURCES) $(VENV)/.run
 	$(PY) -m maturin develop --release $(if $(CI),--locked)
 	@touch $@

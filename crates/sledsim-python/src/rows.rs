@@ -1,11 +1,12 @@
 //! Rows in memory, handed out through the Arrow PyCapsule interface.
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{Field, SchemaRef};
+use crate::error::SledsimError;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::error::PyArrowResult;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
 /// One row per request, as an Arrow table.
@@ -51,25 +52,24 @@ impl Rows {
             .collect()
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, self.schema.as_ref())
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref())
+            .map_err(|error| SledsimError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
+    /// Hands out the rows as a stream. A schema that is asked for changes nothing,
+    /// as the interface allows: casting is left to the library that reads.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        let field = Field::new_struct("", self.schema.fields().clone(), false)
-            .with_metadata(self.schema.metadata().clone());
-        let arrays: Vec<_> = self
-            .batches
-            .iter()
-            .map(|batch| Ok(Arc::new(StructArray::from(batch.clone())) as ArrayRef))
-            .collect();
-        debug_assert!(arrays.iter().flatten().all(|array| array.null_count() == 0));
-        let reader = ArrayIterator::new(arrays, Arc::new(field));
-        to_stream_pycapsule(py, Box::new(reader), requested_schema)
+        requested_schema: Option<&Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

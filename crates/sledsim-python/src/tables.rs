@@ -5,9 +5,11 @@ use crate::error::{SledsimError, to_python};
 #[cfg(target_os = "linux")]
 use crate::remote::Remote;
 use crate::rows::Rows;
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::ffi_stream::ArrowArrayStreamReader;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_pyarrow::FromPyArrow;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3_arrow::input::AnyRecordBatch;
 use sledsim_core::error::{Error, Result};
 use sledsim_core::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
 use sledsim_core::units::Nanos;
@@ -41,6 +43,23 @@ fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
         batches.push(batch.map_err(|error| Error::Key(format!("the data: {error}")))?);
     }
     Ok(batches)
+}
+
+/// Arrow data: a stream of batches, or one batch.
+struct Data(Box<dyn RecordBatchReader + Send>);
+
+impl FromPyObject<'_, '_> for Data {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
+            let reader = ArrowArrayStreamReader::from_pyarrow_bound(&object)?;
+            return Ok(Self(Box::new(reader)));
+        }
+        let batch = RecordBatch::from_pyarrow_bound(&object)?;
+        let schema = batch.schema();
+        Ok(Self(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
+    }
 }
 
 /// A table on a device.
@@ -90,7 +109,7 @@ impl Table {
     #[expect(clippy::too_many_arguments, reason = "the arguments of ss.table")]
     fn new(
         py: Python<'_>,
-        data: Option<AnyRecordBatch>,
+        data: Option<Data>,
         path: Option<PathBuf>,
         device: &Bound<'_, PyAny>,
         layout: &str,
@@ -105,9 +124,8 @@ impl Table {
             first_lbn,
         };
         let medium = medium(device)?;
-        let mut reader = data.map(AnyRecordBatch::into_reader).transpose()?;
-        let table = py.detach(|| match (&mut reader, path) {
-            (Some(reader), _) => CoreTable::load(reader, medium, settings),
+        let table = py.detach(|| match (data, path) {
+            (Some(mut data), _) => CoreTable::load(&mut data.0, medium, settings),
             (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
             (None, None) => Err(Error::Key("there are no data".to_owned())),
         });
@@ -179,15 +197,13 @@ impl Table {
         Ok((rows(vec![batch])?, cost(took)))
     }
 
-    fn append(&self, py: Python<'_>, data: AnyRecordBatch) -> PyResult<PyCost> {
-        let mut reader = data.into_reader()?;
-        let took = self.with(py, |table| table.append(&batches(&mut reader)?))?;
+    fn append(&self, py: Python<'_>, mut data: Data) -> PyResult<PyCost> {
+        let took = self.with(py, |table| table.append(&batches(&mut data.0)?))?;
         Ok(cost(took))
     }
 
-    fn update(&self, py: Python<'_>, first: u64, data: AnyRecordBatch) -> PyResult<PyCost> {
-        let mut reader = data.into_reader()?;
-        let took = self.with(py, |table| table.update(first, &batches(&mut reader)?))?;
+    fn update(&self, py: Python<'_>, first: u64, mut data: Data) -> PyResult<PyCost> {
+        let took = self.with(py, |table| table.update(first, &batches(&mut data.0)?))?;
         Ok(cost(took))
     }
 }

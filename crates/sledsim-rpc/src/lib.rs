@@ -28,6 +28,5 @@ pub mod server;
     clippy::unnested_or_patterns,
     reason = "generated; the comments are those of the .proto"
 )]
-pub mod v1 {
-    tonic::include_proto!("sledsim.v1");
-}
+#[rustfmt::skip]
+pub mod v1;
