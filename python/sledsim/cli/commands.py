@@ -35,6 +35,7 @@ TITLES = {
     "top": "Watch a server of emulated devices.",
     "bench-app": "Run a real application on emulated devices, one after the other, and split its "
     "run time.",
+    "completion": "Print what makes a shell complete sledsim's commands, options and names.",
 }
 """The commands in the order of the list, each with the first line of its help.
 
