@@ -35,17 +35,18 @@ TYPED = {
     "sledsim run --workload zi": "run --workload zipf",
     "sledsim compare --layout organ": "compare --layout organ_pipe",
     "sledsim run power-st": "run power-study",
-    "sledsim run --trace rec": "run --trace recorded.trace",
+    "sledsim run --trace recorded": "run --trace recorded.trace",
     "sledsim devices sh": "devices show",
     "sledsim devices show --se": "devices show --set",
     "sledsim devices show sigm": "devices show sigmetrics2000",
     "sledsim mount --fs ext": "mount --fs ext4",
     "sledsim bench-app postm": "bench-app postmark",
+    "sledsim bench-app sqlite --record rec": "bench-app sqlite --record records",
     "sledsim completion fi": "completion fish",
 }
 """What is typed before TAB, and the words that the shell then hands to the program."""
 
-ANSWER = re.compile(r"<got (?!\$)(.*?) *>")
+ANSWER = re.compile(r"<got (?!\$)(.*?)/? *>")  # zsh takes the last slash away
 
 
 def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
@@ -88,6 +89,7 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
     script.write_text(capsys.readouterr().out)
     for name in ("slow.toml", "recorded.trace"):
         (tmp_path / name).touch()
+    (tmp_path / "records").mkdir()
     told = 'echo "<got $*>"'
     begin = {
         "bash": f"source ./_sledsim; sledsim() {{ {told}; }}; PS1=",
