@@ -119,6 +119,7 @@ def test_every_command_has_help_and_takes_json(command: str, text: Callable[...,
 
 def test_version(text: Callable[..., str]) -> None:
     assert text("--version") == f"sledsim {ss.__version__}\n"
+    assert text("--version", "--no-such-option") == text("--no-such-option", "--version")
 
 
 def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable[..., str]) -> None:

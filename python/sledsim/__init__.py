@@ -8,58 +8,66 @@
 1000
 """
 
-from sledsim import _core
-from sledsim._core import RemoteError, SledsimError
-from sledsim.arrays import rebuild_risk
-from sledsim.caches import Cache, cache, hit_ratios, policies
-from sledsim.comparison import Comparison, compare
-from sledsim.crashes import CrashReport, crash_test
-from sledsim.devices import (
-    Access,
-    Batch,
-    Device,
-    Disk,
-    DiskSeek,
-    Instant,
-    Location,
-    Parallelism,
-    Pass,
-    Sector,
-    Seek,
-    Step,
-    Zone,
-    device,
-    presets,
-)
-from sledsim.disksim import Imported, import_device
-from sledsim.emulator import (
-    Export,
-    RemoteBatch,
-    RemoteDevice,
-    RemoteOutcome,
-    Server,
-    connect,
-    serve,
-)
-from sledsim.faults import TipFailures, tip_failures
-from sledsim.layouts import Layout, LayoutPart, layout
-from sledsim.loads import (
-    Load,
-    convert_trace,
-    generate_trace,
-    load_info,
-    read_trace,
-    sample_traces,
-    trace_info,
-    workload,
-    workload_presets,
-    workload_spec,
-)
-from sledsim.simulation import Run, schedulers, simulate
-from sledsim.tables import Result, Spent, Table, table
-from sledsim.validation import Validation, validate
+from __future__ import annotations
 
-__version__ = _core.VERSION
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sledsim._core import RemoteError, SledsimError
+    from sledsim.arrays import rebuild_risk
+    from sledsim.caches import Cache, cache, hit_ratios, policies
+    from sledsim.comparison import Comparison, compare
+    from sledsim.crashes import CrashReport, crash_test
+    from sledsim.devices import (
+        Access,
+        Batch,
+        Device,
+        Disk,
+        DiskSeek,
+        Instant,
+        Location,
+        Parallelism,
+        Pass,
+        Sector,
+        Seek,
+        Step,
+        Zone,
+        device,
+        presets,
+    )
+    from sledsim.disksim import Imported, import_device
+    from sledsim.emulator import (
+        Export,
+        RemoteBatch,
+        RemoteDevice,
+        RemoteOutcome,
+        Server,
+        connect,
+        serve,
+    )
+    from sledsim.faults import TipFailures, tip_failures
+    from sledsim.layouts import Layout, LayoutPart, layout
+    from sledsim.loads import (
+        Load,
+        convert_trace,
+        generate_trace,
+        load_info,
+        read_trace,
+        sample_traces,
+        trace_info,
+        workload,
+        workload_presets,
+        workload_spec,
+    )
+    from sledsim.simulation import Run, schedulers, simulate
+    from sledsim.tables import Result, Spent, Table, table
+    from sledsim.validation import Validation, validate
+
+    __version__: str
 
 __all__ = [
     "Access",
@@ -123,3 +131,46 @@ __all__ = [
     "workload_presets",
     "workload_spec",
 ]
+
+_HOMES = {
+    "_core": "RemoteError SledsimError",
+    "arrays": "rebuild_risk",
+    "caches": "Cache cache hit_ratios policies",
+    "comparison": "Comparison compare",
+    "crashes": "CrashReport crash_test",
+    "devices": "Access Batch Device Disk DiskSeek Instant Location Parallelism Pass Sector Seek "
+    "Step Zone device presets",
+    "disksim": "Imported import_device",
+    "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
+    "faults": "TipFailures tip_failures",
+    "layouts": "Layout LayoutPart layout",
+    "loads": "Load convert_trace generate_trace load_info read_trace sample_traces trace_info "
+    "workload workload_presets workload_spec",
+    "simulation": "Run schedulers simulate",
+    "tables": "Result Spent Table table",
+    "validation": "Validation validate",
+}
+"""Public names by the module that has them; each is imported when it is first used."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+if not TYPE_CHECKING:  # type checkers are to refuse unknown names
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name, or a module of public names, when it is first used."""
+        if name == "__version__":
+            value: Any = import_module("sledsim._core").VERSION
+        elif name in _HOME_OF:
+            value = getattr(import_module(f"sledsim.{_HOME_OF[name]}"), name)
+        elif name in _HOMES:
+            return import_module(f"sledsim.{name}")
+        else:
+            msg = f"module 'sledsim' has no attribute '{name}'"
+            raise AttributeError(msg, name=name, obj=sys.modules[__name__])
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

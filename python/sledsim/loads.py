@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -339,6 +337,8 @@ def generate_trace(
 
 def sample_traces() -> dict[str, dict[str, Any]]:
     """Return the traces that come with sledsim, by name, with how they were recorded."""
+    import tomllib  # noqa: PLC0415 (runs do without)
+
     return {
         Path(file.name).stem: tomllib.loads(file.read_text(encoding="utf-8"))
         for file in sorted(samples_folder().iterdir(), key=lambda file: file.name)
@@ -370,4 +370,4 @@ def trace_path(path: str | PathLike[str]) -> str:
 def samples_folder() -> Path:
     """Return where the sample traces are."""
     # A regular folder: the package is never imported from an archive, as it holds a library.
-    return Path(str(resources.files("sledsim"))) / "data" / "traces"
+    return Path(__file__).parent / "data" / "traces"

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
-import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
-from sledsim._core import VERSION, SledsimError
-from sledsim.cli import (
-    bench_app,
-    compare,
-    crash,
-    devices,
-    faults,
-    mount,
-    papers,
-    parallel,
-    run,
-    seek,
-    serve,
-    top,
-    trace,
-    validate,
-    workloads,
-)
-from sledsim.cli.parser import Parser
+import sledsim
 
+TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from types import FrameType
+    from typing import NoReturn
+
+    from sledsim.cli.parser import Parser
 
 DONE, FAILED, REFUSED = 0, 1, 2
 
@@ -75,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller: the next file would take its place
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+            null = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(null, "w", encoding="utf-8"))
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
@@ -96,24 +79,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _obey(arguments: Sequence[str] | None) -> int:
+def whole_parser(wanted: Container[str] | None = None) -> Parser:
+    """Build the parser of the program.
+
+    Parameters
+    ----------
+    wanted
+        Commands that are to have their own parsers; the others are only listed. By default all.
+    """
+    from sledsim.cli import commands  # noqa: PLC0415 (the version is told without a parser)
+    from sledsim.cli.parser import Parser, Version  # noqa: PLC0415
+
     parser = Parser(prog="sledsim", description=_DESCRIPTION, epilog=_EPILOG)
     parser.set_defaults(json=False)
-    parser.add_argument("--version", action="version", version=f"sledsim {VERSION}")
-    commands = parser.add_commands()
-    all_commands = (
-        *(run, compare, validate, crash, faults),
-        *(devices, workloads, seek, parallel, trace, papers),
-        *(serve, mount, top, bench_app),
-    )
-    for command in all_commands:
-        command.add(commands)
+    parser.add_argument("--version", action=Version)
+    commands.add(parser.add_commands(), commands.TITLES if wanted is None else wanted)
+    return parser
+
+
+def _obey(arguments: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["--version"]:  # a parser takes longer to import than Python takes to start
+        print(f"sledsim {sledsim.__version__}")
+        return DONE
+    command = next((word for word in words if not word.startswith("-")), "")  # none begins with -
     try:
-        options = parser.parse_args(arguments)
+        options = whole_parser({command}).parse_args(words)
         passed = options.command(options)
     except SystemExit as done:  # argparse: help printed, or a wrong option named
         return int(done.code or 0)
-    except SledsimError as error:
+    except sledsim.SledsimError as error:  # only a problem needs to know what it is
         return _refuse(error)
     return FAILED if passed is False else DONE
 
@@ -128,6 +123,9 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _interrupted(stop: KeyboardInterrupt) -> int:
+    import contextlib  # noqa: PLC0415 (most commands end otherwise)
+    import threading  # noqa: PLC0415
+
     number = stop.number if isinstance(stop, _Terminated) else int(signal.SIGINT)
     with contextlib.suppress(OSError):  # the terminal may be gone
         print("sledsim: interrupted", file=sys.stderr, flush=True)

@@ -9,7 +9,6 @@ from sledsim import _core
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, size, specification, table
 from sledsim.devices import Device, device, of_core, presets
-from sledsim.disksim import import_device
 
 if TYPE_CHECKING:
     import argparse
@@ -132,6 +131,8 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _import(options: argparse.Namespace) -> None:
+    from sledsim.disksim import import_device  # noqa: PLC0415 (no other command needs it)
+
     output = None if options.output == "-" else options.output
     imported = import_device(options.file, output, device=options.device)
     report = imported.report

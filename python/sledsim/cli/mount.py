@@ -1,9 +1,8 @@
-"""``sledsim mount`` and ``sledsim umount``: a file system on a simulated device."""
+"""``sledsim mount``: a file system on a simulated device."""
 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,10 @@ from sledsim.emulator import choice
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from sledsim.cli.parser import Commands
-    from sledsim.emulator.mounting.state import State
 
-_MOUNT = """\
+_ABOUT = """\
 Mount a file system that lies on a simulated device.
 
   sledsim mount --device g2 --fs ext4 /mnt/g2
@@ -37,22 +34,12 @@ A backing file (--file) keeps the file system: mounted again, it is used as it i
 anew; nothing else is ever overwritten.
 """
 
-_UMOUNT = """\
-Unmount what sledsim mount has mounted, and end its server.
-
-  sledsim umount /mnt/g2
-  sledsim umount /dev/loop0
-  sledsim umount --all --stale
-
-It prints what the server did. What a killed supervisor left behind is cleaned up.
-"""
-
 _FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "none")
 
 
 def add(commands: Commands) -> None:
-    """Add both commands."""
-    parser = command(commands, "mount", _mount, _MOUNT)
+    """Add the command."""
+    parser = command(commands, "mount", _mount, _ABOUT)
     parser.add_argument(
         "directory", metavar="DIR", nargs="?", help="an empty folder; none with --fs none"
     )
@@ -69,18 +56,6 @@ def add(commands: Commands) -> None:
         "--options", metavar="OPTIONS", help="for mount -o, as in --options noatime,discard"
     )
     parser.add_argument("--foreground", action="store_true", help="stay, and undo all on Ctrl-C")
-
-    parser = command(commands, "umount", _umount, _UMOUNT)
-    parser.add_argument(
-        "mounts", metavar="DIR", nargs="*", help="where it is mounted, or its loop device"
-    )
-    parser.add_argument(
-        "--lazy",
-        action="store_true",
-        help="unmount even if it is in use; the server ends with the last user",
-    )
-    parser.add_argument("--all", action="store_true", help="all there are")
-    parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
 
 
 def _mount(options: argparse.Namespace) -> None:
@@ -111,7 +86,7 @@ def _mount(options: argparse.Namespace) -> None:
         return
     document = supervisor.Supervisor(wanted).run(lambda made: _say(made, options))
     if document is not None:
-        _say_closing([document], options)
+        say_closing([document], options)
 
 
 def _absolute(path: str | None) -> str | None:
@@ -178,47 +153,10 @@ def _say(made: dict[str, Any], options: argparse.Namespace) -> None:
         print(f"sledsim umount {made['directory'] or made['loop']} ends it", flush=True)
 
 
-def _say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
+def say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Tell what servers did that have ended."""
     for document in documents:
         if options.json:
             print_json(document)
         else:
             print("\n".join(closing(document)))
-
-
-def _umount(options: argparse.Namespace) -> None:
-    from sledsim.emulator.mounting import system  # noqa: PLC0415 (Linux only)
-    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415
-
-    system.need_root("umount")
-    documents = []
-    said = sys.stderr if options.json else sys.stdout
-    try:
-        for state in list(_wanted(options)):
-            document = end(state, lambda line: print(line, file=said), lazily=options.lazy)
-            if document is not None:
-                documents.append(document)
-    finally:
-        _say_closing(documents, options)
-
-
-def _wanted(options: argparse.Namespace) -> Iterator[State]:
-    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
-
-    if options.all == bool(options.mounts):
-        msg = "give what to unmount, or --all"
-        raise SledsimError(msg)
-    if options.all:
-        found = list(State.all())
-    else:
-        found = []
-        for name in options.mounts:
-            state = State.named(name)
-            if state is None:
-                there = ", ".join(each.name for each in State.all()) or "nothing"
-                msg = f"{name}: sledsim has not mounted that; mounted: {there}"
-                raise SledsimError(msg)
-            found.append(state)
-    for state in found:
-        if not options.stale or not state.supervisor.is_alive():
-            yield state

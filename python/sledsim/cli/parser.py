@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import json
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from sledsim._core import SledsimError
+import sledsim
 
+TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, NoReturn, TypeAlias
 
     Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 (it has no other name)
 
@@ -36,6 +35,18 @@ class Parser(argparse.ArgumentParser):
             default=argparse.SUPPRESS,
             help="print one JSON document instead of text",
         )
+
+    def all_parsers(self) -> Iterator[Parser]:
+        """Iterate over this parser and those of all commands below it."""
+        yield self
+        for action in self._actions:
+            if isinstance(action.choices, dict):  # commands by name
+                for parser in action.choices.values():
+                    yield from parser.all_parsers()
+
+    def actions(self) -> list[argparse.Action]:
+        """Return the options and arguments."""
+        return self._actions
 
     def parse_known_args(  # type: ignore[override]  # (its overloads say the same)
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -63,6 +74,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"sledsim: error: {message}; see {self.prog} --help\n")
 
 
+class Version(argparse.Action):
+    """Print the version, and end; only then is the library loaded that knows it."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(nargs=0, help="show program's version number and exit", **keywords)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Print the version."""
+        print(f"{parser.prog} {sledsim.__version__}")
+        parser.exit()
+
+
+def listed(title: str) -> str:
+    """Write the first line of a command's help as it stands in a list."""
+    return title[:1].lower() + title[1:].rstrip(".")
+
+
 def command(
     commands: Commands,
     name: str,
@@ -73,10 +101,7 @@ def command(
 
     ``do`` returns ``False`` if a check failed.
     """
-    title = about.partition("\n")[0]
-    parser = commands.add_parser(
-        name, help=title[:1].lower() + title[1:].rstrip("."), description=about
-    )
+    parser = commands.add_parser(name, help=listed(about.partition("\n")[0]), description=about)
     parser.set_defaults(command=do)
     parser.add_json()
     return parser
@@ -93,16 +118,20 @@ def split_names(text: str, option: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if "" in names:
         msg = f"{option} {text}: must be names separated by commas, none of them empty"
-        raise SledsimError(msg)
+        raise sledsim.SledsimError(msg)
     return names
 
 
 def print_json(document: object) -> None:
     """Print a JSON document."""
+    import json  # noqa: PLC0415 (help and version do without)
+
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
 def _nearest(name: str, known: list[str]) -> str:
+    import difflib  # noqa: PLC0415 (only errors need it)
+
     near = difflib.get_close_matches(name, known)
     names = "' or '".join(near)
     return f"; did you mean '{names}'?" if near else ""

@@ -1,0 +1,52 @@
+"""The list of commands; the module of each is imported when its parser is needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from sledsim.cli.parser import listed
+
+TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from sledsim.cli.parser import Commands
+
+TITLES = {
+    "run": "Run a workload or a trace on a device and tell where the time went.",
+    "compare": "Run the same load on several devices or under several schedulers and set the "
+    "results side by side.",
+    "validate": "Replay measurements of a real device on its model and tell how far apart they "
+    "are.",
+    "crash": "Cut the power of a device again and again, and look whether it keeps what it "
+    "promised.",
+    "faults": "Let the tips of many devices fail one after the other, and count what is lost.",
+    "devices": "List the devices that come with sledsim, or show one.",
+    "workloads": "List the workloads that come with sledsim, show one, or tell what its requests "
+    "are like.",
+    "seek": "Tell how long a sled or the arm of a disk takes from one place to another, by cause.",
+    "parallel": "Tell what a sled can access at once: its equivalence classes and their conflicts.",
+    "trace": "Tell what is in a trace or a cache of it, convert it, write a workload as one, or "
+    "list the samples.",
+    "papers": "Redraw every table and figure of the papers and compare with the published values.",
+    "serve": "Serve a simulated device to real programs, in real time.",
+    "mount": "Mount a file system that lies on a simulated device.",
+    "umount": "Unmount what sledsim mount has mounted, and end its server.",
+    "top": "Watch a server of emulated devices.",
+    "bench-app": "Run a real application on emulated devices, one after the other, and split its "
+    "run time.",
+    "completion": "Print what makes a shell complete sledsim's commands, options and names.",
+}
+"""The commands in the order of the list, each with the first line of its help.
+
+The command ``bench-app`` is in the module ``sledsim.cli.bench_app``, and so on.
+"""
+
+
+def add(commands: Commands, wanted: Container[str]) -> None:
+    """Add the parsers of the wanted commands; of the others only their lines in the list."""
+    for name, title in TITLES.items():
+        if name in wanted:
+            import_module(f"sledsim.cli.{name.replace('-', '_')}").add(commands)
+        else:
+            commands.add_parser(name, help=listed(title))

@@ -1,0 +1,80 @@
+"""``sledsim umount``: undo what ``sledsim mount`` has done."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from sledsim._core import SledsimError
+from sledsim.cli.mount import say_closing
+from sledsim.cli.parser import command
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+    from sledsim.emulator.mounting.state import State
+
+_ABOUT = """\
+Unmount what sledsim mount has mounted, and end its server.
+
+  sledsim umount /mnt/g2
+  sledsim umount /dev/loop0
+  sledsim umount --all --stale
+
+It prints what the server did. What a killed supervisor left behind is cleaned up.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "umount", _umount, _ABOUT)
+    parser.add_argument(
+        "mounts", metavar="DIR", nargs="*", help="where it is mounted, or its loop device"
+    )
+    parser.add_argument(
+        "--lazy",
+        action="store_true",
+        help="unmount even if it is in use; the server ends with the last user",
+    )
+    parser.add_argument("--all", action="store_true", help="all there are")
+    parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
+
+
+def _umount(options: argparse.Namespace) -> None:
+    from sledsim.emulator.mounting import system  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415
+
+    system.need_root("umount")
+    documents = []
+    said = sys.stderr if options.json else sys.stdout
+    try:
+        for state in list(_wanted(options)):
+            document = end(state, lambda line: print(line, file=said), lazily=options.lazy)
+            if document is not None:
+                documents.append(document)
+    finally:
+        say_closing(documents, options)
+
+
+def _wanted(options: argparse.Namespace) -> Iterator[State]:
+    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
+
+    if options.all == bool(options.mounts):
+        msg = "give what to unmount, or --all"
+        raise SledsimError(msg)
+    if options.all:
+        found = list(State.all())
+    else:
+        found = []
+        for name in options.mounts:
+            state = State.named(name)
+            if state is None:
+                there = ", ".join(each.name for each in State.all()) or "nothing"
+                msg = f"{name}: sledsim has not mounted that; mounted: {there}"
+                raise SledsimError(msg)
+            found.append(state)
+    for state in found:
+        if not options.stale or not state.supervisor.is_alive():
+            yield state

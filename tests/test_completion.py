@@ -1,0 +1,141 @@
+"""Shells complete sledsim's command lines by the scripts that ``sledsim completion`` prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHELLS = {
+    "bash": ["bash", "--norc", "--noprofile", "-i"],
+    "zsh": ["zsh", "-f", "-i"],
+    "fish": ["fish", "--no-config", "-i"],
+}
+
+TYPED = {
+    "sledsim ru": "run",
+    "sledsim run --dev": "run --device",
+    "sledsim run --device osdi": "run --device osdi2000",
+    "sledsim run --device=g1 --device slo": "run --device=g1 --device slow.toml",
+    "sledsim run --scheduler fcf": "run --scheduler fcfs",
+    "sledsim run --workload zi": "run --workload zipf",
+    "sledsim compare --layout organ": "compare --layout organ_pipe",
+    "sledsim run power-st": "run power-study",
+    "sledsim run --trace recorded": "run --trace recorded.trace",
+    "sledsim devices sh": "devices show",
+    "sledsim devices show --se": "devices show --set",
+    "sledsim devices show sigm": "devices show sigmetrics2000",
+    "sledsim mount --fs ext": "mount --fs ext4",
+    "sledsim bench-app postm": "bench-app postmark",
+    "sledsim bench-app sqlite --record rec": "bench-app sqlite --record records",
+    "sledsim completion fi": "completion fish",
+}
+"""What is typed before TAB, and the words that the shell then hands to the program."""
+
+ANSWER = re.compile(r"<got (?!\$)(.*?)/? *>")  # zsh takes the last slash away
+
+
+def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
+    """Type lines on a terminal that runs a shell; what its function ``sledsim`` was called with.
+
+    The next line is typed when the function has answered the one before.
+    """
+    terminal, far_end = pty.openpty()
+    name = os.ttyname(far_end)
+    # What a session opens first is its terminal.
+    process = subprocess.Popen(
+        ["sh", "-c", 'exec "$@" < "$0" > "$0" 2>&1', name, *shell],
+        cwd=folder,
+        env=os.environ | {"HOME": str(folder), "TERM": "xterm", "INPUTRC": os.devnull},
+        start_new_session=True,
+    )
+    heard, answers, until = "", [], time.monotonic() + 60
+    try:
+        for count, line in enumerate(lines, 1):
+            os.write(terminal, f"{line}\n".encode())
+            while len(answers := ANSWER.findall(heard)) < count:
+                assert time.monotonic() < until, f"{line!r} was not answered: {heard[-2000:]}"
+                if select.select([terminal], [], [], 0.1)[0]:
+                    heard += os.read(terminal, 4096).decode(errors="replace")
+        return answers
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+        os.close(far_end)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert main(["completion", shell]) == 0
+    script = tmp_path / "_sledsim"
+    script.write_text(capsys.readouterr().out)
+    for name in ("slow.toml", "recorded.trace"):
+        (tmp_path / name).touch()
+    (tmp_path / "records").mkdir()
+    told = 'echo "<got $*>"'
+    begin = {
+        "bash": f"source ./_sledsim; sledsim() {{ {told}; }}; PS1=",
+        "zsh": "fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; "
+        f"sledsim() {{ {told} }}; PS1=",
+        "fish": 'source ./_sledsim; function sledsim; echo "<got $argv>"; end; '
+        "function fish_prompt; end",
+    }[shell]
+    lines = [f"{begin}; sledsim ready", *(f"{typed}\t" for typed in TYPED)]
+    assert words_seen(SHELLS[shell], lines, tmp_path) == ["ready", *TYPED.values()]
+
+
+def test_it_is_said_how_to_get_the_library(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "zsh"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "sledsim: error: sledsim completion needs shtab: pip install shtab\n"
+
+
+def test_an_old_library_or_an_unknown_shell_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shtab = pytest.importorskip("shtab")
+    monkeypatch.setattr(shtab, "SUPPORTED_SHELLS", ["bash", "zsh"])
+    assert main(["completion", "fish"]) == 2
+    assert "does not know fish: pip install --upgrade shtab" in capsys.readouterr().err
+    assert main(["completion", "ksh"]) == 2
+    assert "unknown name 'ksh'; did you mean 'zsh'?" in capsys.readouterr().err
+
+
+def test_the_script_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", "bash", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["shell"] == "bash"
+    assert main(["completion", "bash"]) == 0
+    assert capsys.readouterr().out == document["script"] + "\n"
+
+
+def test_every_device_and_scheduler_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    for shell in SHELLS:
+        assert main(["completion", shell]) == 0
+        script = capsys.readouterr().out
+        assert " ".join(ss.presets()) in script
+        assert " ".join(ss.schedulers()) in script

@@ -1,0 +1,170 @@
+"""Starting takes no more than is needed: what is imported, counted and named.
+
+No times are measured here. A module that is imported for nothing is named by the test that fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sledsim as ss
+from sledsim.cli import commands, main, whole_parser
+
+LIBRARY_ONLY = {"argparse", "dataclasses", "enum", "inspect", "json", "pathlib", "re", "typing"}
+"""What takes longer to import than the whole of ``import sledsim`` may take."""
+
+HEAVY = {
+    *("asyncio", "concurrent", "email", "http", "multiprocessing", "socket", "ssl", "subprocess"),
+    *("difflib", "importlib.metadata", "importlib.resources", "logging", "random", "sqlite3"),
+    *("tempfile", "tomllib", "unittest", "urllib.request", "xml", "zipfile"),
+    *("duckdb", "matplotlib", "numpy", "pandas", "polars", "prometheus_client", "pyarrow", "shtab"),
+    *("sledsim.applications", "sledsim.disksim", "sledsim.emulator", "sledsim.papers"),
+}
+"""What no ordinary command needs."""
+
+RUN = ["run", "--device", "g2", "--workload", "random", "--set", "requests=100"]
+
+COMMAND = "from sledsim.cli import main\nassert main({}) == 0"
+
+
+def imported(code: str) -> set[str]:
+    """Return the modules that Python has imported after some code, beside those of its start."""
+    tell = "import sys\nprint(*sys.modules, file=sys.stderr)"
+    found = []
+    for each in ("", code):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{each}\n{tell}"],
+            env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        found.append(set(done.stderr.split()))
+    return found[1] - found[0]
+
+
+def among(modules: set[str], banned: set[str]) -> list[str]:
+    """Return what is banned, or is in a package that is."""
+    return sorted(
+        name
+        for name in modules
+        if any(name == other or name.startswith(f"{other}.") for other in banned)
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "most", "banned"),
+    [
+        ("import sledsim", 10, HEAVY | LIBRARY_ONLY | {"sledsim._core", "sledsim.cli"}),
+        (COMMAND.format(["--version"]), 30, HEAVY | LIBRARY_ONLY - {"enum"}),
+        (COMMAND.format(["--help"]), 60, HEAVY | {"inspect", "json", "sledsim._core"}),
+        (COMMAND.format(["devices"]), 90, HEAVY),
+        (COMMAND.format(RUN), 105, HEAVY),
+    ],
+    ids=["import", "version", "help", "devices", "run"],
+)
+def test_only_what_is_needed_is_imported(code: str, most: int, banned: set[str]) -> None:
+    modules = imported(code)
+    found = among(modules, banned)
+    assert not found, f"imported for nothing: {', '.join(found)}"
+    assert len(modules) <= most, sorted(modules)
+
+
+def test_a_command_imports_no_other() -> None:
+    found = imported(COMMAND.format(RUN))
+    names = {name.replace("-", "_") for name in commands.TITLES}
+    assert {name for name in names if f"sledsim.cli.{name}" in found} == {"run"}
+
+
+def test_the_list_of_commands_says_what_their_help_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, title in commands.TITLES.items():
+        assert main([name, "--help"]) == 0
+        usage, about, *_ = capsys.readouterr().out.split("\n\n")
+        assert usage.startswith(f"usage: sledsim {name} ")
+        assert about.split("\n")[0] == title
+    assert main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    assert listed == whole_parser().format_help()
+    places = [listed.index(f"\n    {name}") for name in commands.TITLES]
+    assert places == sorted(places)
+
+
+def test_each_module_adds_the_command_of_its_name() -> None:
+    for name in commands.TITLES:
+        found = [each.prog for each in whole_parser({name}).all_parsers() if each.description]
+        assert found[:2] == ["sledsim", f"sledsim {name}"]
+        assert all(prog.startswith(f"sledsim {name} ") for prog in found[2:])
+
+
+# The library's names
+
+
+def test_public_names_are_listed_once_and_in_one_way() -> None:
+    tree = ast.parse(Path(ss.__file__).read_text(encoding="utf-8"))
+    checked = next(part for part in tree.body if isinstance(part, ast.If))
+    seen_by_mypy = {
+        alias.name: part.module
+        for part in checked.body
+        if isinstance(part, ast.ImportFrom) and str(part.module).startswith("sledsim.")
+        for alias in part.names
+    }
+    homes = {name: f"sledsim.{module}" for name, module in ss._HOME_OF.items()}
+    assert homes == seen_by_mypy
+    assert sorted([*homes, "__version__"]) == sorted(ss.__all__)
+
+
+def test_every_public_name_is_that_of_its_module() -> None:
+    code = (
+        "import sledsim, sys\n"
+        "for name in sledsim.__all__:\n"
+        "    value = getattr(sledsim, name)\n"
+        "    home = sys.modules['sledsim.' + sledsim._HOME_OF.get(name, '_core')]\n"
+        "    assert value is getattr(home, {'__version__': 'VERSION'}.get(name, name)), name\n"
+        "    assert vars(sledsim)[name] is value, name\n"
+    )
+    imported(code)
+
+
+def test_names_are_there_for_users_and_tools() -> None:
+    namespace: dict[str, object] = {}
+    exec("from sledsim import *", namespace)
+    assert namespace.keys() >= set(ss.__all__)
+    assert set(dir(ss)) >= set(ss.__all__)
+    page = pydoc.plain(pydoc.render_doc(ss))
+    assert all(f"\n    {name}(" in page for name in ("simulate", "device", "read_trace"))
+    assert f"VERSION\n    {ss.__version__}" in page
+    assert imported("import sledsim; sledsim.devices.device; import sledsim.papers")
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'sledsim' has no attribute 'divice'") as found:
+        ss.divice  # type: ignore[attr-defined] # noqa: B018
+    assert (found.value.name, found.value.obj) == ("divice", ss)  # Python names the nearest
+    assert not hasattr(ss, "_nothing")
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        exec("from sledsim import nothing")
+
+
+def test_what_is_pickled_is_read_by_a_process_that_has_imported_nothing() -> None:
+    step = ss.device("g2").access(0, 8).steps[0]
+    for value in (step, ss.SledsimError("no")):
+        code = f"import pickle; print(repr(pickle.loads({pickle.dumps(value)!r})))"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout == f"{value!r}\n"
