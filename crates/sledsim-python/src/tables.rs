@@ -58,7 +58,10 @@ impl FromPyObject<'_, '_> for Data {
         }
         let batch = RecordBatch::from_pyarrow_bound(&object)?;
         let schema = batch.schema();
-        Ok(Self(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
+        Ok(Self(Box::new(RecordBatchIterator::new(
+            [Ok(batch)],
+            schema,
+        ))))
     }
 }
 
