@@ -1,8 +1,6 @@
 //! A client of NBD that says just what it is told to, with the numbers of the
 //! specification spelled out.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use sledsim_core::devices::Device;
 use sledsim_core::schedulers::Choice;
 use sledsim_emulator::nbd::{Address, NbdServer, Settings};
@@ -51,7 +49,6 @@ pub const REQ_ONE: u16 = 8;
 pub const FAST_ZERO: u16 = 16;
 
 pub const EPERM: u32 = 1;
-pub const EIO: u32 = 5;
 pub const EINVAL: u32 = 22;
 pub const ENOSPC: u32 = 28;
 pub const ENOTSUP: u32 = 95;

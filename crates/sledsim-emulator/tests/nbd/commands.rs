@@ -1,6 +1,6 @@
 //! Commands, and why they are refused.
 
-use crate::client::*;
+use super::client::*;
 use std::time::Instant;
 
 const BYTES: u64 = 64 << 20;

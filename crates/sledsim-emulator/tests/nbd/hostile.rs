@@ -1,6 +1,6 @@
 //! Clients that send nonsense or go away: the server stays, and so do the others.
 
-use crate::client::*;
+use super::client::*;
 use proptest::prelude::*;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,6 +1,6 @@
 //! What a client may take.
 
-use crate::client::*;
+use super::client::*;
 use sledsim_emulator::nbd::{Limits, Settings};
 use std::io::{ErrorKind, Read, Write};
 use std::thread;

@@ -1,6 +1,6 @@
 //! The end of a server.
 
-use crate::client::*;
+use super::client::*;
 use std::thread;
 use std::time::{Duration, Instant};
 

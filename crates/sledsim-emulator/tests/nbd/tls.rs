@@ -1,6 +1,6 @@
 //! TLS, with certificates that `openssl` makes and a client that is rustls's.
 
-use crate::client::*;
+use super::client::*;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
