@@ -157,7 +157,7 @@ fn the_end_of_the_server_is_said_and_remembered() {
                 }
             }
         });
-        thread::sleep(Duration::from_millis(100));
+        served.until("a scan under way", |served| outstanding(served, "m") > 0);
         served.rpc.stop(Duration::ZERO);
         scans.join().expect("no panic")
     });

@@ -54,10 +54,6 @@ pub const ENOSPC: u32 = 28;
 pub const ENOTSUP: u32 = 95;
 pub const ESHUTDOWN: u32 = 108;
 
-/// A stream in both directions.
-pub trait Wire: Read + Write + Send {}
-impl<T: Read + Write + Send> Wire for T {}
-
 /// What comes back for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -421,7 +417,7 @@ pub struct Served {
     pub nbd: NbdServer,
     pub server: Server,
     pub socket: PathBuf,
-    pub folder: TempDir,
+    _folder: TempDir,
 }
 
 /// The exports, not served yet.
@@ -447,6 +443,14 @@ pub fn exports(wanted: &[Wanted]) -> Server {
     Server::start(specs.collect()).unwrap()
 }
 
+/// How many requests the device of an export has served.
+pub fn requests(server: &Server, name: &str) -> u64 {
+    let status = server.status();
+    let mut exports = status["exports"].as_array().unwrap().iter();
+    let export = exports.find(|export| export["name"] == name).unwrap();
+    export["summary"]["requests"].as_u64().unwrap()
+}
+
 impl Served {
     pub fn new(wanted: &[Wanted]) -> Self {
         Self::with(wanted, &Settings::default())
@@ -465,7 +469,7 @@ impl Served {
             nbd,
             server,
             socket,
-            folder,
+            _folder: folder,
         }
     }
 
@@ -487,6 +491,17 @@ impl Served {
     pub fn troubles(&self, kind: &str) -> u64 {
         let facts = self.nbd.facts();
         facts["troubles"][kind]["count"].as_u64().unwrap()
+    }
+
+    /// How many requests are under way in the device of an export.
+    pub fn outstanding(&self, name: &str) -> usize {
+        let export = self.server.exports().named(name).unwrap();
+        export.timeline().outstanding()
+    }
+
+    /// How many requests the device of an export has served.
+    pub fn requests(&self, name: &str) -> u64 {
+        requests(&self.server, name)
     }
 
     /// Waits until `what` holds.
