@@ -212,7 +212,8 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
 #[test]
 fn a_batch_takes_what_the_calculator_says() {
     use sledsim_core::devices::mems::calculator::calculator;
-    let device = device("cmu2003", &[]);
+    // Not inactive when the batch comes, however long that takes.
+    let device = device("cmu2003", &[("inactive_after_ms", "3600000")]);
     let calculator = calculator(device.mems().unwrap());
     let served = Served::new(vec![export("m", device.clone())]);
     let there = served.open("m");
