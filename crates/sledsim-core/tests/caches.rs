@@ -3,9 +3,7 @@
 //! Each has a twin in `common/policies.rs`, written naively from its
 //! publication, and makes the same choices, request for request.
 
-mod common;
-
-use common::policies::{NaiveArc, NaiveS3Fifo, naive};
+use crate::common::policies::{NaiveArc, NaiveS3Fifo, naive};
 use sledsim_core::caches::{Cache, Choice, Directory, Policy};
 use sledsim_core::random::{Stream, Zipf};
 use std::collections::{BTreeMap, BTreeSet};
@@ -385,7 +383,7 @@ fn what_was_popular_does_not_stay_for_ever() {
 
 #[test]
 fn the_published_lists_keep_their_sizes() {
-    use common::policies::Naive;
+    use crate::common::policies::Naive;
     // Of the twins, which choose the same: FAST 2003, section III.B, A.1-A.5.
     for (what, keys) in sequences(20, 11, 4000) {
         let mut arc = NaiveArc {

@@ -1,10 +1,8 @@
 //! Do schedulers pick what their definitions say, and SPTF what a look at
 //! every request would?
 
-mod common;
-
-use common::device;
-use common::sleds::{Log, Spy, sled};
+use crate::common::device;
+use crate::common::sleds::{Log, Spy, sled};
 use proptest::prelude::*;
 use sledsim_core::devices::disk::arm::Disk;
 use sledsim_core::devices::memory::Memory;

@@ -1,10 +1,12 @@
 //! Clients that come and go leave nothing behind. Alone in its process, whose
 //! threads and open files it counts.
 
-#[path = "nbd/client.rs"]
-mod client;
+mod nbd {
+    #[allow(dead_code, reason = "others use the rest")]
+    pub mod client;
+}
 
-use client::*;
+use nbd::client::*;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sledsim_emulator::nbd::{Limits, Settings};

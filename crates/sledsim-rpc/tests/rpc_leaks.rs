@@ -1,10 +1,8 @@
 //! Clients that come and go leave nothing behind. Alone in its process, whose
 //! threads and open files it counts.
 
-#[path = "rpc/raw.rs"]
 #[allow(dead_code, reason = "others use the rest")]
 mod raw;
-#[path = "rpc/served.rs"]
 #[allow(dead_code, reason = "others use the rest")]
 mod served;
 

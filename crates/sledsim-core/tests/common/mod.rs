@@ -1,10 +1,7 @@
 //! What the integration tests share.
-#![allow(dead_code, reason = "not every test uses all of it")]
 
-pub mod crashes;
 pub mod policies;
 pub mod sleds;
-pub mod tiers;
 
 use flate2::read::GzDecoder;
 use sledsim_core::devices::{Device, Override};

@@ -1,5 +1,6 @@
 //! Mounts to try things on.
 
+use serde_json::Value;
 use sledsim_core::devices::Device;
 use sledsim_core::keys::Keys;
 use sledsim_core::schedulers::Choice;
@@ -92,23 +93,35 @@ impl Mounted {
             .unwrap()
     }
 
+    /// The statistics of an export.
+    pub fn summary(&self, name: &str) -> Value {
+        let status = self.server.status();
+        let exports = status["exports"].as_array().unwrap();
+        let export = exports.iter().find(|export| export["name"] == name);
+        export.unwrap()["summary"].clone()
+    }
+
     /// So many requests of a kind have been counted: `reads`, `writes`, `flushes`, `trims`. They
     /// are counted shortly after they have been answered.
     pub fn expect(&self, name: &str, kind: &str, count: u64, what: &str) {
-        let counted = || {
-            let status = self.server.status();
-            let exports = status["exports"].as_array().unwrap();
-            let export = exports.iter().find(|export| export["name"] == name);
-            export.unwrap()["summary"][kind].as_u64().unwrap()
-        };
-        let end = Instant::now() + Duration::from_secs(1);
+        let counted = || self.summary(name)[kind].as_u64().unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
         while counted() < count && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(counted(), count, "{what}: {kind} of {name}");
     }
 
-    pub fn outstanding(&self) -> usize {
+    /// Waits until `count` requests are under way, or for 20 s; how many are.
+    pub fn wait_for(&self, count: usize) -> usize {
+        let end = Instant::now() + Duration::from_secs(20);
+        while self.outstanding() < count && Instant::now() < end {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.outstanding()
+    }
+
+    fn outstanding(&self) -> usize {
         let exports = self.server.exports();
         exports
             .iter()

@@ -1,6 +1,6 @@
 //! Where a server listens, and where it refuses to.
 
-use crate::client::*;
+use super::client::*;
 use sledsim_emulator::nbd::{Address, NbdServer, Settings};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;

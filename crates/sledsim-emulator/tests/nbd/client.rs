@@ -1,8 +1,6 @@
 //! A client of NBD that says just what it is told to, with the numbers of the
 //! specification spelled out.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use sledsim_core::devices::Device;
 use sledsim_core::schedulers::Choice;
 use sledsim_emulator::nbd::{Address, NbdServer, Settings};
@@ -51,15 +49,10 @@ pub const REQ_ONE: u16 = 8;
 pub const FAST_ZERO: u16 = 16;
 
 pub const EPERM: u32 = 1;
-pub const EIO: u32 = 5;
 pub const EINVAL: u32 = 22;
 pub const ENOSPC: u32 = 28;
 pub const ENOTSUP: u32 = 95;
 pub const ESHUTDOWN: u32 = 108;
-
-/// A stream in both directions.
-pub trait Wire: Read + Write + Send {}
-impl<T: Read + Write + Send> Wire for T {}
 
 /// What comes back for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -424,7 +417,7 @@ pub struct Served {
     pub nbd: NbdServer,
     pub server: Server,
     pub socket: PathBuf,
-    pub folder: TempDir,
+    _folder: TempDir,
 }
 
 /// The exports, not served yet.
@@ -450,6 +443,14 @@ pub fn exports(wanted: &[Wanted]) -> Server {
     Server::start(specs.collect()).unwrap()
 }
 
+/// How many requests the device of an export has served.
+pub fn requests(server: &Server, name: &str) -> u64 {
+    let status = server.status();
+    let mut exports = status["exports"].as_array().unwrap().iter();
+    let export = exports.find(|export| export["name"] == name).unwrap();
+    export["summary"]["requests"].as_u64().unwrap()
+}
+
 impl Served {
     pub fn new(wanted: &[Wanted]) -> Self {
         Self::with(wanted, &Settings::default())
@@ -468,7 +469,7 @@ impl Served {
             nbd,
             server,
             socket,
-            folder,
+            _folder: folder,
         }
     }
 
@@ -490,6 +491,17 @@ impl Served {
     pub fn troubles(&self, kind: &str) -> u64 {
         let facts = self.nbd.facts();
         facts["troubles"][kind]["count"].as_u64().unwrap()
+    }
+
+    /// How many requests are under way in the device of an export.
+    pub fn outstanding(&self, name: &str) -> usize {
+        let export = self.server.exports().named(name).unwrap();
+        export.timeline().outstanding()
+    }
+
+    /// How many requests the device of an export has served.
+    pub fn requests(&self, name: &str) -> u64 {
+        requests(&self.server, name)
     }
 
     /// Waits until `what` holds.

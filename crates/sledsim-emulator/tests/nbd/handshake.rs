@@ -1,6 +1,6 @@
 //! The handshake, byte for byte as the specification has it.
 
-use crate::client::*;
+use super::client::*;
 
 const MIB: u64 = 1 << 20;
 

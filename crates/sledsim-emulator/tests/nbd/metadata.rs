@@ -1,6 +1,6 @@
 //! Which blocks are holes.
 
-use crate::client::*;
+use super::client::*;
 
 const BYTES: u64 = 1 << 30;
 /// A hole is counted in pages of the system.

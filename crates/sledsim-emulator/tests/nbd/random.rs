@@ -1,6 +1,6 @@
 //! Any commands over any connections leave what they leave in a plain array.
 
-use crate::client::*;
+use super::client::*;
 use proptest::prelude::*;
 
 const BYTES: u64 = 256 << 10;

@@ -1,0 +1,261 @@
+//! Are devices resolved as their files say, and mistakes named?
+
+use crate::common::device;
+use sledsim_core::devices::{Device, Override, PRESETS};
+use sledsim_core::schedulers::Choice;
+use std::fs;
+
+fn error(name: &str, overrides: &[(&str, &str)]) -> String {
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|(key, value)| {
+            (
+                (*key).to_owned(),
+                value.parse().expect("TOML"),
+                format!("--set {key}"),
+            )
+        })
+        .collect();
+    Device::resolve(name, &overrides)
+        .expect_err("a mistake")
+        .to_string()
+}
+
+#[test]
+fn every_value_of_every_preset_has_its_source() {
+    for (name, _) in PRESETS {
+        let spec = device(name, &[]).show();
+        let parameters = spec["parameters"].as_object().expect("a table");
+        let keys = match parameters["kind"]["value"].as_str() {
+            Some("mems") => 37,
+            Some("flash") => 10,
+            Some("mcd") => 12,
+            Some("mwb") => 13,
+            _ => 5,
+        };
+        let is_cached = parameters.contains_key("controller_cache.cache_mib");
+        let keys = keys + usize::from(parameters.contains_key("base")) + 4 * usize::from(is_cached);
+        if spec["parameters"]["kind"]["value"] == "disk" {
+            assert!(parameters.len() >= 20, "{name}");
+        } else {
+            assert_eq!(parameters.len(), keys, "{name}");
+        }
+        for (key, entry) in parameters {
+            let described =
+                ["title", "kind", "base"].contains(&key.as_str()) || key.ends_with(".base");
+            assert!(
+                described || entry["source"].is_string(),
+                "{name}: {key} has no source"
+            );
+        }
+        assert!(
+            spec["about"]
+                .as_str()
+                .expect("text")
+                .contains("Does not model"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_variant_states_only_what_differs() {
+    let spec = device("cmu2003", &[("spring_factor", "0.5")]).show();
+    assert_eq!(spec["parameters"]["active_tips"]["value"], 640);
+    assert!(
+        spec["parameters"]["active_tips"]["origin"]
+            .as_str()
+            .expect("text")
+            .starts_with("cmu2003.toml:")
+    );
+    assert_eq!(spec["parameters"]["bit_cell_nm"]["value"], 40);
+    assert!(
+        spec["parameters"]["bit_cell_nm"]["origin"]
+            .as_str()
+            .expect("text")
+            .starts_with("g2.toml:")
+    );
+    assert_eq!(spec["parameters"]["spring_factor"]["value"], 0.5);
+    assert_eq!(
+        spec["parameters"]["spring_factor"]["origin"],
+        "test spring_factor"
+    );
+}
+
+#[test]
+fn what_fits_the_largest_sled_fits_the_yardsticks() {
+    let blocks = |name| device(name, &[]).blocks();
+    for (name, _) in PRESETS {
+        if device(name, &[]).mems().is_some() {
+            let (mine, flash, memory) = (blocks(name), blocks("flash"), blocks("memory"));
+            assert!(mine <= flash && mine <= memory, "{name}");
+        }
+    }
+}
+
+#[test]
+fn rates_of_the_yardsticks_are_those_of_their_data_sheets() {
+    // 8 KiB in 50 us in each of 32 units is 5.2 GB/s: SATA's 600 MB/s are the
+    // limit. 32 x 8 KiB in 900 us are 291 MB/s; 512 B in 30 ns 17.07 GB/s.
+    let derived = |name: &str, key: &str| device(name, &[]).show()["derived"][key].clone();
+    let close = |value: serde_json::Value, mb_s: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!((value / mb_s - 1.0).abs() < 1e-3, "{value} {mb_s}");
+    };
+    close(derived("flash", "streaming_mb_s"), 600.0);
+    close(derived("flash", "write_mb_s"), 291.3);
+    close(derived("memory", "streaming_mb_s"), 17_067.0);
+}
+
+/// A device, its overrides, and what the message must say.
+type Mistake = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+#[test]
+fn mistakes_are_named() {
+    let cases: [Mistake; 16] = [
+        ("g22", &[], &["unknown device 'g22'", "g2"]),
+        ("missing.toml", &[], &["missing.toml", "No such file"]),
+        (
+            "g2",
+            &[("spring_facter", "0")],
+            &["--set spring_facter", "did you mean 'spring_factor'"],
+        ),
+        (
+            "g2",
+            &[("spring_factor", "1")],
+            &["spring_factor", "below 1"],
+        ),
+        (
+            "g2",
+            &[("travel_x_mm", "0.1")],
+            &["travel_x_mm", "travel_x_um"],
+        ),
+        ("g2", &[("tips", "'many'")], &["tips", "integer"]),
+        (
+            "flash",
+            &[("units", "0")],
+            &["units = 0", "from 1 to 65536"],
+        ),
+        (
+            "flash",
+            &[("link_mb_s", "0")],
+            &["link_mb_s = 0", "at least 0.001"],
+        ),
+        (
+            "flash",
+            &[("power_unit_w", "1")],
+            &["did you mean 'power_unit_mw' (in mW)"],
+        ),
+        ("flash", &[("erase_us", "1")], &["unknown key 'erase_us'"]),
+        (
+            "g2",
+            &[("active_tips", "1000")],
+            &["impossible geometry", "active_tips = 1000", "64"],
+        ),
+        (
+            "g2",
+            &[("tips", "6000")],
+            &["impossible geometry", "tips = 6000", "1280"],
+        ),
+        (
+            "g2",
+            &[("travel_y_um", "1")],
+            &["impossible geometry", "travel_y_um = 1"],
+        ),
+        (
+            "g2",
+            &[("tip_sector_bits", "10")],
+            &["impossible geometry", "512 bytes"],
+        ),
+        (
+            "g2",
+            &[("spring_reference_um", "20")],
+            &["spring_reference_um", "springs"],
+        ),
+        (
+            "g2",
+            &[("kinematics", "'newton'")],
+            &["kinematics", "analytic", "piecewise", "disksim"],
+        ),
+    ];
+    for (name, overrides, says) in cases {
+        let message = error(name, overrides);
+        for part in says {
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+        }
+    }
+}
+
+#[test]
+fn files_stand_on_presets_and_on_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.to_string_lossy().into_owned()
+    };
+    file(
+        "stiff.toml",
+        "base = \"g2\"\ntitle = \"Stiff\"\nspring_factor = 0.9 # measured\n",
+    );
+    let path = file(
+        "slow.toml",
+        "base = \"stiff.toml\"\ntip_rate_kbit_s = 100\n",
+    );
+    let device = Device::resolve(&path, &[]).expect("a device");
+    assert_eq!(device.name(), "slow");
+    let spec = device.show();
+    assert_eq!(spec["parameters"]["spring_factor"]["source"], "measured");
+    assert_eq!(spec["parameters"]["title"]["value"], "Stiff");
+
+    let first = file("first.toml", "base = \"second.toml\"\n");
+    file("second.toml", "base = \"first.toml\"\n");
+    assert!(error(&first, &[]).contains("circle"));
+    let bad = file("bad.toml", "base = \"g2\"\n\ntips = 64.5\n");
+    assert!(error(&bad, &[]).contains("bad.toml:3: tips = 64.5"));
+}
+
+#[test]
+fn composites_are_devices_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pair.toml");
+    let text = "title = 'Pair'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 64\n[child]\nbase = 'g2'\nspring_factor = 0.5\n";
+    fs::write(&path, text).expect("written");
+    let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
+    let (model, names) = device.build(&|| Choice::default().make());
+    assert_eq!(names, ["pair", "pair.child0", "pair.child1"]);
+    // Whole units only: 6,750,000 is 105,468 of 64 blocks and 48 more.
+    assert_eq!(model.blocks(), 2 * 105_468 * 64);
+
+    let wide: Override = ("unit_blocks".into(), 7_000_000.into(), "--set".into());
+    let message = Device::resolve(&path.to_string_lossy(), &[wide])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(message.contains("unit_blocks = 7000000"), "{message}");
+
+    let path = folder.path().join("cached.toml");
+    let text = "title = 'Cached'\nkind = 'read_cache'\n[front]\ntitle = 'RAM'\nkind = 'memory'\nblocks = 4096\nlatency_ms = 0.01\nms_per_block = 0.001\n[back]\nbase = 'g2'\n";
+    fs::write(&path, text).expect("written");
+    let set: Override = ("back.spring_facter".into(), 0.5.into(), "--set".into());
+    let huge: Override = ("front.blocks".into(), (1_i64 << 30).into(), "--set".into());
+    let message = Device::resolve(&path.to_string_lossy(), &[huge])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(message.contains("front: must offer at most"), "{message}");
+    let message = Device::resolve(&path.to_string_lossy(), &[set])
+        .expect_err("a mistake")
+        .to_string();
+    assert!(
+        message.contains("back.spring_facter") && message.contains("spring_factor"),
+        "{message}"
+    );
+    let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
+    assert_eq!(
+        device.build(&|| Choice::default().make()).1,
+        ["cached", "cached.front", "cached.back"]
+    );
+}

@@ -1,0 +1,139 @@
+//! The integration tests of the core, linked once. What measures its whole
+//! process is a binary of its own: see `[[test]]` in Cargo.toml.
+
+/// What they share.
+mod common;
+
+/// Every file here is run.
+mod listed;
+
+mod keys;
+
+mod devices {
+    mod catalog;
+    mod flash;
+
+    mod mems {
+        mod geometry;
+        mod kinematics;
+        mod means;
+    }
+
+    mod disk {
+        mod buffer_queue;
+        mod buffer_reads;
+        mod buffer_writes;
+        mod disksim;
+        mod drives;
+        mod invariants;
+        mod mapping;
+        mod means;
+        mod passes;
+        mod presets;
+        mod small;
+        mod spec;
+    }
+}
+
+mod contracts {
+    mod mechanisms;
+    mod models;
+}
+
+mod station {
+    mod buffer;
+    mod buffer_figures;
+    mod buffer_versions;
+    mod host_queue;
+    mod overheads;
+    mod segments;
+    mod unbuffered;
+}
+
+mod schedulers;
+
+mod parallel {
+    mod batches;
+    mod free_bandwidth;
+    mod plans;
+}
+
+mod layouts {
+    mod places;
+    mod runs;
+}
+
+mod caches;
+
+mod hybrids {
+    mod mwb;
+
+    mod mcd {
+        mod fetches;
+        mod power;
+        mod random;
+        mod spec;
+        mod tiers;
+        mod times;
+        mod twin;
+    }
+}
+
+mod arrays {
+    mod contents;
+    mod times;
+}
+
+mod faults {
+    mod codes;
+    mod sleds;
+    mod tips;
+}
+
+mod crash {
+    mod configurations;
+    mod devices;
+    mod mistakes;
+}
+
+mod power {
+    mod arrays;
+    mod energy;
+}
+
+mod workloads {
+    mod generators;
+    mod mix;
+    mod random;
+    mod working_sets;
+}
+
+mod traces {
+    mod convert;
+    mod formats;
+    mod info;
+    #[cfg(feature = "parquet")]
+    mod parquet;
+    mod reading;
+    #[cfg(feature = "parquet")]
+    mod recording;
+    #[cfg(feature = "parquet")]
+    mod recording_closed;
+    mod text;
+    mod writers;
+}
+
+mod runs {
+    mod intervals;
+    mod measured;
+    mod results;
+    mod validation;
+}
+
+mod tables {
+    mod media;
+    mod pages;
+}
+
+/// Readers of bytes on any bytes.
+mod any_bytes;
