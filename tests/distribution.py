@@ -57,7 +57,7 @@ def arranged(items: list[pytest.Item]) -> list[pytest.Item]:
 def scheduler(config: pytest.Config, log: Any) -> Any:
     """Make the scheduler of pytest-xdist that keeps groups together.
 
-    Its own, `--dist loadgroup`, silently has no effect with pytest 9.2 (pytest-xdist 3.8).
+    Its own, `--dist loadgroup`, has no effect with pytest 9.2 (issue 1386 of pytest-xdist).
     """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 (only where it is asked for)
 
