@@ -17,26 +17,33 @@ def run_twice(
     folders: tuple[Path | None, Path | None] = (None, None),
     **second: str,
 ) -> list[list[str]]:
-    """Run an example in two different circumstances; return the lines it printed each time.
+    """Run an example twice at once, in two circumstances; return the lines that each run printed.
 
-    ``arguments`` are asked for with 0 and 1; ``second`` is the environment of the second time.
+    ``arguments`` are asked for with 0 and 1, and name files of its own for each; ``second`` is the
+    environment of the second run.
     """
-    texts = []
     first = {"PYTHONHASHSEED": "1", "TZ": "UTC"}
     second = {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"} | second
-    for number, variables in enumerate((first, second)):
-        done = subprocess.run(
+    runs = [
+        subprocess.Popen(
             [sys.executable, script, *arguments(number)],
             cwd=folders[number],
             env=os.environ | variables,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
-            timeout=120,
-            check=False,
         )
-        assert (done.returncode, done.stderr) == (0, "")
-        texts.append(done.stdout.splitlines())
-    return texts
+        for number, variables in enumerate((first, second))
+    ]
+    try:
+        said = [run.communicate(timeout=300) for run in runs]
+    finally:
+        for run in runs:
+            run.kill()
+            run.communicate()
+    for run, (_, errors) in zip(runs, said, strict=True):
+        assert (run.returncode, errors) == (0, "")
+    return [text.splitlines() for text, _ in said]
 
 
 def is_refused(

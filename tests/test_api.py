@@ -89,7 +89,7 @@ def test_a_cylinder_is_filled_before_the_next(name: str) -> None:
     spare_bits=st.integers(0, 30),
     lbn_map=st.sampled_from(["serpentine", "ascending"]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_small_geometries_are_one_to_one(
     tmp_path_factory: pytest.TempPathFactory,
     cylinders: int,
@@ -174,7 +174,7 @@ def pass_start(device: ss.Device, step: ss.Step) -> tuple[float, float, int]:
     up=st.booleans(),
     kinematics=st.sampled_from(["analytic", "piecewise"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_an_access_is_seeks_and_rows(
     lbn: int, blocks: int, x_um: float, y_um: float, up: bool, kinematics: str
 ) -> None:

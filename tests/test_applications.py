@@ -23,7 +23,8 @@ from sledsim.applications import Recording
 from sledsim.applications.facts import facts_of
 from sledsim.cli import main
 
-from tests.test_emulator_mount import needs_root
+from tests.test_emulator_mount import RUN, needs_root
+from tests.waiting import LONG_S, alone, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +39,11 @@ needs_postmark = pytest.mark.skipif(not shutil.which("postmark"), reason="no pos
 
 def left_behind() -> set[str]:
     """Find what a run may leave: mounts, loop devices, files in memory, servers."""
-    loops = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True)
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
-    lines = [line for line in (*loops.stdout.splitlines(), *mounts.splitlines()) if "sled" in line]
+    lines = [line for line in mounts.splitlines() if "sled" in line]
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):  # it was let go
+            lines += [f"{path}: {file}" for file in [path.read_text("utf-8")] if "sled" in file]
     folders = [Path("/dev/shm"), Path("/run/sledsim"), Path("/tmp")]
     files = [
         str(path) for folder in folders if folder.exists() for path in folder.glob("*sledsim*")
@@ -57,12 +60,10 @@ def left_behind() -> set[str]:
 @pytest.fixture
 def clean() -> Iterator[None]:
     """See that nothing is left behind."""
-    before = left_behind()
-    yield
-    end = time.monotonic() + 20
-    while left_behind() - before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert left_behind() - before == set()
+    with alone():
+        before = left_behind()
+        yield
+        eventually(lambda: left_behind() <= before)
 
 
 @pytest.fixture
@@ -420,9 +421,24 @@ def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
 
 @needs_root
 @needs_postmark
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_is_interrupted_cleans_up(number: int, clean: None) -> None:
+@pytest.mark.parametrize(
+    ("number", "amid"), [(signal.SIGINT, "postmark"), (signal.SIGTERM, "mounting")]
+)
+def test_who_is_interrupted_cleans_up(number: int, amid: str, clean: None) -> None:
     del clean
+
+    def has_begun() -> bool:
+        assert process.poll() is None
+        if amid == "mounting":
+            return bool(set(RUN.glob("mount-*.json")) - before)
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # it has ended
+                name, _, rest = path.read_text(encoding="utf-8").rpartition(") ")
+                if name.endswith(f"({amid}") and int(rest.split()[1]) == process.pid:
+                    return True
+        return False
+
+    before = set(RUN.glob("mount-*.json"))
     words = ["bench-app", "postmark", "--devices", "atlas10k", "--set=files=5000"]
     process = subprocess.Popen(
         [sys.executable, "-m", "sledsim", *words], stderr=subprocess.PIPE, text=True
@@ -430,9 +446,9 @@ def test_who_is_interrupted_cleans_up(number: int, clean: None) -> None:
     assert process.stderr is not None
     assert "making" in process.stderr.readline()
     assert "atlas10k" in process.stderr.readline()
-    time.sleep(3)  # amid PostMark, or in the mounting before it
+    eventually(has_begun)
     for _ in range(3):  # impatiently
         process.send_signal(number)
         time.sleep(0.05)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=LONG_S)
     assert process.returncode == 128 + number, errors

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+
+from tests.waiting import interrupted_at_work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,10 +113,5 @@ def test_what_cannot_be_tested_is_refused(
 
 
 def test_it_can_be_interrupted() -> None:
-    command = [sys.executable, "-m", "sledsim", "crash", "--device", "g2", "--points", "1000000000"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=10)
-    assert process.returncode == 130
-    assert errors == "sledsim: interrupted\n"
+    words = ("crash", "--device", "g2", "--points", "1000000000")
+    assert interrupted_at_work(*words) == (130, "sledsim: interrupted\n")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sledsim import SledsimError
 from sledsim.cli import main
@@ -361,7 +361,6 @@ def usable_places(scheme: int, spares: int, slips: set[int], span: int, end: int
     return usable
 
 
-@settings(deadline=None)
 @given(scheme=st.sampled_from([2, 3, 4, 5, 6, 8]), data=st.data())
 def test_reserved_sectors_are_counted_without_spares(scheme: int, data: Any) -> None:
     """DiskSim's capacity is what the core makes of the place, counted one by one."""
@@ -392,7 +391,6 @@ def test_reserved_sectors_are_counted_without_spares(scheme: int, data: Any) -> 
     assert (report["blocks"], report["unused_end_blocks"]) == (blocks, 0)
 
 
-@settings(deadline=None)
 @given(scheme=st.sampled_from([2, 3, 4, 8]), span=st.integers(2, 9), data=st.data())
 def test_data_begin_behind_the_reserved_sectors(scheme: int, span: int, data: Any) -> None:
     spares = data.draw(st.integers(1, span - 1))

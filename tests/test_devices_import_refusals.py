@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import sledsim as ss
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sledsim import SledsimError
 from sledsim.cli import main
@@ -149,7 +149,6 @@ def test_what_is_wrong_is_named_with_its_line(
 ODD = ["-1", "0", "0.5", "3", "1e18", "-1e300", "9" * 30, "x", "[]", "[ 7 ]", "[ [ 1 ] ]", "b {}"]
 
 
-@settings(deadline=None)
 @given(
     text=st.sampled_from([files.disk(blocks=39_000), files.mems(), files.rz26()]),
     number=st.integers(0, 200),

@@ -392,7 +392,7 @@ TREES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TREES)
 def test_what_is_printed_reads_back_as_the_same_tree(tree: Tree) -> None:
     again = disksim.parse(str(tree))
@@ -420,7 +420,7 @@ def kinds(tree: Tree) -> list[str]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(' \n\t{}[]=,#"abc1.-', max_size=60) | st.text(max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -22,6 +22,8 @@ from sledsim.cli import main
 from sledsim.cli.top import picture
 from sledsim.emulator.control import Control, ask, local_address
 
+from tests.waiting import LONG_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -35,7 +37,7 @@ class Client:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(20)
+        self.socket.settimeout(LONG_S)
         self.socket.connect(str(path))
         assert self._take(16) == b"NBDMAGICIHAVEOPT"
         self._take(2)
@@ -97,7 +99,7 @@ def begin(*arguments: str) -> subprocess.Popen[str]:
 def end(server: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
     """Ask it to end; return what it printed."""
     server.send_signal(number)
-    out, errors = server.communicate(timeout=30)
+    out, errors = server.communicate(timeout=LONG_S)
     assert server.returncode == 0, errors
     assert errors == "" or "--json" in server.args  # type: ignore[operator]
     return out
@@ -393,7 +395,7 @@ def test_metrics(watched: tuple[ss.Server, Path]) -> None:
     assert ("sledsim_response_seconds", "atlas10k", "0.99") not in found
     # The same over TCP, on this machine.
     told = Control(server, local_address(":0", anywhere=False))
-    with urllib.request.urlopen(f"http://127.0.0.1:{told.port}/status", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{told.port}/status", timeout=LONG_S) as answer:
         assert json.load(answer)["exports"][0]["name"] == "fast"
     told.close()
     with pytest.raises(ss.SledsimError, match="there are /status and /metrics"):

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 import sledsim as ss
 
+from tests.waiting import LONG_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -132,7 +134,7 @@ def test_without_root() -> None:
         # Not even root looks at what a user mounts.
         with pytest.raises(PermissionError):
             Path("/proc", str(server.pid), "root", str(point).lstrip("/"), "memory").stat()
-        out, errors = server.communicate("\n", timeout=20)
+        out, errors = server.communicate("\n", timeout=LONG_S)
         assert (first, errors) == ("65534\n", "")
         error, is_mounted = out.split()
         assert int(error) in {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}

@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sledsim.cli import main
+from sledsim.emulator.mounting import system
+from sledsim.emulator.mounting.state import Process, State
+
+from tests.waiting import LONG_S, alone, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,12 +55,13 @@ def mounts() -> str:
     return Path("/proc/self/mounts").read_text(encoding="utf-8")
 
 
-def eventually(is_so: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until it is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.02)
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, waited for or not."""
+    try:
+        Process.of(pid)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 class Place:
@@ -108,15 +113,13 @@ class Place:
 
 def traces() -> set[str]:
     """Find what may be left behind: files, loop devices, mounts."""
-    loops = subprocess.run(
-        ["losetup", "--noheadings", "--output=NAME,BACK-FILE"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    ours = set()
     # Of a server that ended in good order just the name of the file is left.
     files = (str(RUN), "disk.img", "/half")
-    ours = {line for line in loops.splitlines() if any(file in line for file in files)}
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):  # it was let go
+            line = f"{path}: {path.read_text('utf-8')}"
+            ours |= {line} if any(file in line for file in files) else set()
     ours |= {line for line in mounts().splitlines() if str(RUN) in line}
     return ours | ({str(path) for path in RUN.iterdir()} if RUN.exists() else set())
 
@@ -124,11 +127,17 @@ def traces() -> set[str]:
 @pytest.fixture
 def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Place]:
     """Nothing is left behind; what a failed test leaves is removed."""
-    before = traces()
     place = Place(tmp_path, capsys)
-    yield place
+    with alone(), nothing_left(place):
+        yield place
+
+
+@contextlib.contextmanager
+def nothing_left(place: Place) -> Iterator[None]:
+    before = traces()
+    yield
     try:
-        eventually(lambda: traces() <= before, 5.0)
+        eventually(lambda: traces() <= before)
         assert not place.is_mounted
     finally:
         left = {*Path("/run/sledsim").glob("mount-*.json")} if traces() - before else set()
@@ -180,7 +189,7 @@ def test_a_file_system_keeps_what_is_written(place: Place, kind: str) -> None:
         command = ["fio", "--name=v", f"--filename={place.directory}/fio", "--size=8m"]
         command += ["--rw=randwrite", "--bs=4k", "--direct=1", "--ioengine=libaio", "--iodepth=16"]
         command += ["--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0"]
-        subprocess.run(command, check=True, timeout=60)
+        subprocess.run(command, check=True, timeout=LONG_S)
     document = place.umount()
     assert document is not None
     (export,) = document["exports"]
@@ -238,9 +247,9 @@ def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, 
     try:
         eventually(lambda: journal.exists() and journal.read_text("utf-8").count("\n") >= 15)
         stop()
-        writer.wait(timeout=30)
+        writer.wait(LONG_S)
         if fio is not None:
-            fio.wait(timeout=30)  # an error, and no hang
+            fio.wait(LONG_S)  # an error, and no hang
             assert fio.returncode != 0
     finally:
         for process in (writer, fio):
@@ -363,7 +372,7 @@ def test_what_a_killed_supervisor_leaves_is_cleaned_up(place: Place, how: str) -
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 4)
     os.kill(made["supervisor"], signal.SIGKILL)
-    time.sleep(0.5)
+    eventually(lambda: is_gone(made["supervisor"]))
     assert place.is_mounted  # the server goes on
     assert found(place.directory) == written
     if how.startswith("server"):
@@ -389,6 +398,7 @@ def test_what_a_killed_supervisor_leaves_is_cleaned_up(place: Place, how: str) -
 def test_a_reused_process_number_is_not_taken_for_the_supervisor(place: Place) -> None:
     made = place.mount("--fs=ext4")
     os.kill(made["supervisor"], signal.SIGKILL)
+    eventually(lambda: is_gone(made["supervisor"]))
     (path,) = [p for p in RUN.glob("mount-*.json") if str(place.directory) in p.read_text("utf-8")]
     state = json.loads(path.read_bytes())
     state["supervisor"]["pid"] = os.getpid()  # lives, but was not started then
@@ -420,6 +430,47 @@ def test_a_block_device_alone(place: Place) -> None:
 
 
 @needs_root
+def test_a_mount_that_ends_does_not_take_the_loop_device_of_the_next(place: Place) -> None:
+    """A loop device that is let go is taken at once, while what it was is still written down."""
+    made = place.mount("--fs=none")
+    ending = State(
+        key="mount-0",  # found first
+        directory=str(place.directory),
+        supervisor=Process.of(os.getpid()),
+        loop=made["loop"],
+        number="0:0",
+    )
+    ending.save()
+    try:
+        assert not system.is_attached(made["loop"], ending.point)
+        assert list(system.loops_on("0:0", ending.point, made["loop"])) == []
+        about = os.stat(made["fuse"]).st_dev  # noqa: PTH116
+        reused = f"{os.major(about)}:{os.minor(about)}"
+        assert list(system.loops_on(reused, ending.point, made["loop"])) == []
+        assert list(system.loops_on(reused, Path(made["fuse"]).parent, None)) == [made["loop"]]
+        document = place.umount(made["loop"])
+    finally:
+        ending.remove()
+    assert document is not None
+    assert not system.is_attached(made["loop"], Path(made["fuse"]).parent)
+
+
+@needs_root
+def test_somebody_else_unmounts_at_that_moment(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(point: str, **_options: bool) -> None:
+        subprocess.run(["umount", point], check=True)
+        unmount(point)
+
+    place.mount("--fs=ext4")
+    unmount = system.unmount
+    monkeypatch.setattr(system, "unmount", too_late)
+    assert place.umount() is not None
+    assert not place.is_mounted
+
+
+@needs_root
 def test_in_the_foreground_ctrl_c_ends_it(place: Place) -> None:
     words = ["mount", f"--device={place.device}", "--foreground", str(place.directory)]
     process = subprocess.Popen(
@@ -431,7 +482,7 @@ def test_in_the_foreground_ctrl_c_ends_it(place: Place) -> None:
     assert lines[-1] == "Ctrl-C ends it\n"
     assert place.is_mounted
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=LONG_S)
     assert process.returncode == 0
     assert "late by p50 us" in out
     assert not place.is_mounted

@@ -84,7 +84,7 @@ def never(_one: int, _other: int) -> bool:
 # Classes, tracks, parameters
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shape=SHAPES, reach=REACHES, data=st.data())
 def test_a_class_is_what_lies_under_the_tips(shape: Shape, reach: int, data: Any) -> None:
     own_map = data.draw(st.sampled_from(["serpentine", "ascending"]))
@@ -105,7 +105,7 @@ def test_a_class_is_what_lies_under_the_tips(shape: Shape, reach: int, data: Any
         assert len(expected) == columns * shape.squares
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, data=st.data())
 def test_boundaries_are_those_of_blocks_read_by_one_set_of_tips(shape: Shape, data: Any) -> None:
     device = shape.device(lbn_map=data.draw(st.sampled_from(["serpentine", "ascending"])))
@@ -119,7 +119,7 @@ def test_boundaries_are_those_of_blocks_read_by_one_set_of_tips(shape: Shape, da
         assert len(track) == device.parallelism.S_T
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES)
 def test_parameters_count_what_is_there(shape: Shape, reach: int) -> None:
     device = shape.device(micropositioning_cylinders=reach)
@@ -163,7 +163,7 @@ def check_conflicts(
         assert not device.conflicting(lbn, lbn, at_s)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES)
 def test_conflicts_without_shared_components(shape: Shape, reach: int) -> None:
     check_conflicts(shape.device(micropositioning_cylinders=reach), reach, never)
@@ -171,7 +171,7 @@ def test_conflicts_without_shared_components(shape: Shape, reach: int) -> None:
     check_conflicts(explicit, reach, never)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES, data=st.data())
 def test_conflicts_of_channels(shape: Shape, reach: int, data: Any) -> None:
     channels = data.draw(st.integers(1, shape.squares))
@@ -180,7 +180,7 @@ def test_conflicts_of_channels(shape: Shape, reach: int, data: Any) -> None:
     check_conflicts(device, reach, lambda one, other: (one - other) % channels == 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES, data=st.data())
 def test_conflicts_of_power_buses(shape: Shape, reach: int, data: Any) -> None:
     """Only a bus that bears one square keeps two of them apart; more is for batches."""
@@ -196,7 +196,7 @@ def test_conflicts_of_power_buses(shape: Shape, reach: int, data: Any) -> None:
     check_conflicts(device, reach, shared)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES, data=st.data())
 def test_conflicts_that_are_listed(shape: Shape, reach: int, data: Any) -> None:
     number = st.integers(0, shape.squares - 1)

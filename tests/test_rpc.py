@@ -19,6 +19,8 @@ import polars as pl
 import pytest
 import sledsim as ss
 
+from tests.waiting import LONG_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -318,7 +320,7 @@ except KeyboardInterrupt:
         while server.status()["exports"][0]["outstanding"] == 0:
             pass
         client.send_signal(signal.SIGINT)
-        assert client.communicate(timeout=30)[0] == "interrupted 10\n"
+        assert client.communicate(timeout=LONG_S)[0] == "interrupted 10\n"
         server.stop(0)
 
 
@@ -336,7 +338,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         with ss.connect(uri) as there:
             assert there.batch([("read", 0, 1)]).data == [bytes(BLOCK)]
     server.terminate()
-    report = json.loads(server.communicate(timeout=30)[0])
+    report = json.loads(server.communicate(timeout=LONG_S)[0])
     assert report["exports"][0]["summary"]["requests"] == 2
     assert [front["kind"] for front in report["front_ends"]] == ["rpc", "rpc"]
 

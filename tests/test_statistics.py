@@ -7,11 +7,8 @@ import itertools
 import json
 import math
 import os
-import signal
 import statistics
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,8 @@ import pytest
 import sledsim as ss
 from sledsim import SledsimError
 from sledsim.cli import main
+
+from tests.waiting import interrupted_at_work
 
 LOAD = {"rate": 600, "requests": 3000}
 RUN = ["run", "--device", "g2", "--set", "rate=600"]
@@ -145,13 +144,7 @@ def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
     assert heard[-1][1] == 3_000_000_000
     assert heard == sorted(heard)
     words = ["run", "--device", "g2", "--set", "requests=1000000000", "--seeds", "3"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sledsim", *words], stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (130, "sledsim: interrupted\n")
+    assert interrupted_at_work(*words) == (130, "sledsim: interrupted\n")
 
 
 def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

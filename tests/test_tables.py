@@ -174,7 +174,7 @@ def paper(layout: LayoutName, records: int, **keys: Any) -> ss.Table:
 # What is read is what went in --------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PLANS, st.data())
 def test_any_history_of_a_table_is_that_of_its_source(plan: Plan, draw: st.DataObject) -> None:
     mirror = plain(plan.data())
@@ -259,7 +259,7 @@ def test_new_words_of_appends_and_updates(layout: LayoutName) -> None:
 # Where it lies -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(PLANS)
 def test_no_two_values_share_a_byte(plan: Plan) -> None:
     plan = replace(plan, records=min(plan.records, 300))
@@ -298,7 +298,7 @@ def test_figure_6() -> None:
     assert max(last for _, last in table.lbns("c1")) == 809
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(PLANS)
 def test_a_padded_capsule_is_accessed_at_once(plan: Plan) -> None:
     plan = replace(plan, layout="capsule")

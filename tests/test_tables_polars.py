@@ -79,7 +79,7 @@ PREDICATES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     PREDICATES,
     st.lists(st.sampled_from(["row", "key", "share", "word"]), min_size=1, unique=True),
@@ -293,7 +293,7 @@ def test_polars_is_not_imported_unasked() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(OF_ROW | OF_DATA, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_conjuncts_are_all_found(parts: list[pl.Expr], random: Any) -> None:
     joined = list(parts)

@@ -20,6 +20,7 @@ import sledsim as ss
 
 from tests.example_runs import EXAMPLES
 from tests.test_emulator import BLOCK, Client
+from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -283,7 +284,7 @@ except KeyboardInterrupt:
             assert client.poll() is None
             time.sleep(0.01)
         client.send_signal(signal.SIGINT)
-        assert client.communicate(timeout=60)[0] == "interrupted 1000 True\n"
+        assert client.communicate(timeout=LONG_S)[0] == "interrupted 1000 True\n"
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -56,10 +56,7 @@ def end(
             try:
                 system.unmount(state.directory, lazily=lazily)
             except SledsimError as error:
-                users = ", ".join(system.users(state.directory))
-                why = f"is in use by {users}" if users else f"is not unmounted: {error}"
-                msg = f"{state.name}: {why}; end that, or give --lazy"
-                raise SledsimError(msg) from None
+                _refuse_if_there(state, error)
         until = time.monotonic() + (_LAZY_S if lazily else _PATIENCE_S)
         while state.supervisor.is_alive() and time.monotonic() < until:
             time.sleep(0.02)
@@ -69,10 +66,25 @@ def end(
                 raise SledsimError(msg)
             tell(f"{state.name}: unmounted; the server ends with the last user")
             return None
-        document: dict[str, Any] | None = json.loads(state.closing.read_bytes() or "null")
+        try:
+            said = state.closing.read_bytes()
+        except FileNotFoundError:  # somebody else, who waited too, has taken it
+            return None
+        document: dict[str, Any] | None = json.loads(said or "null")
         return document
     finally:
         state.closing.unlink(missing_ok=True)
+
+
+def _refuse_if_there(state: State, error: SledsimError) -> None:
+    """Refuse what could not be unmounted, unless somebody else has done it meanwhile."""
+    assert state.directory is not None
+    if (system.mounted_at(state.directory) or (None, None))[1] != state.loop:
+        return
+    users = ", ".join(system.users(state.directory))
+    why = f"is in use by {users}" if users else f"is not unmounted: {error}"
+    msg = f"{state.name}: {why}; end that, or give --lazy"
+    raise SledsimError(msg) from None
 
 
 def _refuse_if_busy(state: State) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from sledsim._core import SledsimError
+from sledsim.emulator.mounting.system import is_attached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,5 +157,7 @@ class State:
     def named(cls, name: str) -> Self | None:
         """Find what a user calls by the path of its directory or loop device."""
         path = os.path.realpath(name)
-        found = (state for state in cls.all() if path in (state.directory, state.loop))
-        return next(found, None)
+        found = [state for state in cls.all() if path in (state.directory, state.loop)]
+        # One that is about to end may still name the loop device that the next has taken.
+        found.sort(key=lambda state: path == state.loop and not is_attached(path, state.point))
+        return found[0] if found else None

@@ -239,7 +239,7 @@ class Supervisor:
         loop = self.state.loop
         assert loop is not None
         if self.wanted.directory is None:
-            return system.is_attached(loop)
+            return system.is_attached(loop, self.state.point)
         return any(
             (point, source) == (self.wanted.directory, loop) for point, _, source in system.mounts()
         )
@@ -267,7 +267,7 @@ class Supervisor:
         loop = self.state.loop
         assert loop is not None
         end = time.monotonic() + _USERS_S if self._signals else None
-        while system.is_attached(loop) and server.poll() is None:
+        while system.is_attached(loop, self.state.point) and server.poll() is None:
             if self._signals and end is None:
                 end = time.monotonic() + _USERS_S
             if self._signals > 1 or (end is not None and time.monotonic() > end):

@@ -158,13 +158,31 @@ def detach(loop: str) -> None:
     try:
         run("losetup", "--detach", loop)
     except FailedError:
-        if is_attached(loop):
+        if _file_of(loop) is not None:
             raise
 
 
-def is_attached(loop: str) -> bool:
-    """Whether a loop device has a file."""
-    return Path("/sys/block", Path(loop).name, "loop", "backing_file").exists()
+def _file_of(loop: str) -> str | None:
+    """Return the file of a loop device, as the kernel calls it; ``None`` if it has none."""
+    try:
+        said = Path("/sys/block", Path(loop).name, "loop", "backing_file").read_bytes()
+    except OSError:
+        return None
+    return os.fsdecode(said).rstrip("\n")
+
+
+def is_attached(loop: str, folder: Path) -> bool:
+    """Whether a loop device has a file that is, or was, in a folder.
+
+    A loop device that one mount lets go is taken by the next at once: its number says nothing.
+    """
+    file = _file_of(loop)
+    return file is not None and _may_be_in(file, folder)
+
+
+def _may_be_in(file: str, folder: Path) -> bool:
+    """Whether a file is in a folder, or was: unmounted, it is at the root of what was mounted."""
+    return file.startswith(f"{folder}/") or Path(file).parent == Path("/")
 
 
 def loops_on(number: str | None, folder: Path, dead: str | None) -> Iterator[str]:
@@ -172,9 +190,10 @@ def loops_on(number: str | None, folder: Path, dead: str | None) -> Iterator[str
     said = run("losetup", "--json", "--output", "NAME,BACK-FILE,BACK-MAJ:MIN")
     for each in json.loads(said or '{"loopdevices": []}')["loopdevices"]:
         # Of a file whose server is gone no number is known, once unmounted not even where it was.
-        there = (each["back-maj:min"] or "").strip()
+        # Both may have been given anew since; the name of the file tells.
+        there, file = (each["back-maj:min"] or "").strip(), each["back-file"] or "/"
         ours = there == number if there else each["name"] == dead
-        if ours or (each["back-file"] or "").startswith(f"{folder}/"):
+        if file.startswith(f"{folder}/") or (ours and _may_be_in(file, folder)):
             yield each["name"]
 
 

@@ -1,0 +1,61 @@
+"""What all tests share; the code blocks of the documents and docstrings are tests, too.
+
+The seed that the head of a run prints fixes the order of the tests and what hypothesis draws.
+`pytest --randomly-seed=SEED` does the same again.
+"""
+
+import os
+import signal
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+
+from tests.code_blocks import DOCSTRINGS, DOCUMENTS
+from tests.distribution import arranged, scheduler
+
+pytest_collect_file = (DOCUMENTS + DOCSTRINGS).pytest()
+
+# A loaded machine is no error. Where CI is set, tests that do not say how many examples they draw
+# draw 200, twice the usual, and a failure prints the line that repeats it.
+hypothesis.settings.register_profile(
+    "dev", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile(
+    "ci", hypothesis.settings.get_profile("dev"), max_examples=200, print_blob=True
+)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep groups of tests together."""
+    return scheduler(config, log)
+
+
+@pytest.hookimpl(wrapper=True)  # pytest-randomly has shuffled them by then
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Give hypothesis the seed of the run, and arrange the tests."""
+    seed = config.getoption("randomly_seed")
+    for item in items:
+        test: Any = getattr(item, "obj", None)
+        if getattr(test, "is_hypothesis_test", False):
+            hypothesis.seed(f"{seed} {item.nodeid.partition('[')[0]}")(test)
+    items[:] = arranged(items)
+    return (yield)
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Signals do what they do at a terminal, even where the tests run in the background."""
+    usual: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
