@@ -160,6 +160,7 @@ def test_fio_verifies_what_it_wrote(server: ss.Server) -> None:
     if "nbd" not in run("fio", "--enghelp"):
         pytest.skip("fio has no engine for NBD")
     common = ["--ioengine=nbd", "--verify=crc32c", "--verify_fatal=1", "--output-format=json"]
+    common += ["--verify_state_save=0"]  # it would be written to the current folder
     jobs: list[str] = []
     for at, (pattern, size) in enumerate([("randwrite", "4k"), ("write", "64k"), ("rw", "512")]):
         jobs += [

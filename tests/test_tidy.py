@@ -1,0 +1,67 @@
+"""Git keeps what was meant to be kept: no leftovers at the root, nothing large by accident."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+FOLDERS = {".ci", "benches", "crates", "docs", "examples", "fuzz", "python", "scripts", "tests"}
+FILES = {
+    ".gitattributes",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "Makefile",
+    "README.md",
+    "deny.toml",
+    "pyproject.toml",
+    "requirements-dev.in",
+    "requirements-dev.lock",
+}
+
+LARGE = 100 << 10
+"""A file of more bytes must be listed."""
+LISTED = {
+    "python/sledsim/data/traces/postmark-ext4.trace.gz",
+    "python/sledsim/data/traces/postmark.parquet",
+    "python/sledsim/data/traces/sqlite.parquet",
+    "python/sledsim/data/traces/tpch-q4.parquet",
+    "requirements-dev.lock",
+}
+
+
+if not (ROOT / ".git").exists():
+    pytest.skip("not a checkout of git", allow_module_level=True)
+
+
+@pytest.fixture
+def tracked() -> set[str]:
+    """List the files of the checkout that git keeps."""
+    command = ["git", "ls-files", "-z"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name for name in done.stdout.split("\0") if (ROOT / name).is_file()}
+
+
+def test_the_root_holds_what_belongs_there(tracked: set[str]) -> None:
+    files = {name for name in tracked if "/" not in name}
+    folders = {name.partition("/")[0] for name in tracked - files}
+    for known, found in ((FILES, files), (FOLDERS, folders)):
+        strange = sorted(found - known)
+        assert not strange, f"at the root: {strange}: write them elsewhere, or list them here"
+        missing = sorted(known - found)
+        assert not missing, f"listed here, and not at the root: {missing}"
+
+
+def test_large_files_are_listed(tracked: set[str]) -> None:
+    large = {name for name in tracked if (ROOT / name).stat().st_size > LARGE}
+    strange = sorted(large - LISTED)
+    assert not strange, f"more than {LARGE} bytes: {strange}: make them smaller, or list them here"
+    small = sorted(LISTED - large)
+    assert not small, f"listed here, and not more than {LARGE} bytes: {small}"
