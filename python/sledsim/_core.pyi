@@ -99,8 +99,8 @@ class Statistics:
 
 @final
 class Table:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         data: object | None,
         path: str | None,
         device: Device | Remote,
@@ -108,7 +108,7 @@ class Table:
         page_header_bytes: int | None,
         split: bool,
         first_lbn: int,
-    ) -> None: ...
+    ) -> Table: ...
     def names(self) -> list[str]: ...
     def records(self) -> int: ...
     def clock_s(self) -> float: ...
@@ -140,6 +140,7 @@ def crash_test(
     progress: _Progress,
 ) -> str: ...
 
+@final
 class Server:
     def __new__(
         cls, exports: list[tuple[str, Device, str, str | None, bool, float, str | None]]
@@ -245,7 +246,7 @@ def scenario(
     settings: Sequence[str],
     samples: str | Path | None = None,
     layout: str | None = None,
-    background: Sequence[str] = (),
+    background: Sequence[str] = ...,
 ) -> tuple[Device, Load, str]: ...
 def schedulers() -> list[str]: ...
 def trace_convert(
