@@ -48,7 +48,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// A checked load.
 #[derive(Clone, Debug)]
-#[pyclass(frozen, module = "sledsim._core")]
+#[pyclass(frozen, skip_from_py_object, module = "sledsim._core")]
 pub(crate) struct Load {
     pub(crate) load: CoreLoad,
 }
