@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+from sledsim.comparison import _TELL_EVERY_S, _all, _Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +130,59 @@ def test_an_interrupt_stops_all_runs() -> None:
             ss.workload("random", requests=10**9), devices(*DEVICES), workers=2, progress=stop
         )
     assert time.monotonic() - start < 20
+
+
+def waited_s(milliseconds: float) -> float:
+    """Return the least time that two runs take together which take so long each."""
+
+    def run(_index: int) -> Any:
+        time.sleep(milliseconds / 1e3)
+
+    def once() -> float:
+        start = time.monotonic()
+        _all(run, 2, 2, _Tally(2, None))
+        return time.monotonic() - start
+
+    return min(once() for _ in range(10))
+
+
+def test_the_end_of_the_last_run_is_not_waited_for_by_the_clock() -> None:
+    """A clock would make it a multiple of its period, which told progress anyway."""
+    assert waited_s(2) < _TELL_EVERY_S
+    assert waited_s(60) < 2 * _TELL_EVERY_S
+
+
+def test_progress_is_told_while_runs_go_on() -> None:
+    told: list[tuple[int, int | None]] = []
+    load = ss.workload("random", rate=300, requests=300_000)
+    ss.compare(load, devices("g1", "g2"), progress=lambda done, of: told.append((done, of)))
+    assert told[0] == (0, None)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] > 0
+    assert told[-1][1] == 600_000
+
+
+def test_the_first_failure_stops_the_others() -> None:
+    """In far less time than the others would take, and told as itself."""
+    tally = _Tally(3, None)
+    stopped: list[int] = []
+
+    def run(index: int) -> Any:
+        if index == 1:
+            time.sleep(0.01)
+            raise ss.SledsimError("on purpose")
+        beat, start = tally.of(index), time.monotonic()
+        try:
+            while time.monotonic() - start < 20:
+                beat(1, None)
+                time.sleep(0.001)
+        except KeyboardInterrupt:
+            stopped.append(index)
+            raise
+
+    with pytest.raises(ss.SledsimError, match="on purpose"):
+        _all(run, 3, 2, tally)
+    assert 0 in stopped
 
 
 @pytest.fixture
