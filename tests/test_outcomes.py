@@ -186,7 +186,7 @@ def test_a_trace_that_is_written_meanwhile_is_not_kept(
 ) -> None:
     file, device = tmp_path / "reads.csv", ss.device("g2")
     load = trace_of(file, 1_000_000)
-    usual = outcomes.simulate
+    usual = ss.simulate
 
     def overtaken(*words: Any, **keys: Any) -> ss.Run:
         trace_of(file, 2_000_000)
@@ -250,7 +250,7 @@ def not_told(folder: Path) -> dict[str, dict[str, Any]]:
 def test_what_cannot_be_told_is_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
     runs = not_told(tmp_path)
     for name, run in runs.items():
-        given = {"load": random(), "device": ss.device("g2")} | run
+        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
         alone = ss.simulate(requests=False, **given).document
         assert [store.simulate(**given) for _ in range(2)] == [alone, alone], name
         assert not files(store), name
@@ -277,7 +277,7 @@ def test_what_is_wrong_is_told_and_not_kept(store: OutcomeStore, tmp_path: Path)
         ({"layout": "elsewhere"}, "elsewhere"),
     ]
     for keys, says in wrong:
-        given = {"load": random(), "device": ss.device("g2")} | keys
+        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | keys
         for _ in range(2):
             with pytest.raises(ss.SledsimError, match=says):
                 store.simulate(**given)
