@@ -1,12 +1,13 @@
 """A store of outcomes: what simulations gave, kept in files for runs that are the same again.
 
->>> from pathlib import Path
+>>> from tempfile import TemporaryDirectory
 >>> from sledsim import device, workload
 >>> from sledsim.outcomes import OutcomeStore
->>> store = OutcomeStore(Path("out/outcomes"))
->>> outcome = store.simulate(workload(requests=100), device("g2"))
->>> outcome["summary"]["requests"]
-100
+>>> with TemporaryDirectory() as folder:
+...     store = OutcomeStore(folder)
+...     outcomes = [store.simulate(workload(requests=100), device("g2")) for _ in range(2)]
+>>> outcomes[0] == outcomes[1], store.simulated, store.read
+(True, 1, 1)
 
 Nothing is stored unless a store is asked: :func:`sledsim.simulate` always simulates.
 """
