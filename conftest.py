@@ -12,8 +12,11 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.code_blocks import DOCSTRINGS, DOCUMENTS
+from tests.code_blocks import DOCSTRINGS, DOCUMENTS, ROOT
 from tests.distribution import arranged, scheduler
+
+# All processes of a run, and the commands of the documents, share what papers simulate.
+os.environ.setdefault("SLEDSIM_OUTCOMES", str(ROOT / "out" / "tests" / "outcomes"))
 
 pytest_collect_file = (DOCUMENTS + DOCSTRINGS).pytest()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
+from sledsim import comparison
 from sledsim.cli import main
 
 if TYPE_CHECKING:
@@ -24,11 +25,9 @@ def devices(*names: str) -> list[ss.Device]:
 
 def test_each_line_is_the_run_on_that_device_alone() -> None:
     load = ss.workload("random", rate=300, requests=4000, seed=5)
-    comparison = ss.compare(load, devices(*DEVICES))
-    assert comparison.labels == list(DEVICES)
-    for name, line, record in zip(
-        DEVICES, comparison.document["runs"], comparison.table, strict=True
-    ):
+    compared = ss.compare(load, devices(*DEVICES))
+    assert compared.labels == list(DEVICES)
+    for name, line, record in zip(DEVICES, compared.document["runs"], compared.table, strict=True):
         alone = ss.simulate(load, ss.device(name), requests=False)
         assert {key: line[key] for key in alone.document} == alone.document
         times = alone.summary["response_time_ms"]
@@ -38,7 +37,7 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
         )
     # The same requests: as many reads, as many blocks.
     for key in ("reads", "blocks_read", "blocks_written"):
-        assert len({line["summary"][key] for line in comparison.document["runs"]}) == 1
+        assert len({line["summary"][key] for line in compared.document["runs"]}) == 1
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -69,14 +68,14 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     pair = devices("g3", "g1")
     blocks = pair[1].blocks
     load = {"rate": 300, "requests": 3000, "seed": 3}
-    comparison = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
+    compared = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
     limited = ss.workload("random", **load, last_lbn=blocks - 1)
-    for device, line in zip(pair, comparison.document["runs"], strict=True):
+    for device, line in zip(pair, compared.document["runs"], strict=True):
         assert line["summary"] == ss.simulate(limited, device, requests=False).summary
     own = ss.compare(ss.workload("random", **load), pair)
-    assert own.table[0]["mean_ms"] > comparison.table[0]["mean_ms"]  # the whole sled is farther
-    assert own.document["lbns"] != comparison.document["lbns"]
-    assert str(blocks - 1) in comparison.document["lbns"]
+    assert own.table[0]["mean_ms"] > compared.table[0]["mean_ms"]  # the whole sled is farther
+    assert own.document["lbns"] != compared.document["lbns"]
+    assert str(blocks - 1) in compared.document["lbns"]
 
 
 @pytest.mark.parametrize(
@@ -85,10 +84,10 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
 def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
     pair = devices("g2", "g3")
     load = ss.workload("random", queue_depth=8, requests=2000, mean_size_kib=32)
-    comparison = ss.compare(load, pair, ["fcfs", "sptf"], layout=layout)
+    compared = ss.compare(load, pair, ["fcfs", "sptf"], layout=layout)
     name = layout if isinstance(layout, str) else layout["name"]
     for line, (device, scheduler) in zip(
-        comparison.document["runs"], product(pair, ("fcfs", "sptf")), strict=True
+        compared.document["runs"], product(pair, ("fcfs", "sptf")), strict=True
     ):
         alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).document
         assert alone["layout"]["name"] == name
@@ -129,6 +128,57 @@ def test_an_interrupt_stops_all_runs() -> None:
             ss.workload("random", requests=10**9), devices(*DEVICES), workers=2, progress=stop
         )
     assert time.monotonic() - start < 20
+
+
+@pytest.fixture
+def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell progress so rarely that who waits for the next time is seen by it."""
+    monkeypatch.setattr(comparison, "_TELL_EVERY_S", 30)
+
+
+@pytest.mark.usefixtures("rarely")
+def test_the_end_of_the_last_run_is_not_waited_for_by_the_clock() -> None:
+    def run(index: int) -> Any:
+        time.sleep(0.1 * index)
+
+    start = time.monotonic()
+    comparison._all(run, 2, 2, comparison._Tally(2, None))
+    assert time.monotonic() - start < 15
+
+
+def test_progress_is_told_while_runs_go_on() -> None:
+    told: list[tuple[int, int | None]] = []
+    load = ss.workload("random", rate=300, requests=300_000)
+    ss.compare(load, devices("g1", "g2"), progress=lambda done, of: told.append((done, of)))
+    assert told[0] == (0, None)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] > 0
+    assert told[-1][1] == 600_000
+
+
+@pytest.mark.usefixtures("rarely")
+def test_the_first_failure_stops_the_others() -> None:
+    """At once, and told as itself: it is not waited for by the clock either."""
+    tally, stopped = comparison._Tally(3, None), []
+
+    def run(index: int) -> Any:
+        if index == 1:
+            time.sleep(0.1)
+            raise ss.SledsimError("on purpose")
+        beat, start = tally.of(index), time.monotonic()
+        try:
+            while time.monotonic() - start < 60:
+                beat(1, None)
+                time.sleep(0.001)
+        except KeyboardInterrupt:
+            stopped.append(index)
+            raise
+
+    start = time.monotonic()
+    with pytest.raises(ss.SledsimError, match="on purpose"):
+        comparison._all(run, 3, 2, tally)
+    assert time.monotonic() - start < 15
+    assert 0 in stopped
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterable
-from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,6 @@ Command = tuple[int, int, int]
 """LBN, blocks, and whether it is linked."""
 
 
-@cache
 def found(name: str) -> Found:
     return paper_items.simulate(f"{PAPER}/{name}")
 

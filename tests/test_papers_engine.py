@@ -17,8 +17,9 @@ import pytest
 import sledsim as ss
 from hypothesis import given
 from hypothesis import strategies as st
-from sledsim import papers
-from sledsim.papers import Explained, Published, engine, model
+from sledsim import _core, papers
+from sledsim.cli import main
+from sledsim.papers import Explained, Published, engine, model, versions
 from sledsim.papers.judge import agrees, has_shape, judge, worst
 
 if TYPE_CHECKING:
@@ -612,22 +613,112 @@ def test_another_version_reads_nothing(
 ) -> None:
     items = papers.find([])
     papers.run(items, tmp_path, workers=1)
-    monkeypatch.setattr(engine, "_version", lambda: "another")
+    monkeypatch.setattr(versions, "version_of", lambda _item, *, quick: f"another {quick}")
     papers.run(items, tmp_path, workers=1)
     papers.run(items, tmp_path, workers=1)
     assert len(runs) == 2
 
 
-def test_the_version_is_of_code_data_and_core(tmp_path: Path) -> None:
-    (here,) = {_version_of(Path(ss.__file__).parent) for _ in range(2)}
-    copy = _planted(tmp_path)
-    assert _version_of(copy) != here, "a paper more"
-    seen = {_version_of(copy)}
-    for file in ("papers/paper2001/table1.toml", "papers/paper2001/table1.py", "papers/judge.py"):
-        (copy / file).write_text((copy / file).read_text() + "\n")
-        seen.add(_version_of(copy))
-    (copy / "papers/paper2001/table1.py").rename(copy / "papers/paper2001/table9.py")
-    assert len({*seen, _version_of(copy)}) == 5
+def test_what_changes_while_an_item_runs_is_not_kept(
+    tmp_path: Path, folder: Path, runs: list[str]
+) -> None:
+    """Nobody knows which code a worker had: the files are written, and never read."""
+    items = papers.find([])
+    papers.run(items, tmp_path, workers=1)
+    own = tmp_path / "paper2001"
+    (own / "table1.json").unlink()
+    (folder / "table1.py").write_text(GOOD + "\n")
+    for count in (2, 3):
+        papers.run(items, tmp_path, workers=1)
+        assert len(runs) == count
+        left = {file.name for file in own.iterdir()}
+        assert left == {"table1.json", "table1.png", "table1.svg"}
+
+
+VERSIONED = """
+from sledsim.papers import Found
+
+def simulate(*, quick: bool) -> Found:
+    from sledsim.papers.paper2001 import beside
+    return Found({"mean": beside.MEAN})
+"""
+CHANGES = {
+    # what is changed, and whether it is another version: of a quick run, of a real-time one
+    "papers/paper2001/versioned.py": (True, True),
+    "papers/paper2001/versioned.toml": (True, True),
+    "papers/paper2001/beside.py": (True, True),
+    "papers/paper2001/further.py": (True, True),
+    "papers/paper2001/devices/one.toml": (True, True),
+    "papers/paper2001/__init__.py": (True, True),
+    "papers/msst2005/prices.py": (True, True),
+    "papers/msst2005/runs.py": (True, True),
+    "papers/judge.py": (True, True),
+    "papers/engine.py": (True, True),
+    "papers/pictures.py": (True, True),
+    "papers/simulations.py": (True, True),
+    "outcomes.py": (True, True),
+    "devices.py": (True, True),
+    "power.py": (True, True),
+    "__init__.py": (True, True),
+    "data/traces/sqlite.parquet": (True, True),
+    "data/traces/postmark-ext4.trace.gz": (True, True),
+    "applications/outcome.py": (True, True),
+    "papers/paper2001/table1.py": (False, True),
+    "papers/paper2001/table1.toml": (False, True),
+    "papers/msst2005/figure4.py": (False, True),
+    "papers/page.py": (False, True),
+    "papers/page_template.html": (False, True),
+    "cli/papers.py": (False, True),
+    "emulator/server.py": (False, True),
+}
+
+
+def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
+    """Each file of a copy of the package is changed in turn; tools and core, too."""
+    copy = _planted(tmp_path, deep=True)
+    before, *others = json.loads(_python(copy, VERSIONS, CHANGES=json.dumps([*CHANGES])))
+    assert before[0] != before[1]
+    after = dict(zip([*CHANGES, "renamed", "core", "Python", "tool"], others, strict=True))
+    changed = {
+        file: tuple(new != old for new, old in zip(both, before, strict=True))
+        for file, both in after.items()
+    }
+    assert changed == CHANGES | dict.fromkeys(["renamed", "core", "Python", "tool"], (True, True))
+    versions = [version for both in [before, *others] for version in both]
+    assert len(set(versions)) == 2 + sum(sum(each) for each in changed.values())
+    assert json.loads(_python(copy, VERSIONS, CHANGES="[]"))[0] == before, "in each process"
+
+
+def test_every_module_that_a_run_imports_is_in_its_version() -> None:
+    """As Python itself tells: nothing of a paper is loaded that the version does not know."""
+    code = """
+        import json, sys
+        from sledsim import papers
+        from sledsim.papers import versions
+        names = {}
+        of_papers = tuple(f"sledsim.papers.{item.folder}" for item in papers.find([]))
+        for item in papers.find([]):
+            for name in list(sys.modules):
+                if name.startswith(of_papers):
+                    del sys.modules[name]
+            item.module
+            loaded = {name for name in sys.modules if name.startswith("sledsim.papers.")}
+            names[item.id] = sorted(loaded - set(versions.modules_of(item)))
+        print(json.dumps(names))
+    """
+    unknown = json.loads(_python(Path(ss.__file__).parent, code))
+    assert set(unknown) == {item.id for item in ITEMS}
+    assert not any(unknown.values()), unknown
+
+
+@pytest.mark.parametrize("name", versions.APART)
+def test_only_real_time_items_lead_to_what_is_apart(name: str) -> None:
+    reached = {
+        item.id
+        for item in ITEMS
+        if any(module.split(".")[1] == name for module in versions.modules_of(item))
+    }
+    assert reached <= {item.id for item in ITEMS if item.real_time}
 
 
 def test_quick_and_full_runs_are_kept_apart(tmp_path: Path, runs: list[str]) -> None:
@@ -696,12 +787,16 @@ def test_an_interrupted_run_leaves_whole_items(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         papers.run(items, tmp_path, quick=True, workers=1, progress=stop)
-    left = sorted(file.name for file in tmp_path.rglob("*") if file.is_file())
+    left = sorted(file.name for file in (tmp_path / "quick").rglob("*") if file.is_file())
     assert left == ["table1.json", "table1.key", "table1.png", "table1.svg"]
     assert engine._read(items[0], tmp_path / "quick", quick=True) is not None
 
 
-def test_the_same_bytes_in_one_process_as_in_two(tmp_path: Path) -> None:
+def test_the_same_bytes_in_one_process_as_in_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with a store of its own, which has the same bytes, too."""
+    monkeypatch.delenv("SLEDSIM_OUTCOMES", raising=False)
     items = papers.find(["sigmetrics2000/table1", "sigmetrics2000/table2"])
     results, files = [], []
     for workers in (1, 2):
@@ -710,7 +805,8 @@ def test_the_same_bytes_in_one_process_as_in_two(tmp_path: Path) -> None:
         found = sorted(file for file in folder.rglob("*") if file.is_file())
         files.append({str(file.relative_to(folder)): file.read_bytes() for file in found})
     assert files[0] == files[1]
-    assert len(files[0]) == 8
+    assert len([name for name in files[0] if name.startswith("quick")]) == 8
+    assert len([name for name in files[0] if name.startswith("outcomes")]) == 18
     assert results[0] == results[1]
     assert [result.item for result in results[0]] == items
     (tmp_path / "1" / "quick" / "sigmetrics2000" / "table1.key").unlink()
@@ -719,8 +815,30 @@ def test_the_same_bytes_in_one_process_as_in_two(tmp_path: Path) -> None:
         assert str(tmp_path).encode() not in content, name
 
 
+def test_the_command_says_what_is_missed(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its exit code and in a table with what is published and what is simulated."""
+    for mean, code in ((2.0, 0), (2.25, 1)):
+        (folder / "table1.py").write_text(GOOD.replace("2.05 if quick else 2.0", str(mean)))
+        sys.modules.pop("sledsim.papers.paper2001.table1", None)
+        output = tmp_path / str(mean)
+        assert main(["papers", "run", "paper2001/table1", "-o", str(output)]) == code
+        said = capsys.readouterr().out
+        assert ("missed" in said.split("\n", 1)[1], "2.25" in said) == (bool(code), bool(code))
+        assert main(["papers", "report", "-o", str(output), "--json"]) == code
+        assert json.loads(capsys.readouterr().out) == {
+            "report": str(output / "report.html"),
+            "items": 1,
+            "verdicts": {"missed" if code else "reproduced": 1},
+        }
+        assert "A table" in (output / "report.html").read_text("utf-8")
+
+
 # Workers: in a copy of the package, as they import it
 
+
+IGNORED = shutil.ignore_patterns("__pycache__")
 
 SLEEPS = """
     import os, time
@@ -747,14 +865,20 @@ RAISES = """
     """
 
 
-def _planted(folder: Path) -> Path:
-    """Copy the package, a paper of our own in it."""
+def _planted(folder: Path, *, deep: bool = False) -> Path:
+    """Copy the package, a paper of our own in it; all but the core if it is to be deep."""
     source, copy = Path(ss.__file__).parent, folder / "sledsim"
     copy.mkdir()
     for entry in source.iterdir():
-        if entry.name not in {"papers", "__pycache__"}:
+        if entry.name in {"papers", "__pycache__"}:
+            continue
+        if deep and entry.is_dir():
+            shutil.copytree(entry, copy / entry.name, ignore=IGNORED)
+        elif deep and entry != Path(_core.__file__):
+            shutil.copyfile(entry, copy / entry.name)
+        else:
             (copy / entry.name).symlink_to(entry)
-    shutil.copytree(PACKAGE, copy / "papers", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, copy / "papers", ignore=IGNORED)
     own = copy / "papers" / "paper2001"
     own.mkdir()
     (own / "__init__.py").write_text("")
@@ -763,12 +887,17 @@ def _planted(folder: Path) -> Path:
         "raises": RAISES,
         "sleeps": SLEEPS,
         "dies": SLEEPS,
+        "versioned": VERSIONED,
     }
     names = ", ".join(f'"{name}"' for name in codes)
     (own / "paper.toml").write_text(PAPER.replace('"table1"', names))
     for name, code in codes.items():
         (own / f"{name}.py").write_text(textwrap.dedent(code))
         (own / f"{name}.toml").write_text(TABLE)
+    (own / "beside.py").write_text("from . import further\nMEAN = further.MEAN\n")
+    (own / "further.py").write_text("import sledsim.papers.msst2005.prices\nMEAN = 2.0\n")
+    (own / "devices").mkdir()
+    (own / "devices" / "one.toml").write_text('base = "g2"\n')
     return copy
 
 
@@ -786,12 +915,55 @@ def _python(copy: Path, code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def _version_of(copy: Path) -> str:
-    code = "from sledsim.papers import engine; print(engine.__file__, engine._version())"
-    file, version = _python(copy, code).split()
-    assert file == str(copy / "papers" / "engine.py")
-    return version
+VERSIONS = """
+    import dataclasses, json, os, sys
+    from pathlib import Path
+    from sledsim import papers
+    from sledsim.papers import versions
 
+    (item,) = papers.find(["paper2001/versioned"])
+    real = dataclasses.replace(item, real_time=True)
+    package = Path(versions.__file__).parents[1]
+    own = package / "papers" / "paper2001" / "devices"
+    assert package.parent == Path.cwd()
+
+    def both():
+        # As a process finds them that has just begun; a line more imports nothing else.
+        for function in vars(versions).values():
+            slow = function in (versions.core_digest, versions._imported)
+            if hasattr(function, "cache_clear") and not slow:
+                function.cache_clear()
+        assert versions.is_current(item, quick=True)
+        quick, now = (versions.version_of(real, quick=quick) for quick in (True, False))
+        for other in (True, False):
+            assert quick == versions.version_of(item, quick=other)
+        return quick, now
+
+    found = [both()]
+    for name in json.loads(os.environ["CHANGES"]):
+        file = package / name
+        content = file.read_bytes()
+        assert both() == found[0]
+        file.write_bytes(content + b"\\n")
+        current = versions.is_current(item, quick=True)
+        found.append(both())
+        assert current == (found[-1][0] == found[0][0]), name
+        file.write_bytes(content)
+    (own / "one.toml").rename(own / "two.toml")
+    found.append(both())
+    (own / "two.toml").rename(own / "one.toml")
+    for object, name, other in (
+        (versions, "core_digest", lambda: "another"),
+        (sys, "version", "another"),
+        (versions, "_version_of_tool", lambda name: "another"),
+    ):
+        usual = getattr(object, name)
+        setattr(object, name, other)
+        found.append(both())
+        setattr(object, name, usual)
+    assert both() == found[0]
+    print(json.dumps(found))
+"""
 
 RUN = """
     import os, time
@@ -831,4 +1003,4 @@ def test_an_end_ends_all_workers(
     with pytest.raises(ProcessLookupError):
         os.kill(int(sleeper.read_text()), 0)
     left = {file.name for file in (tmp_path / "out").rglob("*") if file.is_file()}
-    assert left <= {"table1.json", "table1.key", "table1.png", "table1.svg"}
+    assert left <= {"table1.json", "table1.key", "table1.png", "table1.svg"}, left

@@ -293,14 +293,6 @@ def test_savings_expect_what_the_powers_of_the_sled_allow() -> None:
     assert spin_down <= together + 1e-9 < 50
 
 
-@pytest.mark.parametrize("name", ["table1", "claims", "table2", "failures", "startup", "power"])
-def test_an_item_is_not_missed(name: str, tmp_path: Path) -> None:
-    (result,) = papers.run([item(name)], tmp_path, quick=True, workers=1)
-    assert result.verdict in {"reproduced", "explained"}
-    written = {file.name for file in (tmp_path / "quick" / "osdi2000").iterdir()}
-    assert written == {f"{name}.{end}" for end in ("json", "key", "png", "svg")}
-
-
 def test_mean_turnaround_of_random_rows() -> None:
     """Turning once at a uniform height, outwards or inwards: the integral of 1/(1 + s u).
 

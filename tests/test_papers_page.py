@@ -488,7 +488,7 @@ for _ in range(2):  # simulated, then read
     subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONHASHSEED": "123", "TZ": "Asia/Tokyo"},
+        env=os.environ | {"PYTHONHASHSEED": "123", "TZ": "Asia/Tokyo", "SLEDSIM_OUTCOMES": ""},
         timeout=100,
         check=True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sledsim.devices import Device
+
+
+_TELL_EVERY_S = 0.05
+"""How often progress is told while runs go on."""
 
 
 class Comparison:
@@ -143,13 +147,14 @@ def _all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> 
     """Do all runs; the first that fails, or an interrupt, stops the others."""
     with ThreadPoolExecutor(min(workers, count)) as pool:
         futures = [pool.submit(run, index) for index in range(count)]
+        running = set(futures)
         try:
-            while not all(future.done() for future in futures):
+            while running:
                 tally.tell()
+                _, running = wait(running, _TELL_EVERY_S, FIRST_EXCEPTION)
                 failed = next((f for f in futures if f.done() and f.exception()), None)
                 if failed is not None:
                     failed.result()
-                tally.stopped.wait(0.05)
             return [future.result() for future in futures]
         except BaseException:
             tally.stopped.set()

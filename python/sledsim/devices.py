@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.identity import of_device
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -303,6 +304,7 @@ class Device:
 
     def __init__(self, core: _core.Device) -> None:
         self._core = core
+        self._made_from: str | None = None
 
     def __repr__(self) -> str:
         return f"<sledsim device {self.name}: {self.blocks} blocks>"
@@ -645,7 +647,11 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    return of_core(_core.Device(str(name), list(flat(overrides))))
+    name, keys = str(name), list(flat(overrides))
+    core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
+    made = of_core(core)
+    made._made_from = made_from  # noqa: SLF001 (of this module)
+    return made
 
 
 def of_core(core: _core.Device) -> Device:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.identity import of_workload, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,9 +24,17 @@ SAMPLE = "sample:"
 class Load:
     """A checked load; made by :func:`workload` or :func:`read_trace`."""
 
-    def __init__(self, core: _core.Load, name: str) -> None:
+    def __init__(
+        self,
+        core: _core.Load,
+        name: str,
+        made_from: str | None = None,
+        trace: str | None = None,
+    ) -> None:
         self._core = core
         self.name = name
+        self._made_from = made_from
+        self._trace = trace
 
     def __repr__(self) -> str:
         return f"<sledsim load {self.name}>"
@@ -53,7 +62,8 @@ def workload(name: str = "random", **keys: object) -> Load:
     SledsimError
         For an unknown name or key, or a value out of range.
     """
-    return Load(_core.Load.workload(name, list(keys.items())), name)
+    given = list(keys.items())
+    return Load(_core.Load.workload(name, given), name, of_workload(name, given))
 
 
 def read_trace(path: str | PathLike[str], **keys: object) -> Load:
@@ -80,7 +90,9 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
         For an unknown key, a value out of range, or an unknown sample.
     """
     file = trace_path(path)
-    return Load(_core.Load.trace(file, list(keys.items())), str(path))
+    given = list(keys.items())
+    core = _core.Load.trace(file, given)
+    return Load(core, str(path), text_of("trace", file, given), file)
 
 
 def trace_info(

@@ -183,7 +183,7 @@ def simulate(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
         load._core,  # noqa: SLF001
         scheduler,
-        _tasks(background),
+        tasks_of(background),
         requests if isinstance(requests, bool) else str(requests),
         series if isinstance(series, bool) else str(series),
         series_ms,
@@ -195,6 +195,7 @@ def simulate(
     return Run(json.loads(document), statistics, rows, windows)
 
 
-def _tasks(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:
+def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:
+    """Return background tasks as the core takes them: keys, or a label as the only one."""
     given = [background] if isinstance(background, str | Mapping) else background
     return [[("label", task)] if isinstance(task, str) else list(flat(task)) for task in given]

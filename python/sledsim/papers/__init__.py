@@ -22,6 +22,7 @@ from sledsim.papers.model import (
     find,
     papers,
 )
+from sledsim.papers.simulations import summary_of
 
 __all__ = [
     "Explained",
@@ -37,4 +38,5 @@ __all__ = [
     "find",
     "papers",
     "run",
+    "summary_of",
 ]

@@ -7,21 +7,19 @@ import importlib.metadata
 import json
 import multiprocessing
 import os
-import sys
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import sledsim
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.papers import judge, model
+from sledsim.papers import judge, model, simulations, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from pathlib import Path
 
     from sledsim.papers.model import Found, Item, Published
 
@@ -53,8 +51,11 @@ def run(
 ) -> list[Result]:
     """Simulate items and write their JSON, PNG and SVG files.
 
-    Items of which the files are there, made by the same version from the same data, are read.
-    The same version writes the same files, byte for byte, but for items that take real time.
+    Items of which the files are there, made by the same code from the same data, are read;
+    :mod:`sledsim.papers.versions` tells on what an item depends. What others must simulate they
+    share: outcomes are kept in the folder ``SLEDSIM_OUTCOMES`` of the environment, or in
+    ``folder/outcomes``. The same code writes the same files, byte for byte, but for items that
+    take real time.
 
     Parameters
     ----------
@@ -74,15 +75,20 @@ def run(
     SledsimError
         For a file that cannot be written, a missing library, or a worker that died.
     """
+    outcomes = simulations.folder_of(folder)
     folder = folder / "quick" if quick else folder
     _need_matplotlib()
     beat = progress or (lambda _done, _of: None)
-    kept = {item.id: result for item in items if (result := _read(item, folder, quick)) is not None}
+    kept = {
+        item.id: result
+        for item in items
+        if (result := _read(item, folder, quick=quick)) is not None
+    }
     missing = [item.id for item in items if item.id not in kept]
     done = dict(kept)
 
     def keep(result: Result) -> None:
-        _write(result, folder)
+        _write(result, folder, quick=quick)
         done[result.item.id] = result
         beat(len(done), len(items))
 
@@ -91,16 +97,17 @@ def run(
     together = [name for name in missing if name not in alone]
     workers = min(workers or os.cpu_count() or 1, len(together))
     if workers > 1:
-        _in_processes(together, quick, workers, keep, lambda: beat(len(done), len(items)))
+        each = partial(_simulate_in, outcomes, quick=quick)
+        _in_processes(together, each, workers, keep, lambda: beat(len(done), len(items)))
         together = []
     for name in (*together, *alone):
-        keep(simulate(name, quick=quick))
+        keep(_simulate_in(outcomes, name, quick=quick))
     return [done[item.id] for item in items]
 
 
 def _in_processes(
     names: Sequence[str],
-    quick: bool,
+    each: Callable[[str], Result],
     workers: int,
     keep: Callable[[Result], None],
     beat: Callable[[], object],
@@ -109,7 +116,7 @@ def _in_processes(
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
     try:
-        running = {pool.submit(simulate, name, quick=quick) for name in names}
+        running = {pool.submit(each, name) for name in names}
         pool.submit(int)  # else the pool does not watch the process that it has started last
         while running:
             finished, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -132,6 +139,11 @@ def _ignore_interrupts() -> None:
     import signal  # noqa: PLC0415 (in the workers only)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _simulate_in(outcomes: Path, name: str, *, quick: bool) -> Result:
+    with simulations.stored_in(outcomes):
+        return simulate(name, quick=quick)
 
 
 def simulate(name: str, *, quick: bool) -> Result:
@@ -204,34 +216,20 @@ def _need_matplotlib() -> None:
         raise SledsimError(msg) from None
 
 
-@cache
-def _version() -> str:
-    """Return a digest of everything that results depend on."""
-    digest = hashlib.sha256()
-    folder = Path(sledsim.__file__).parent
-    kinds = ("*.py", "*.toml", "*.parquet")
-    files = (*(file for kind in kinds for file in folder.rglob(kind)), Path(_core.__file__))
-    for file in sorted(files):
-        digest.update(f"{file.relative_to(folder)}\n{file.stat().st_size}\n".encode())
-        digest.update(file.read_bytes())
-    digest.update(f"{importlib.metadata.version('matplotlib')} {sys.version}".encode())
-    return digest.hexdigest()
-
-
 def _files(item: Item, folder: Path) -> dict[str, Path]:
     return {
         end: folder / item.paper / f"{item.name}.{end}" for end in ("json", "png", "svg", "key")
     }
 
 
-def _read(item: Item, folder: Path, quick: bool) -> Result | None:
+def _read(item: Item, folder: Path, *, quick: bool) -> Result | None:
     """Read what an earlier run has left, if it is of this version and whole, and of this item."""
     files = _files(item, folder)
     try:
         contents = {end: file.read_bytes() for end, file in files.items()}
     except OSError:
         return None
-    if contents.pop("key") != _key(item, contents):
+    if contents.pop("key") != _key(item, contents, quick=quick):
         return None
     document = json.loads(contents["json"])
     if (document["id"], document["quick"]) != (item.id, quick):
@@ -239,8 +237,8 @@ def _read(item: Item, folder: Path, quick: bool) -> Result | None:
     return Result(item, document, contents["svg"].decode(), contents["png"])
 
 
-def _key(item: Item, contents: dict[str, bytes]) -> bytes:
-    digest = hashlib.sha256(_version().encode())
+def _key(item: Item, contents: dict[str, bytes], *, quick: bool) -> bytes:
+    digest = hashlib.sha256(versions.version_of(item, quick=quick).encode())
     for name in item.external:
         file = model.external_file(name)
         digest.update(f"{name} {_digest_of(file)}\n".encode())
@@ -260,7 +258,8 @@ def _digest_of(file: Path | None) -> str | None:
         raise SledsimError(msg) from None
 
 
-def _write(result: Result, folder: Path) -> None:
+def _write(result: Result, folder: Path, *, quick: bool) -> None:
+    """Write the files of an item; without a key, and never to be read, if its code has changed."""
     files = _files(result.item, folder)
     contents = {
         "json": to_json(result.document).encode(),
@@ -272,7 +271,11 @@ def _write(result: Result, folder: Path) -> None:
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
         raise SledsimError(msg) from None
-    for end, content in (contents | {"key": _key(result.item, contents)}).items():
+    if versions.is_current(result.item, quick=quick):
+        contents["key"] = _key(result.item, contents, quick=quick)
+    else:
+        files["key"].unlink(missing_ok=True)
+    for end, content in contents.items():
         _core.write_atomically(files[end], content)
 
 

@@ -125,12 +125,12 @@ class Item:
     @property
     def code(self) -> str:
         """The source of :attr:`module`."""
-        return (_FOLDER / self.folder / f"{self.name}.py").read_text("utf-8")
+        return (folder_of(self.folder) / f"{self.name}.py").read_text("utf-8")
 
     @property
     def data(self) -> str:
         """The text of the data file."""
-        return (_FOLDER / self.folder / f"{self.name}.toml").read_text("utf-8")
+        return (folder_of(self.folder) / f"{self.name}.toml").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,11 @@ class Found:
     hypotheses: Mapping[str, Mapping[str, Simulated]] = field(default_factory=dict)
     series: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+
+
+def folder_of(folder: str) -> Path:
+    """Return where the files of the items of a paper are, by the name of its folder."""
+    return _FOLDER / folder
 
 
 def external_file(name: str) -> Path | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.papers import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,8 +58,8 @@ def scan(name: str, seed: int, order: str = "nearest", requests: int = ENDLESS) 
         seed=seed,
     )
     background = {"task": "scan", "order": order, "ends_run": True}
-    run = ss.simulate(load, device, background=background, requests=False)
-    percent: dict[str, list[Any]] = run.summary["background"][0]["percent"]
+    summary = summary_of(load, device, background=background)
+    percent: dict[str, list[Any]] = summary["background"][0]["percent"]
     minutes = [time_s / 60 for time_s in percent["time_s"] if time_s is not None]
     return Scan(minutes, percent["requests"], percent["free_blocks"])
 

@@ -1,13 +1,13 @@
 """Table 1: capacity, average random seek and streaming bandwidth."""
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 
 
 def seeks_ms(device: ss.Device, requests: int) -> dict[str, float]:
     """Return mean seeks to random blocks: in X, and where the slower of X and Y counts."""
     load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
-    summary = ss.simulate(load, device, requests=False).summary
+    summary = summary_of(load, device)
     return {
         axis: summary[column]["mean"] for axis, column in (("x", "x_seek_ms"), ("xy", "seek_ms"))
     }

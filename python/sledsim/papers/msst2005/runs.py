@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import external_file
+from sledsim.papers import external_file, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -213,7 +213,7 @@ def of_week(
 
 def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcome:
     """Run a load on a device."""
-    summary = ss.simulate(requests, on, scheduler, requests=False).summary
+    summary = summary_of(requests, on, scheduler)
     times = summary["response_time_ms"]
     parts = summary["devices"]
     tiers = [part["counts"] for part in parts if "segments_read" in part["counts"]]

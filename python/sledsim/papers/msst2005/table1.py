@@ -1,13 +1,13 @@
 """Table 1: the MEMS device."""
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 
 
 def seeks_ms(device: ss.Device, requests: int) -> dict[str, float]:
     """Return the mean X seek between random blocks, and that from edge to edge."""
     load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
-    summary = ss.simulate(load, device, requests=False).summary
+    summary = summary_of(load, device)
     half_m = device.spec["parameters"]["travel_x_um"]["value"] * 1e-6 / 2
     edge = device.seek(start=(-half_m, 0.0, "up"), end=(half_m, 0.0, "up"))
     return {"mean_ms": summary["x_seek_ms"]["mean"], "max_ms": 1e3 * edge.x_seek_s}

@@ -1,7 +1,7 @@
 """Sections 2, 5 and 6: what the text says of rates, seeks, settling and turnarounds."""
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 
 EDGE_M = 50e-6
 
@@ -17,7 +17,7 @@ def turnarounds_ms(device: ss.Device) -> list[float]:
 def rows_read(device: ss.Device, requests: int) -> dict[str, float]:
     """Read a row anywhere, one after the other; return means in ms."""
     load = ss.workload(requests=requests, size="fixed", mean_size_kib=0.5, read_fraction=1)
-    summary = ss.simulate(load, device, requests=False).summary
+    summary = summary_of(load, device)
     return {
         key: summary[f"{key}_ms"]["mean"]
         for key in ("service_time", "x_seek", "y_seek", "turnaround")

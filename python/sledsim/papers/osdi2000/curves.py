@@ -8,6 +8,7 @@ from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.papers import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -100,8 +101,8 @@ def random_load(rate: float, requests: int, **keys: Any) -> ss.Load:
 
 def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) -> Point:
     """Run a load with a scheduler, by the name that the paper gives it."""
-    run = ss.simulate(load, device, SCHEDULERS[scheduler], requests=False, seeds=seeds, threads=1)
-    times, interval = run.summary["response_time_ms"], run.summary["confidence"]
+    summary = summary_of(load, device, SCHEDULERS[scheduler], seeds=seeds)
+    times, interval = summary["response_time_ms"], summary["confidence"]
     about = interval["response_time_ms"]
     share = about and about["half_width_share"]
     several = seeds > 1 and share is not None
@@ -109,7 +110,7 @@ def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) ->
         mean_ms=times["mean"],
         scv=times["scv"],
         error_ms=round(share * times["mean"], 6) if several else None,
-        saturated=run.summary["saturated"] is not None,
+        saturated=summary["saturated"] is not None,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 from sledsim.power import column
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def stream_ms(requests: int, faults: Mapping[str, Any]) -> float:
         size="fixed",
         mean_size_kib=STREAM_KIB,
     )
-    run = ss.simulate(load, ss.device(SLED, faults=dict(faults)), requests=False)
-    return float(run.summary["response_time_ms"]["mean"])
+    summary = summary_of(load, ss.device(SLED, faults=dict(faults)))
+    return float(summary["response_time_ms"]["mean"])
 
 
 def retries_ms(requests: int, faults: Mapping[str, Any]) -> tuple[float, float]:
@@ -63,8 +63,7 @@ def small_write(child: str, keys: Mapping[str, Any], requests: int) -> float:
         requests=requests, read_fraction=0, size="fixed", mean_size_kib=SIZE_KIB, blocking=8
     )
     one, other = (
-        ss.simulate(load, on, requests=False).summary["response_time_ms"]["mean"]
-        for on in (array, ss.device(child, **keys))
+        summary_of(load, on)["response_time_ms"]["mean"] for on in (array, ss.device(child, **keys))
     )
     return float(one - other)
 

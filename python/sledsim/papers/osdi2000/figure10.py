@@ -6,7 +6,7 @@ from statistics import fmean
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 
 BLOCKS = 512
 FAR = 1000
@@ -65,7 +65,7 @@ def disk_ms(disk: ss.Disk, distances: list[int], requests: int) -> list[float]:
         last_lbn=cylinder - 1,
         warm_up_requests=100,
     )
-    summary = ss.simulate(load, disk, requests=False).summary
+    summary = summary_of(load, disk)
     rest = summary["service_time_ms"]["mean"] - summary["seek_ms"]["mean"]
     return [rest + disk.seek_ms(distance) for distance in distances]
 

@@ -5,7 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Simulated
+from sledsim.papers import Found, Simulated, summary_of
 
 SMALL_SHARE = 89
 """Per cent; the rest are large."""
@@ -32,8 +32,8 @@ def service_ms(
         "large": reads | {"rate": 10 - SMALL_SHARE / 10, "mean_size_kib": 400} | large,
     }
     load = ss.workload("mix", requests=10_000, part=part)
-    run = ss.simulate(load, device, layout=layout, requests=False, seeds=seeds, threads=1)
-    mean: float = run.summary["service_time_ms"]["mean"]
+    summary = summary_of(load, device, layout=layout, seeds=seeds)
+    mean: float = summary["service_time_ms"]["mean"]
     return mean
 
 

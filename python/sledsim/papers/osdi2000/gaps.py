@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Simulated
+from sledsim.papers import Found, Simulated, summary_of
 from sledsim.papers.osdi2000 import curves
 
 DEVICES = {"Atlas 10K": "atlas10k", "MEMS": "osdi2000"}
@@ -24,7 +24,7 @@ def closed(
         requests=requests, size="exponential", queue_depth=depth, warm_up_requests=requests // 20
     )
     rule = curves.SCHEDULERS[scheduler]
-    run = ss.simulate(load, device, rule, requests=False, seeds=seeds, threads=1).summary
+    run = summary_of(load, device, rule, seeds=seeds)
     return {
         "per_s": run["throughput_iops"],
         "response_ms": run["response_time_ms"]["mean"],

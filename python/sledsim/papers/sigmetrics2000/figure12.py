@@ -5,7 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Simulated
+from sledsim.papers import Found, Simulated, summary_of
 
 DEVICES = {"MEMS": "sigmetrics2000", "Superdisk": "superdisk", "Atlas 10K": "atlas10k"}
 
@@ -13,7 +13,7 @@ DEVICES = {"MEMS": "sigmetrics2000", "Superdisk": "superdisk", "Atlas 10K": "atl
 def means(device: ss.Device, requests: int, **keys: Any) -> dict[str, float]:
     """Run the random load of section 3.2; return means and standard deviations in ms."""
     load = ss.workload(requests=requests, size="exponential", mean_size_kib=4, blocking=8, **keys)
-    summary = ss.simulate(load, device).summary
+    summary = summary_of(load, device)
     return {
         "access_ms": summary["response_time_ms"]["mean"],
         "access_sd_ms": summary["response_time_ms"]["sd"],

@@ -3,6 +3,7 @@
 from typing import Any
 
 import sledsim as ss
+from sledsim.papers import summary_of
 
 
 def blocks_per_cylinder(device: ss.Device) -> int:
@@ -20,4 +21,4 @@ def cylinders_per_s(device: ss.Device, cylinders: int, **keys: Any) -> float:
         mean_size_kib=blocks_per_cylinder(device) / 2,
         **keys,
     )
-    return float(ss.simulate(load, device).summary["throughput_iops"])
+    return float(summary_of(load, device)["throughput_iops"])

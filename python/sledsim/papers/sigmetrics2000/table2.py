@@ -4,7 +4,7 @@ from statistics import fmean
 from typing import Any
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, summary_of
 
 REQUESTS = 10_000
 """As many as the paper: the longest of more would take longer."""
@@ -25,8 +25,8 @@ def times(device: ss.Device, seeds: int, **region: Any) -> dict[str, float]:
         blocks = ss.workload(
             requests=REQUESTS, size="fixed", mean_size_kib=0.5, seed=seed, **region
         )
-        service = ss.simulate(load, device).summary["service_time_ms"]
-        seeks = ss.simulate(blocks, device).summary
+        service = summary_of(load, device)["service_time_ms"]
+        seeks = summary_of(blocks, device)
         row = {f"service_{key}_ms": service[key] for key in ("mean", "sd", "max")}
         for name, column in SEEKS.items():
             row |= {f"{name}_{key}_ms": seeks[column][key] for key in ("mean", "sd", "max")}

@@ -1,0 +1,432 @@
+"""The store of outcomes: what is read is what would be simulated, and never anything else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import sledsim as ss
+from sledsim import _core, outcomes
+from sledsim.layouts import laid_out
+from sledsim.loads import Load
+from sledsim.outcomes import OutcomeStore, core_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REQUESTS = 200
+TRACE = "us,lbn,blocks\n0,8,8\n1000,{lbn},8\n"
+COLUMNS = "time=us:us, offset=lbn:512B, bytes=blocks:512B, op=:read"
+RAID = """
+title = "Two of something"
+kind = "stripe"
+unit_blocks = 8
+children = 2
+[child]
+base = "{base}"
+"""
+MIRROR = """
+title = "The same twice"
+kind = "raid1"
+[[child]]
+base = "g2"
+[[child]]
+base = "g2"
+"""
+
+
+def random(**keys: Any) -> Load:
+    return ss.workload("random", **({"requests": REQUESTS, "rate": 300} | keys))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> OutcomeStore:
+    return OutcomeStore(tmp_path / "outcomes")
+
+
+def files(store: OutcomeStore) -> list[Path]:
+    return sorted(file for file in store.folder.rglob("*") if file.is_file())
+
+
+RUNS: dict[str, Callable[[], dict[str, Any]]] = {
+    "plain": lambda: {"load": random(), "device": ss.device("g2")},
+    "rate": lambda: {"load": random(rate=301), "device": ss.device("g2")},
+    "seed": lambda: {"load": random(seed=2), "device": ss.device("g2")},
+    "generator": lambda: {
+        "load": ss.workload("zipf", requests=REQUESTS, rate=300),
+        "device": ss.device("g2"),
+    },
+    "preset": lambda: {"load": ss.workload("cello", requests=REQUESTS), "device": ss.device("g2")},
+    "parts": lambda: {
+        "load": ss.workload(
+            "mix",
+            requests=REQUESTS,
+            part={"one": {"kind": "random", "rate": 9}, "two": {"kind": "zipf", "rate": 9}},
+        ),
+        "device": ss.device("g2"),
+    },
+    "order of parts": lambda: {
+        "load": ss.workload(
+            "mix",
+            requests=REQUESTS,
+            part={"two": {"kind": "zipf", "rate": 9}, "one": {"kind": "random", "rate": 9}},
+        ),
+        "device": ss.device("g2"),
+    },
+    "device": lambda: {"load": random(), "device": ss.device("g3")},
+    "key of the device": lambda: {"load": random(), "device": ss.device("g2", spring_factor=0.5)},
+    "part of the device": lambda: {
+        "load": random(),
+        "device": ss.device("mcd", back={"buffer": {"read_ahead": "none"}}),
+    },
+    "whole": lambda: {"load": random(), "device": ss.device("mcd")},
+    "scheduler": lambda: {"load": random(), "device": ss.device("g2"), "scheduler": "sptf"},
+    "layout": lambda: {"load": random(), "device": ss.device("g2"), "layout": "columnar"},
+    "key of the layout": lambda: {
+        "load": random(),
+        "device": ss.device("g2"),
+        "layout": {"name": "columnar", "columns": 5},
+    },
+    "background": lambda: {"load": random(), "device": ss.device("g2"), "background": "scan"},
+    "key of the background": lambda: {
+        "load": random(),
+        "device": ss.device("g2"),
+        "background": {"task": "scan", "order": "lbn"},
+    },
+    "precision": lambda: {"load": random(), "device": ss.device("g2"), "precision": 0.5},
+    "seeds": lambda: {"load": random(), "device": ss.device("g2"), "seeds": 2},
+    "sample": lambda: {
+        "load": ss.read_trace("sample:sqlite", requests=REQUESTS),
+        "device": ss.device("g2"),
+    },
+    "key of the trace": lambda: {
+        "load": ss.read_trace("sample:sqlite", requests=REQUESTS - 1),
+        "device": ss.device("g2"),
+    },
+}
+"""Runs of which any two differ in one thing that an outcome depends on, or in more."""
+
+
+def test_what_is_read_is_what_a_run_says(store: OutcomeStore) -> None:
+    """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
+    alone = {name: ss.simulate(requests=False, **run()).document for name, run in RUNS.items()}
+    for time in range(2):
+        for name, run in RUNS.items():
+            assert store.simulate(**run()) == alone[name], name
+        assert (store.simulated, store.read) == (len(RUNS), time * len(RUNS))
+    assert len(files(store)) == len(RUNS)
+    again = OutcomeStore(store.folder)
+    for name, run in RUNS.items():
+        read = again.simulate(**run())
+        assert json.dumps(read) == json.dumps(alone[name]), name
+    assert again.simulated == 0
+
+
+def test_rows_change_nothing_in_the_document() -> None:
+    load, device = random(), ss.device("g2")
+    kept, none = (ss.simulate(load, device, requests=rows).document for rows in (True, False))
+    assert kept == none
+
+
+def test_a_document_is_the_callers_own(store: OutcomeStore) -> None:
+    first = store.simulate(random(), ss.device("g2"))
+    first["summary"].clear()
+    assert store.simulate(random(), ss.device("g2"))["summary"]
+    second = store.simulate(random(), ss.device("g2"))
+    second["summary"].clear()
+    assert store.simulate(random(), ss.device("g2"))["summary"]
+
+
+def test_keys_that_change_after_a_load_is_made_are_not_taken(store: OutcomeStore) -> None:
+    part = {"one": {"kind": "random", "rate": 10}}
+    load = ss.workload("mix", requests=REQUESTS, part=part)
+    part["one"]["rate"] = 1000
+    first = store.simulate(load, ss.device("g2"))
+    other = store.simulate(ss.workload("mix", requests=REQUESTS, part=part), ss.device("g2"))
+    assert store.simulated == 2
+    assert first != other
+
+
+# Traces and files
+
+
+def trace_of(file: Path, lbn: int, **keys: Any) -> Load:
+    file.write_text(TRACE.format(lbn=lbn))
+    return ss.read_trace(file, columns=COLUMNS, **keys)
+
+
+def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
+    """Also where name, length and times of the file are the same, and whoever made the load."""
+    file, device = tmp_path / "reads.csv", ss.device("g2")
+    load = trace_of(file, 1_000_000)
+    about = file.stat()
+    near = store.simulate(load, device)
+    trace_of(file, 2_000_000)
+    os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert file.stat().st_size == about.st_size
+    far = store.simulate(load, device)
+    assert store.simulated == 2
+    assert far["summary"] != near["summary"]
+    assert far == ss.simulate(load, device, requests=False).document
+    trace_of(file, 1_000_000)
+    assert (store.simulate(load, device), store.simulated) == (near, 2)
+
+
+def test_a_trace_that_is_written_meanwhile_is_not_kept(
+    store: OutcomeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, device = tmp_path / "reads.csv", ss.device("g2")
+    load = trace_of(file, 1_000_000)
+    usual = ss.simulate
+
+    def overtaken(*words: Any, **keys: Any) -> ss.Run:
+        trace_of(file, 2_000_000)
+        return usual(*words, **keys)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outcomes, "simulate", overtaken)
+        overtook = store.simulate(load, device)
+    assert not files(store)
+    trace_of(file, 1_000_000)
+    assert store.simulate(load, device)["summary"] != overtook["summary"]
+
+
+def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path) -> None:
+    file = tmp_path / "pair.toml"
+    for time, base in enumerate(("g2", "g3", "g2")):
+        file.write_text(RAID.format(base=base))
+        found = store.simulate(random(), ss.device(file))
+        assert found == ss.simulate(random(), ss.device(file), requests=False).document
+        assert store.simulated == min(time + 1, 2)
+    # A table without keys is in the file of a device, and not in its spec.
+    devices = []
+    for more in ("", "[faults]"):
+        file.write_text(f'base = "g2"\n{more}\n')
+        devices.append(ss.device(file))
+    assert devices[0].spec == devices[1].spec
+    alone = [ss.simulate(random(), device, requests=False).document for device in devices]
+    assert [store.simulate(random(), device) for device in devices] == alone
+    assert alone[0] != alone[1]
+
+
+def not_told(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return runs that depend on what is not in a key."""
+    (folder / "base.toml").write_text('base = "g2"\n')
+    (folder / "pair.toml").write_text(RAID.format(base="base.toml"))
+    (folder / "above.toml").write_text('base = "base.toml"\n')
+    (folder / "mirror.toml").write_text(MIRROR)
+    (folder / "load.toml").write_text('kind = "random"\nrate = 300\nrequests = 100\n')
+    (folder / "more.toml").write_text('base = "load.toml"\n')
+    trace = folder / "reads.csv"
+    trace_of(trace, 80)
+    g2, part = ss.device("g2"), str(folder / "base.toml")
+    by_trace = {"name": "organ_pipe", "trace": {"file": str(trace), "columns": COLUMNS}}
+    return {
+        "a part that is a file": {"device": ss.device(folder / "pair.toml")},
+        "a base that is a file": {"device": ss.device(folder / "above.toml")},
+        "a base that is given": {"device": ss.device("g2", base=part)},
+        "a part's base that is given": {"device": ss.device("mcd", front={"base": part})},
+        "parts in a list": {
+            "device": ss.device(folder / "mirror.toml", child=[{"base": "g2"}, {"base": part}])
+        },
+        "a device that is laid out": {"device": laid_out(g2, "columnar")},
+        "a layout by a trace": {"device": g2, "layout": by_trace},
+        "a workload that is a file": {"load": ss.workload(str(folder / "load.toml"))},
+        "a workload on a file": {"load": ss.workload(str(folder / "more.toml"))},
+        "a number of numpy's": {"load": random(rate=np.float32(300))},
+        "a load of less": {"load": Load(random()._core.within(10_000), "random")},
+    }
+
+
+def test_what_cannot_be_told_is_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+    runs = not_told(tmp_path)
+    for name, run in runs.items():
+        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
+        alone = ss.simulate(requests=False, **given).document
+        assert [store.simulate(**given) for _ in range(2)] == [alone, alone], name
+        assert not files(store), name
+    assert (store.simulated, store.read) == (2 * len(runs), 0)
+
+
+def test_a_pipe_is_read_once(store: OutcomeStore, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    load = ss.read_trace(pipe, columns=COLUMNS)
+    code = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
+    words = [sys.executable, "-c", code, str(pipe), TRACE.format(lbn=80)]
+    writer = subprocess.Popen(words)
+    assert store.simulate(load, ss.device("g2"))["summary"]["requests"] == 2
+    assert writer.wait(20) == 0
+    assert not files(store)
+
+
+def test_what_is_wrong_is_told_and_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"scheduler": "elevator"}, "unknown scheduler 'elevator'"),
+        ({"seeds": 0}, "seeds = 0"),
+        ({"load": ss.read_trace(tmp_path / "nowhere.trace")}, "nowhere.trace"),
+        ({"layout": "elsewhere"}, "elsewhere"),
+    ]
+    for keys, says in wrong:
+        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | keys
+        for _ in range(2):
+            with pytest.raises(ss.SledsimError, match=says):
+                store.simulate(**given)
+    assert not files(store)
+
+
+# Files of the store
+
+
+def test_another_core_reads_nothing_and_removes_what_was_there(
+    store: OutcomeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.simulate(random(), ss.device("g2"))
+    (old,) = files(store)
+    ours = store.folder / "notes.txt"
+    ours.write_text("kept")
+    monkeypatch.setattr(outcomes, "core_digest", lambda: "f" * 64)
+    store.simulate(random(), ss.device("g2"))
+    assert store.simulated == 2
+    assert not old.parent.exists()
+    (new,) = (file for file in files(store) if file != ours)
+    assert ours.read_text() == "kept"
+    # Nor does a file that was moved pass for one of this core.
+    monkeypatch.undo()
+    old.parent.mkdir()
+    new.rename(old)
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        store.simulate(random(), ss.device("g2"))
+    assert store.simulated == 3
+
+
+def test_the_digest_is_that_of_the_core_that_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = Path(_core.__file__).read_bytes()
+    assert core_digest() == hashlib.sha256(content).hexdigest()
+    other = tmp_path / "core"
+    other.write_bytes(b"another")
+    core_digest.cache_clear()
+    monkeypatch.setattr(_core, "__file__", str(other))
+    with pytest.raises(ss.SledsimError, match="replaced since it was loaded"):
+        core_digest()
+    monkeypatch.undo()
+    assert core_digest() == hashlib.sha256(content).hexdigest()
+
+
+def damaged(content: bytes) -> dict[str, bytes]:
+    digest, _, entry = content.partition(b"\n")
+    number = entry.index(b'"requests": ') + len(b'"requests": ')
+    return {
+        "empty": b"",
+        "half": content[: len(content) // 2],
+        "a byte short": content[:-1],
+        "a byte more": content + b" ",
+        "another number": digest + b"\n" + entry[:number] + b"9" + entry[number + 1 :],
+        "no digest": entry,
+        "no text": b"\xff\xfe\x00\n\xff",
+    }
+
+
+def test_a_damaged_file_is_told_of_and_written_again(store: OutcomeStore) -> None:
+    alone = store.simulate(random(), ss.device("g2"))
+    (file,) = files(store)
+    whole = file.read_bytes()
+    for name, content in damaged(whole).items():
+        file.write_bytes(content)
+        with pytest.warns(RuntimeWarning, match=r"\.json: is damaged, simulated again"):
+            assert store.simulate(random(), ss.device("g2")) == alone, name
+        assert file.read_bytes() == whole, name
+
+
+def test_the_file_of_another_run_is_not_taken(store: OutcomeStore) -> None:
+    """Whole as it is: the key that it holds is another."""
+    store.simulate(random(), ss.device("g2"))
+    (one,) = files(store)
+    alone = store.simulate(random(seed=2), ss.device("g2"))
+    (other,) = set(files(store)) - {one}
+    other.write_bytes(one.read_bytes())
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        assert store.simulate(random(seed=2), ss.device("g2")) == alone
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ss.SledsimError, match="taken"):
+        OutcomeStore(tmp_path / "taken").simulate(random(), ss.device("g2"))
+
+
+def test_the_folder_may_be_deleted_meanwhile(
+    store: OutcomeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Just before a file is written, too: it is made again."""
+    usual, calls = _core.write_atomically, []
+
+    def late(path: Path, content: bytes) -> None:
+        calls.append(path)
+        if len(calls) == 1:
+            path.parent.rmdir()
+        usual(path, content)
+
+    monkeypatch.setattr(_core, "write_atomically", late)
+    store.simulate(random(), ss.device("g2"))
+    assert len(calls) == 2
+    assert len(files(store)) == 1
+
+
+# Processes
+
+
+def several(folder: str, times: int) -> list[str]:
+    """Simulate the same runs as others do at the same time."""
+    store = OutcomeStore(folder)
+    return [
+        json.dumps(store.simulate(random(seed=seed), ss.device("g2")))
+        for _ in range(times)
+        for seed in range(5)
+    ]
+
+
+def test_processes_share_a_folder(store: OutcomeStore) -> None:
+    """All say the same, whoever is first; and nothing but whole files is left."""
+    with get_context("spawn").Pool(4) as pool:
+        said = pool.starmap(several, [(str(store.folder), 4)] * 4)
+    alone = [
+        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), requests=False).document)
+        for seed in range(5)
+    ]
+    assert said == [4 * alone] * 4
+    assert len(files(store)) == 5
+    assert several(str(store.folder), 1) == alone
+
+
+def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> None:
+    """Whatever it hashes strings by, and wherever it is."""
+    alone = store.simulate(random(), ss.device("g2"))
+    code = f"""
+        import json, sledsim as ss
+        from sledsim.outcomes import OutcomeStore
+        store = OutcomeStore({str(store.folder)!r})
+        load = ss.workload("random", requests={REQUESTS}, rate=300)
+        print(json.dumps([store.simulate(load, ss.device("g2")), store.simulated]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        env=os.environ | {"PYTHONHASHSEED": "123"},
+        cwd=store.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout) == [alone, 0]

@@ -1,0 +1,72 @@
+"""Simulations of items: the same as any other, and done once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sledsim as ss
+from sledsim import papers
+from sledsim.outcomes import OutcomeStore
+from sledsim.papers import simulations, summary_of
+
+KEYS: list[dict[str, Any]] = [
+    {},
+    {"scheduler": "sptf"},
+    {"seeds": 2},
+    {"layout": "columnar"},
+    {"background": {"task": "scan"}},
+    {"precision": 0.5},
+]
+
+
+@pytest.fixture(autouse=True)
+def _no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(simulations.ENVIRONMENT, raising=False)
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_a_summary_is_that_of_the_run(
+    keys: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a store, with that of a run of items, and with one that the environment names."""
+    load, device = ss.workload(requests=200, rate=300), ss.device("g2")
+    alone = ss.simulate(load, device, requests=False, **keys).summary
+    assert summary_of(load, device, **keys) == alone
+    with simulations.stored_in(tmp_path / "one") as store:
+        assert [summary_of(load, device, **keys) for _ in range(2)] == [alone, alone]
+    assert (store.simulated, store.read) == (1, 1)
+    assert summary_of(load, device, **keys) == alone
+    assert (store.simulated, store.read) == (1, 1), "it is out of use"
+    monkeypatch.setenv(simulations.ENVIRONMENT, str(tmp_path / "two"))
+    assert summary_of(load, device, **keys) == alone
+    assert len(list((tmp_path / "two").rglob("*.json"))) == 1
+
+
+def test_where_outcomes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert simulations.folder_of(Path("out/papers")) == Path("out/papers/outcomes")
+    monkeypatch.setenv(simulations.ENVIRONMENT, "elsewhere")
+    assert simulations.folder_of(Path("out/papers")) == Path("elsewhere")
+    monkeypatch.setenv(simulations.ENVIRONMENT, "")
+    assert simulations.folder_of(Path("out/papers")) == Path("out/papers/outcomes")
+
+
+def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As good as new if its files are gone; a full run and other items use what there is."""
+    stores: list[OutcomeStore] = []
+
+    def counted(folder: Path) -> OutcomeStore:
+        stores.append(OutcomeStore(folder))
+        return stores[-1]
+
+    monkeypatch.setattr(simulations, "OutcomeStore", counted)
+    items = papers.find(["sigmetrics2000/table2"])
+    first = papers.run(items, tmp_path, quick=True, workers=1)
+    for file in (tmp_path / "quick" / "sigmetrics2000").iterdir():
+        file.unlink()
+    assert papers.run(items, tmp_path, quick=True, workers=1) == first
+    assert papers.run(items, tmp_path, quick=True, workers=1) == first
+    # Two loads with three seeds, on one device, a part of it, and another device.
+    assert [(store.simulated, store.read) for store in stores] == [(18, 0), (0, 18)]
+    assert {store.folder for store in stores} == {tmp_path / "outcomes"}
