@@ -31,6 +31,7 @@ btrfs-progs | command -v mkfs.btrfs
 chromium | command -v chromium
 e2fsprogs | command -v mkfs.ext4
 fio | fio --enghelp | grep -w nbd
+fish | command -v fish
 fuse3 | command -v fusermount3
 libnbd-bin | command -v nbdcopy
 openssl | command -v openssl
@@ -38,11 +39,16 @@ postgresql | ls /usr/lib/postgresql/*/bin/postgres
 postmark | command -v postmark
 qemu-utils | command -v qemu-io
 xfsprogs | command -v mkfs.xfs
+zsh | command -v zsh
 endef
 
 # Fuzzing needs no nightly compiler: --sanitizer none. Crashes go to fuzz/artifacts.
 CARGO_FUZZ := $(CURDIR)/target/tools/bin/cargo-fuzz
 FUZZ_SECONDS ?= 60
+
+# Compiling these takes minutes, so that no test needs them.
+CARGO_DENY := $(CURDIR)/target/tools/bin/cargo-deny
+CARGO_TARPAULIN := $(CURDIR)/target/tools/bin/cargo-tarpaulin
 
 # The stamps: what they stand for is in their names or in their prerequisites.
 SYSTEM := out/.system
@@ -85,6 +91,21 @@ fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NB
 	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
 	done
 
+.PHONY: coverage
+coverage: build $(VENV)/.coverage $(CARGO_TARPAULIN) | $(TEST_SYSTEM) ## Measure which lines the tests reach: out/coverage/rust, out/coverage/python
+	@rm -rf out/coverage && mkdir -p out/coverage/rust out/coverage/python
+	$(CARGO_TARPAULIN) tarpaulin $(CARGO_FLAGS) --exclude sledsim-python --engine llvm --skip-clean \
+	  --target-dir target/coverage --exclude-files 'fuzz/*' '*/tests/*' '*/generate/*' '*/v1.rs' \
+	  --out Html --output-dir out/coverage/rust
+	$(PY) -m coverage run -m pytest -n 2
+	$(PY) -m coverage combine --quiet out/coverage/python
+	$(PY) -m coverage html --quiet --directory out/coverage/python
+	@echo "Python: $$($(PY) -m coverage report --format=total) % of the lines"
+
+.PHONY: deny
+deny: $(CARGO_DENY) ## Check licences, sources and versions of the crates, as tests/test_dependencies.py does, with cargo-deny
+	$(CARGO_DENY) --locked check bans licenses sources
+
 .PHONY: docs
 docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/docs/rust
 	$(PY) -m sphinx --fail-on-warning --keep-going --quiet docs out/docs
@@ -103,6 +124,7 @@ lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(PY) -m pytest -q -p no:randomly tests/test_tidy.py
 
 .PHONY: format
 format: $(VENV)/.lint ## Format the code and mend what the linters can mend
@@ -164,6 +186,12 @@ $(TEST_SYSTEM): Makefile | $(SYSTEM)
 
 $(CARGO_FUZZ):
 	cargo install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz
+
+$(CARGO_DENY):
+	cargo install --quiet --locked --version 0.20.2 --root target/tools cargo-deny
+
+$(CARGO_TARPAULIN):
+	cargo install --quiet --locked --no-default-features --version 0.37.5 --root target/tools cargo-tarpaulin
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)

@@ -7,7 +7,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-FOLDERS = {".ci", "benches", "crates", "docs", "examples", "fuzz", "python", "scripts", "tests"}
+FOLDERS = {
+    ".ci",
+    "benches",
+    "crates",
+    "docs",
+    "examples",
+    "fuzz",
+    "python",
+    "requirements",
+    "scripts",
+    "tests",
+}
 FILES = {
     ".gitattributes",
     ".gitignore",
@@ -20,10 +31,9 @@ FILES = {
     "LICENSE-MIT",
     "Makefile",
     "README.md",
+    "conftest.py",
     "deny.toml",
     "pyproject.toml",
-    "requirements-dev.in",
-    "requirements-dev.lock",
 }
 
 LARGE = 100 << 10
@@ -33,7 +43,6 @@ LISTED = {
     "python/sledsim/data/traces/postmark.parquet",
     "python/sledsim/data/traces/sqlite.parquet",
     "python/sledsim/data/traces/tpch-q4.parquet",
-    "requirements-dev.lock",
 }
 
 
