@@ -1,7 +1,7 @@
 """Items of papers: what they give, and what their files state.
 
 Each item is run once for all tests of all processes, and again only if something has changed that
-it depends on: its files are kept in ``out/tests``, and outcomes of simulations beside them (conftest.py).
+it depends on: its files are kept in ``out/tests``; conftest.py keeps outcomes beside them.
 """
 
 import fcntl

@@ -70,7 +70,8 @@ def test_licences(packages: list[dict[str, Any]]) -> None:
     """Every crate has a licence that is allowed, and every licence that is allowed is needed."""
     for package in packages:
         assert is_allowed(package["license"] or "no licence", LICENCES), (
-            f"{named(package)}: {package['license']}; deny.toml allows {', '.join(sorted(LICENCES))}"
+            f"{named(package)}: {package['license']}; "
+            f"deny.toml allows {', '.join(sorted(LICENCES))}"
         )
     for licence in LICENCES:
         assert not all(is_allowed(each["license"], LICENCES - {licence}) for each in packages), (
