@@ -124,7 +124,7 @@ lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
-	$(PY) -m pytest -q -p no:randomly tests/test_tidy.py
+	$(PY) -m pytest -q tests/test_tidy.py
 
 .PHONY: format
 format: $(VENV)/.lint ## Format the code and mend what the linters can mend
