@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.distribution import ROOT, group_of
+from tests.distribution import ROOT, SHARES, group_of
 
 DOCUMENTS = ["docs/caches.md", "docs/layouts.md", "docs/power.md"]
 FREE = "tests/test_faults.py"
@@ -70,6 +70,12 @@ def test_groups_stay_in_one_process() -> None:
     }
 
 
+def test_results_that_tests_share_are_found() -> None:
+    for shared in ('@pytest.fixture(scope="module")', "@cache\ndef f(): ...", "@functools.cache\n"):
+        assert SHARES.search(shared)
+    assert not SHARES.search("@pytest.fixture\ndef f(): ...")
+
+
 @pytest.mark.parametrize(
     ("path", "group"),
     [
@@ -79,7 +85,6 @@ def test_groups_stay_in_one_process() -> None:
         ("tests/test_applications.py", "real time"),
         ("tests/test_rpc.py", "real time"),
         (FIXTURES, FIXTURES),
-        ("tests/test_papers_msst2005.py", "tests/test_papers_msst2005.py"),  # has a cache
         (FREE, None),
     ],
 )

@@ -76,7 +76,11 @@ def _read(name: str) -> str | None:
 
 def _bases(text: str, keys: Iterable[tuple[str, object]]) -> set[str]:
     """Return the devices that a file and overrides name as bases, those of parts, too."""
-    import tomllib  # noqa: PLC0415 (for devices that are files)
+    parsed: dict[str, object] = {}
+    if text:
+        import tomllib  # noqa: PLC0415 (for devices that are files)
+
+        parsed = tomllib.loads(text)
 
     def inside(value: object) -> Iterator[str]:
         if isinstance(value, Mapping):
@@ -87,4 +91,4 @@ def _bases(text: str, keys: Iterable[tuple[str, object]]) -> set[str]:
                 yield from inside(item)
 
     given = [{key.rpartition(".")[2]: value} for key, value in keys]
-    return set(inside([tomllib.loads(text), given]))
+    return set(inside([parsed, given]))

@@ -67,7 +67,7 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     given
         Its standard input.
     how
-        For `subprocess.run`.
+        For `subprocess.Popen`, and ``timeout`` in s.
 
     Returns
     -------
@@ -81,19 +81,24 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     """
     before = children_s()
     pipe = subprocess.PIPE
-    how = {"stdout": pipe, "stderr": pipe, "timeout": _PATIENCE_S} | how
-    try:
-        # Whatever interrupts this kills the program.
-        done = subprocess.run(command, input=given, text=True, errors="replace", check=False, **how)
-    except subprocess.TimeoutExpired:
-        msg = f"{name}: took more than {_PATIENCE_S:g} s"
-        raise SledsimError(msg) from None
+    how = {"stdin": pipe, "stdout": pipe, "stderr": pipe} | how
+    timeout_s = how.pop("timeout", _PATIENCE_S)
+    with subprocess.Popen(command, text=True, errors="replace", **how) as process:
+        try:
+            printed, complaints = process.communicate(given, timeout_s)
+        except BaseException as error:
+            process.kill()
+            process.wait()  # until then it uses files that whoever is interrupted cleans up
+            if isinstance(error, subprocess.TimeoutExpired):
+                msg = f"{name}: took more than {timeout_s:g} s"
+                raise SledsimError(msg) from None
+            raise
     compute_s = children_s() - before
-    if done.returncode != 0:
-        said = ((done.stderr or "").strip() or done.stdout.strip()).splitlines()
-        msg = f"{name}: ended with {done.returncode}: {' '.join(said[-3:]) or 'no word'}"
+    if process.returncode != 0:
+        said = ((complaints or "").strip() or printed.strip()).splitlines()
+        msg = f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
         raise SledsimError(msg)
-    return done.stdout, compute_s
+    return printed, compute_s
 
 
 def end(process: subprocess.Popen[Any], number: int, patience_s: float) -> None:
