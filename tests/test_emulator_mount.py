@@ -40,6 +40,8 @@ needs_root = pytest.mark.skipif(
     not _may_mount(), reason="mounting needs root, /dev/fuse and loop devices"
 )
 
+needs_xfs = pytest.mark.skipif(shutil.which("mkfs.xfs") is None, reason="mkfs.xfs is missing")
+
 DEVICE = """\
 title = "A memory of half a GiB"
 kind = "memory"
@@ -290,7 +292,7 @@ def promised_is_there(place: Place, promised: dict[str, str], kind: str) -> None
 
 
 @needs_root
-@pytest.mark.parametrize("kind", ["ext4", "xfs"])
+@pytest.mark.parametrize("kind", ["ext4", pytest.param("xfs", marks=needs_xfs)])
 def test_a_killed_server_keeps_what_was_synced(place: Place, tmp_path: Path, kind: str) -> None:
     made = place.mount(f"--fs={kind}")
     kill = lambda: os.kill(made["server"], signal.SIGKILL)  # noqa: E731
@@ -519,6 +521,7 @@ def test_nothing_is_overwritten_silently(place: Place) -> None:
 
 
 @needs_root
+@needs_xfs
 def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     device, directory = f"--device={place.device}", str(place.directory)
     small = tmp_path / "small.toml"
