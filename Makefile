@@ -196,10 +196,9 @@ $(CARGO_TARPAULIN):
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)
 
-# The locks name everything with its digest: nothing is left to resolve, and what is never
-# imported need not be compiled.
+# The locks name everything with its digest: nothing is left to resolve.
 $(VENV)/.%: requirements/%.lock | $(SYSTEM) $(PY)
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile -r $<
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 # What a group needs beside its own lock.
