@@ -451,4 +451,5 @@ def test_who_is_interrupted_cleans_up(number: int, amid: str, clean: None) -> No
         process.send_signal(number)
         time.sleep(0.05)
     _, errors = process.communicate(timeout=LONG_S)
-    assert process.returncode == 128 + number, errors
+    # The last signal may come when all is cleaned up, and Python no longer handles signals.
+    assert process.returncode in (128 + number, -number), errors

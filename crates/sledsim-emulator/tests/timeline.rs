@@ -11,7 +11,7 @@ use sledsim_core::units::Nanos;
 use sledsim_core::workloads::Source;
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::timeline::{Answer, Reply, Timeline, Witness};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -334,6 +334,53 @@ fn a_request_is_answered_when_both_have_come() {
     assert_eq!(answer, Err(Errno::NOSPC));
     assert!(at >= begun + latency);
     assert_eq!(timeline.outstanding(), 0);
+}
+
+/// Takes a request only when it may.
+struct Slow {
+    seen: Seen,
+    may: Mutex<Receiver<()>>,
+}
+
+impl Witness for Slow {
+    fn answered(&self, row: &Row, lateness: Nanos) {
+        self.may.lock().unwrap().recv().unwrap();
+        self.seen.answered(row, lateness);
+    }
+
+    fn note(&self, _row: &Row) {}
+}
+
+/// A request is under way until the witness has it, whichever thread answers
+/// it: who drains and then completes a recording has all requests in it.
+#[test]
+fn a_request_is_under_way_until_it_is_recorded() {
+    for latency_ms in ["0", "5"] {
+        let device = device(
+            "memory",
+            &[("latency_ms", latency_ms), ("ms_per_block", "0")],
+        );
+        let (model, _) = device.build_with(&Choice::default()).unwrap();
+        let (go, may) = channel();
+        let slow = Arc::new(Slow {
+            seen: Seen::default(),
+            may: Mutex::new(may),
+        });
+        let timeline = Timeline::start(model, 1.0, slow.clone()).unwrap();
+        let (told, answers) = channel();
+        std::thread::scope(|scope| {
+            let timeline = &timeline;
+            let id = timeline.begin(request(Op::Read, 0, 1, 0));
+            scope.spawn(move || timeline.finish(id, Box::new(Told(told)), Ok(vec![1])));
+            assert!(!timeline.drain(Duration::from_millis(50)));
+            assert_eq!(timeline.outstanding(), 1);
+            assert!(answers.try_recv().is_err(), "not before it is recorded");
+            go.send(()).unwrap();
+            assert!(timeline.drain(Duration::from_secs(20)));
+            assert_eq!(slow.seen.0.lock().unwrap().len(), 1);
+            assert_eq!(answers.recv().unwrap().0, Ok(vec![1]));
+        });
+    }
 }
 
 /// What the model cannot serve is an input or output error, and so recorded.

@@ -25,7 +25,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -50,8 +50,7 @@ pub trait Reply: Send {
 
 /// Who is told of what happened; must not wait.
 pub trait Witness: Send + Sync {
-    /// A request was answered, so much later (in model time) than its
-    /// completion.
+    /// A request is answered, so much later (in model time) than its completion.
     fn answered(&self, row: &Row, lateness: Nanos);
 
     /// A child of a composite completed a request of its own.
@@ -164,6 +163,9 @@ struct Shared {
     /// Tells a spinning clock thread to look again.
     poke: AtomicBool,
     witness: Arc<dyn Witness>,
+    /// Requests that are due and that the witness does not know of yet. It grows
+    /// under the lock of the state.
+    unrecorded: AtomicUsize,
 }
 
 impl Shared {
@@ -178,8 +180,10 @@ impl Shared {
             Status::Ok => answer,
             Status::Error => Err(Errno::IO),
         };
-        reply.tell(&row, late, answer);
+        // First: a client that has its answer may look for the request in a recording.
         self.witness.answered(&row, late);
+        self.unrecorded.fetch_sub(1, Ordering::Release);
+        reply.tell(&row, late, answer);
     }
 
     /// Makes the clock thread look earlier than it would, if need be.
@@ -213,6 +217,7 @@ impl Shared {
                 ready.extend(state.desk.take(id, now));
             }
             if !ready.is_empty() {
+                self.unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
                 drop(state);
                 for one in ready.drain(..) {
                     self.answer(one);
@@ -289,6 +294,7 @@ impl Timeline {
             changed: Condvar::new(),
             poke: AtomicBool::new(false),
             witness,
+            unrecorded: AtomicUsize::new(0),
         });
         let runs = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -320,10 +326,11 @@ impl Timeline {
         self.shared.clock.now()
     }
 
-    /// How many requests are under way.
+    /// How many requests are under way: begun, and unknown to the witness.
     #[must_use]
     pub fn outstanding(&self) -> usize {
-        self.shared.state().desk.pending.len()
+        let state = self.shared.state();
+        state.desk.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
     }
 
     /// A request arrives: its id and arrival are given here. Returns the id.
@@ -382,6 +389,8 @@ impl Timeline {
             }
             ready.extend(state.desk.take(id, now));
         }
+        let unrecorded = &self.shared.unrecorded;
+        unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
         drop(state);
         for one in ready {
             self.shared.answer(one);
