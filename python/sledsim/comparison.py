@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _TELL_EVERY_S = 0.05
-"""How often progress is told while runs go on."""
+"""Seconds between reports of progress."""
 
 
 class Comparison:

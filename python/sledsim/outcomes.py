@@ -151,7 +151,7 @@ class OutcomeStore:
         try:
             _core.write_atomically(file, content)
         except SledsimError:
-            # Another core's first outcome, or somebody, may have removed the folder just now.
+            # Another process may have removed the folder just now.
             if file.parent.is_dir():
                 raise
             self._make(file.parent)

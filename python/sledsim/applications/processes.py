@@ -88,7 +88,7 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
             printed, complaints = process.communicate(given, timeout_s)
         except BaseException as error:
             process.kill()
-            process.wait()  # until then it uses files that whoever is interrupted cleans up
+            process.wait()  # until it has ended, it uses files that the caller removes
             if isinstance(error, subprocess.TimeoutExpired):
                 msg = f"{name}: took more than {timeout_s:g} s"
                 raise SledsimError(msg) from None

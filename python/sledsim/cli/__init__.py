@@ -87,7 +87,7 @@ def whole_parser(wanted: Container[str] | None = None) -> Parser:
     wanted
         Commands that are to have their own parsers; the others are only listed. By default all.
     """
-    from sledsim.cli import commands  # noqa: PLC0415 (the version is told without a parser)
+    from sledsim.cli import commands  # noqa: PLC0415 (--version needs no parser)
     from sledsim.cli.parser import Parser, Version  # noqa: PLC0415
 
     parser = Parser(prog="sledsim", description=_DESCRIPTION, epilog=_EPILOG)

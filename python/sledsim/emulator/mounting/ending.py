@@ -68,7 +68,7 @@ def end(
             return None
         try:
             said = state.closing.read_bytes()
-        except FileNotFoundError:  # somebody else, who waited too, has taken it
+        except FileNotFoundError:  # another process that waited has read and removed it
             return None
         document: dict[str, Any] | None = json.loads(said or "null")
         return document
@@ -77,7 +77,7 @@ def end(
 
 
 def _refuse_if_there(state: State, error: SledsimError) -> None:
-    """Refuse what could not be unmounted, unless somebody else has done it meanwhile."""
+    """Raise an error if the mount that could not be unmounted is still there."""
     assert state.directory is not None
     if (system.mounted_at(state.directory) or (None, None))[1] != state.loop:
         return
