@@ -241,10 +241,11 @@ def test_postmark_runs_and_its_replay_agrees(bench: Any, tmp_path: Path) -> None
         recorded = rows(tmp_path / f"postmark-{device}.parquet")
         assert len(recorded) == each["requests"]
         assert sum(each["op"] == "write" for each in recorded) == each["writes"] > 200
-    # Both begin with the same bytes, and the program does the same: so do the requests.
+    # Both begin with the same bytes, and the program does the same: so are the requests. Only the
+    # kernel's own timers (write-back, the journal) may move a few blocks of metadata: 5 %.
     files = [tmp_path / f"postmark-{name}.parquet" for name in said]
-    g2, other = ([(e["op"], e["lbn"], e["blocks"]) for e in rows(file)] for file in files)
-    assert set(g2) == set(other)
+    g2, other = ({(e["op"], e["lbn"], e["blocks"]) for e in rows(file)} for file in files)
+    assert len(g2 ^ other) <= 0.05 * len(g2 | other)
     recording = Recording.load(tmp_path / "postmark-g2.parquet")
     predicted = said["sigmetrics2000"]["predicted"]
     assert predicted["recorded_on"] == "g2"
