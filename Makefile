@@ -94,7 +94,7 @@ fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NB
 .PHONY: coverage
 coverage: build $(VENV)/.coverage $(CARGO_TARPAULIN) | $(TEST_SYSTEM) ## Measure which lines the tests reach: out/coverage/rust, out/coverage/python
 	@rm -rf out/coverage && mkdir -p out/coverage/rust out/coverage/python
-	$(CARGO_TARPAULIN) tarpaulin $(CARGO_FLAGS) --exclude sledsim-python --engine llvm --skip-clean --no-fail-fast \
+	$(CARGO_TARPAULIN) tarpaulin $(CARGO_FLAGS) --exclude sledsim-python --engine llvm --skip-clean --no-fail-fast --timeout 3600 \
 	  --target-dir target/coverage --exclude-files 'fuzz/*' '*/tests/*' '*/generate/*' '*/v1.rs' \
 	  --out Html --output-dir out/coverage/rust
 	$(PY) -m coverage run -m pytest -n 2

@@ -220,7 +220,7 @@ def test_bad_batches_leave_nothing(
     Path("buffered.toml").write_text(text, encoding="utf-8")
     before = sorted(Path().iterdir())
     command = ["run", "--trace", str(path), "--columns", COLUMNS, "--set", "trace_device=all"]
-    code = main([*command, *words.split(), "--requests", "rows.parquet"])
+    code = main([*command, *words.split(), "--rows", "rows.parquet"])
     said = capfd.readouterr()
     assert (code, said.out) == (2, "")
     assert says in said.err

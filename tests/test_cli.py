@@ -91,7 +91,7 @@ def test_a_real_trace_with_rows(tmp_path: Path) -> None:
     if not TRACE.is_file():
         pytest.skip(f"{TRACE} is not there")
     words = ["run", "--device", "g2", "--trace", TRACE, "--set", "trace_device=all"]
-    words += ["--set", "address=wrap", "--requests", "out.parquet", "--json"]
+    words += ["--set", "address=wrap", "--rows", "out.parquet", "--json"]
     run = json.loads(sledsim(*words, cwd=tmp_path))
     rows = pl.read_parquet(tmp_path / "out.parquet")
     assert run["summary"]["requests"] == len(rows) == 100_000
@@ -207,7 +207,7 @@ def test_run_in_text_tells_what_json_tells(
 ) -> None:
     words = ["run", "--device", "g2", "--set", "requests=3000", "--set", "think_ms=150"]
     summary = document(*words)["summary"]
-    out = text(*words, "--requests", tmp_path / "rows.parquet")
+    out = text(*words, "--rows", tmp_path / "rows.parquet")
     rows = {line[:24].strip(): line[24:].split() for line in out.splitlines()}
     for name, kind in (
         ("response time", "response_time_ms"),
@@ -265,7 +265,7 @@ def test_what_was_done_to_the_addresses_is_said(
 
 def test_a_picture(tmp_path: Path, text: Callable[..., str]) -> None:
     words = ["run", "--device", "g2", "--set", "requests=5000", "--plot"]
-    out = text(*words, tmp_path / "a.png", "--requests", tmp_path / "a.parquet")
+    out = text(*words, tmp_path / "a.png", "--rows", tmp_path / "a.parquet")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert out.endswith(f"\n\nwritten: {tmp_path / 'a.parquet'}\n\nwritten: {tmp_path / 'a.png'}\n")
     text(*words, tmp_path / "b.svg")
@@ -327,7 +327,7 @@ def stopped(process: subprocess.Popen[str], number: int) -> tuple[float, str]:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_ends_a_run_and_leaves_no_file(name: str, tmp_path: Path) -> None:
-    with running(*LONG, "--requests", "out.parquet", cwd=tmp_path) as process:
+    with running(*LONG, "--rows", "out.parquet", cwd=tmp_path) as process:
         while not (parts := list(tmp_path.iterdir())) or parts[0].stat().st_size < 1_000_000:
             assert process.poll() is None, process.communicate()
             time.sleep(0.02)
@@ -344,7 +344,7 @@ def test_a_signal_is_heard_while_a_trace_is_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     deaf = ["run", "--device", "g2", "--trace", pipe]
-    for words in (["trace", "info", pipe], [*deaf, "--requests", tmp_path / "out.parquet"]):
+    for words in (["trace", "info", pipe], [*deaf, "--rows", tmp_path / "out.parquet"]):
         with running(*words) as process:
             writer = None
             while writer is None:
@@ -376,7 +376,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_closed_output_is_no_error(tmp_path: Path) -> None:
-    words = [*MODULE, "run", "--device", "g2", "--requests", "out.parquet"]
+    words = [*MODULE, "run", "--device", "g2", "--rows", "out.parquet"]
     done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *words], cwd=tmp_path, check=False)
     assert done.returncode == 0
     assert len(pl.read_parquet(tmp_path / "out.parquet")) == 10_000

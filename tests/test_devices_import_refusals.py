@@ -255,7 +255,7 @@ def test_no_file_that_is_read_is_overwritten(
     small.write_text(text)
     before = (tmp_path / name).read_text()
     assert main(["devices", "import", str(small), "-o", str(tmp_path / name)]) == 2
-    assert "is read for the import" in capsys.readouterr().err
+    assert "is read by the same command" in capsys.readouterr().err
     assert (tmp_path / name).read_text() == before
 
 

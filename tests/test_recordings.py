@@ -193,7 +193,7 @@ def test_wrong_input(
     parts: tuple[str, ...],
 ) -> None:
     rewrite(change, 20)
-    code, out, err = said(f"run --device g2 --trace rec.parquet --requests new.parquet {options}")
+    code, out, err = said(f"run --device g2 --trace rec.parquet --rows new.parquet {options}")
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     for part in parts:

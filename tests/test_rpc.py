@@ -261,7 +261,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
             (["read"], "no tuple"),
         ]
         for given, says in wrong:
-            with pytest.raises(TypeError, match=says):
+            with pytest.raises(ss.SledsimError, match=says):
                 there.batch(given)
         for lbn in (-1, 1 << 64):
             with pytest.raises(ss.SledsimError, match="lbn ="):

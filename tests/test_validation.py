@@ -117,7 +117,7 @@ def test_the_text_the_picture_and_the_table(
     measured: Path, tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     picture, each = tmp_path / "cdf.png", tmp_path / "each.parquet"
-    words = ["--device", "atlas10k", "--trace", measured, "--plot", picture, "--requests", each]
+    words = ["--device", "atlas10k", "--trace", measured, "--plot", picture, "--rows", each]
     code, out, err = said(*words, "--max-demerit", "50%")
     assert (code, err) == (0, "")
     assert picture.read_bytes().startswith(b"\x89PNG")

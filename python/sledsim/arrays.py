@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 
-from sledsim._core import SledsimError
+from sledsim.arguments import real, whole
 
 _S_PER_HOUR = 3600
 
@@ -35,13 +36,7 @@ def rebuild_risk(rebuild_s: float, mttf_hours: float, survivors: int) -> float:
     SledsimError
         For a negative or infinite time, an MTTF that is not positive, or no survivors.
     """
-    if not (math.isfinite(rebuild_s) and rebuild_s >= 0):
-        msg = f"argument rebuild_s = {rebuild_s}: must be a number at least 0"
-        raise SledsimError(msg)
-    if not mttf_hours > 0:
-        msg = f"argument mttf_hours = {mttf_hours}: must be above 0"
-        raise SledsimError(msg)
-    if survivors < 1:
-        msg = f"argument survivors = {survivors}: must be at least 1"
-        raise SledsimError(msg)
+    rebuild_s = real("rebuild_s", rebuild_s, 0, sys.float_info.max)
+    mttf_hours = real("mttf_hours", mttf_hours, sys.float_info.min)
+    survivors = whole("survivors", survivors, 1)
     return -math.expm1(-survivors * rebuild_s / (mttf_hours * _S_PER_HOUR))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import optional, real, several, text, whole
+from sledsim.devices import device_of
+from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -60,16 +63,20 @@ class Cache:
         SledsimError
             For a key out of range.
         """
-        if not 0 <= key < 1 << 64:
-            _refuse(f"key = {key}: must be from 0 to 2^64 - 1")
-        return self._core.access(key)
+        try:
+            return self._core.access(key)
+        except (TypeError, OverflowError):
+            return self._core.access(whole("key", key, 0, 2**64 - 1))
 
     def hits(self, keys: Iterable[int]) -> int:
         """Ask for keys one after the other; return how many were there."""
-        return sum(map(self.access, keys))
+        return sum(self.access(key) for key in keys)
 
     def __contains__(self, key: int) -> bool:
-        return 0 <= key < 1 << 64 and self._core.contains(key)
+        try:
+            return self._core.contains(key)
+        except (TypeError, OverflowError):
+            return False
 
     def __len__(self) -> int:
         return len(self._core)
@@ -90,18 +97,17 @@ def cache(policy: str = "lru", slots: int = 64) -> Cache:
     SledsimError
         For an unknown policy or key, or a value out of range.
     """
-    if not 1 <= slots <= _MOST_SLOTS:
-        _refuse(f"slots = {slots}: must be from 1 to {_MOST_SLOTS}")
-    return Cache(_core.Cache(policy, slots), slots)
+    slots = whole("slots", slots, 1, _MOST_SLOTS)
+    return Cache(_core.Cache(text("policy", policy), slots), slots)
 
 
 def hit_ratios(
-    load: Load,
+    load: Load | str | PathLike[str],
     *,
     sizes_mib: Sequence[float] = SIZES_MIB,
     policies: Sequence[str] | None = None,
     segment_kib: float = 8,
-    device: Device | None = None,
+    device: Device | str | PathLike[str] | None = None,
     device_blocks: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> list[dict[str, Any]]:
@@ -144,18 +150,21 @@ def hit_ratios(
     """
     if device is not None and device_blocks is not None:
         _refuse("device and device_blocks: give one of them")
-    blocks = device.blocks if device is not None else device_blocks
-    if blocks is not None and not 1 <= blocks <= _MOST_BLOCKS:
-        _refuse(f"device_blocks = {blocks}: must be from 1 to 2^54")
+    blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
+    blocks = blocks if device is None else device_of(device).blocks
+    segment_kib = real("segment_kib", segment_kib)
     segment = segment_kib * 1024 / _BLOCK_BYTES
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
         _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
+    sizes_mib = [real("sizes_mib", size) for size in several("sizes_mib", sizes_mib)]
     for size in sizes_mib:
-        if not (math.isfinite(size) and 0 < size * 2048 <= _MOST_BLOCKS):
+        if not 0 < size * 2048 <= _MOST_BLOCKS:
             _refuse(f"sizes_mib = {size}: must be above 0 and at most 2^43")
-    names = _core.policies() if policies is None else list(policies)
+    names = _core.policies()
+    if policies is not None:
+        names = [text("policies", name) for name in several("policies", policies)]
     counted = _core.hit_ratios(
-        load._core,  # noqa: SLF001 (one package)
+        load_of(load)._core,  # noqa: SLF001 (one package)
         int(segment),
         [int(size * 2048) for size in sizes_mib],
         names,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sledsim.devices import Device, device
+from sledsim.devices import Device, device_of
 from sledsim.loads import Load, load_info, trace_info, workload
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Column:
 
 
 def characteristics(
-    source: Load | str | PathLike[str], *, on: Device | None = None
+    source: Load | str | PathLike[str], *, on: Device | str | PathLike[str] | None = None
 ) -> dict[str, Any]:
     """Say what an open load or a trace is like; nothing is simulated.
 
@@ -101,7 +101,7 @@ def characteristics(
         For a trace that cannot be read, or a closed load.
     """
     if isinstance(source, Load):
-        on = device("atlas10k-50mbps") if on is None else on
+        on = device_of("atlas10k-50mbps" if on is None else on)
         info = load_info(source, device=on, max_units=_FOLLOWED, picture=True)
     else:
         info = trace_info(source, max_units=_FOLLOWED, picture=True)

@@ -6,11 +6,14 @@ import math
 import os
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError
+from sledsim.arguments import optional, several, text, whole
+from sledsim.devices import device_of
 from sledsim.layouts import laid_out
-from sledsim.loads import Load
+from sledsim.loads import Load, load_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
@@ -47,13 +50,13 @@ class Comparison:
 
 
 def compare(
-    load: Load,
-    devices: Sequence[Device],
+    load: Load | str | PathLike[str],
+    devices: Sequence[Device | str | PathLike[str]],
     schedulers: Sequence[str] = ("fcfs",),
     *,
     layout: str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
-    precision: float | None = None,
+    precision: float | str | None = None,
     seeds: int = 1,
     workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
@@ -67,9 +70,10 @@ def compare(
     Parameters
     ----------
     load
-        What to run.
+        What to run: a load, or the name of one, as for :func:`~sledsim.simulate`.
     devices, schedulers
-        What to compare; the first of each is the baseline that speed-ups refer to.
+        What to compare, devices also by their names; the first of each is the baseline that
+        speed-ups refer to.
     layout
         Where blocks live on each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
@@ -89,13 +93,15 @@ def compare(
         For whatever is wrong with the load, a layout that one of the devices cannot have, nothing
         to compare, or a pair given twice.
     """
-    devices = [laid_out(device, layout) for device in devices]
-    pairs = [(device, scheduler) for device in devices for scheduler in schedulers]
-    labels = _labels([device.name for device in devices], schedulers)
+    load, workers = load_of(load), optional(whole, "workers", workers, 1)
+    models = [laid_out(device_of(each), layout) for each in several("devices", devices)]
+    schedulers = [text("schedulers", each) for each in several("schedulers", schedulers)]
+    pairs = [(device, scheduler) for device in models for scheduler in schedulers]
+    labels = _labels([device.name for device in models], schedulers)
     if not pairs:
         msg = "nothing to compare: give a device and a scheduler at least"
         raise SledsimError(msg)
-    blocks = min(device.blocks for device in devices) if same_lbns else None
+    blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
     tally = _Tally(len(pairs), progress)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim.arguments import optional, real, text, whole
 from sledsim.layouts import laid_out
+from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,8 +49,8 @@ class CrashReport:
 
 
 def crash_test(
-    load: Load,
-    device: Device,
+    load: Load | str | PathLike[str],
+    device: Device | str | PathLike[str],
     scheduler: str = "fcfs",
     *,
     points: int = 1000,
@@ -97,19 +99,19 @@ def crash_test(
         For whatever is wrong with the load or an argument, for a device that cannot keep contents,
         and for a load that writes nothing or outruns the device.
     """
-    for name, number, least in (
-        ("points", points, 1),
-        ("seed", seed, 0),
-        ("requests_between", requests_between, 1),
-    ):
-        if number is not None and not least <= number < 1 << 63:
-            msg = f"{name} = {number}: must be an integer from {least} to 2^63 - 1"
-            raise SledsimError(msg)
     document = _core.crash_test(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
-        load._core,  # noqa: SLF001
-        scheduler,
-        (points, seed, requests_between, promise, fua, flush, in_recovery),
+        load_of(load)._core,  # noqa: SLF001
+        text("scheduler", scheduler),
+        (
+            whole("points", points, 1),
+            whole("seed", seed),
+            optional(whole, "requests_between", requests_between, 1),
+            optional(text, "promise", promise),
+            optional(real, "fua", fua),
+            optional(real, "flush", flush),
+            optional(real, "in_recovery", in_recovery),
+        ),
         progress,
     )
     return CrashReport(json.loads(document))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim.arguments import path_text, real, refuse, several, whole
 from sledsim.identity import of_device
 
 if TYPE_CHECKING:
@@ -370,10 +371,10 @@ class Device:
             For a place outside the travel of the sled, kinematics without trajectories
             (``"disksim"``), or a device without a sled of its own.
         """
-        if axis not in {"x", "y"}:
-            msg = f"axis = {axis!r}: must be 'x' or 'y'"
-            raise SledsimError(msg)
-        instants = self._core.trajectory(axis == "x", float(start_m), float(end_m))
+        if axis not in ("x", "y"):
+            refuse("axis", axis, "'x' or 'y'")
+        start_m, end_m = real("start_m", start_m), real("end_m", end_m)
+        instants = self._core.trajectory(axis == "x", start_m, end_m)
         return [Instant(*instant) for instant in instants]
 
     def access(
@@ -400,8 +401,8 @@ class Device:
             For blocks outside the device or a point outside the travel of the sled.
         """
         _is_write(op)
-        _block_number("lbn", lbn, 2**64)
-        _block_number("blocks", blocks, 2**32)
+        lbn = _block_number("lbn", lbn, 2**64)
+        blocks = _block_number("blocks", blocks, 2**32)
         steps, end = self._core.access(lbn, blocks, None if start is None else _point(start))
         return Access(tuple(Step(*step) for step in steps), end)
 
@@ -435,10 +436,12 @@ class Device:
             travel of the sled, or a device without a sled of its own.
         """
         extents = []
-        for op, lbn, blocks in commands:
-            _is_write(op)
-            _block_number("lbn", lbn, 2**64)
-            _block_number("blocks", blocks, 2**32)
+        for command in several("commands", commands):
+            if not isinstance(command, tuple | list) or len(command) != 3:
+                refuse("commands", command, "of the form (op, lbn, blocks)")
+            _is_write(command[0])
+            lbn = _block_number("lbn", command[1], 2**64)
+            blocks = _block_number("blocks", command[2], 2**32)
             extents.append((lbn, blocks))
         point = None if start is None else _point(start)
         passes, end = self._core.batch(extents, _seconds(at_s), point)
@@ -458,7 +461,7 @@ class Device:
         SledsimError
             If there is no such block.
         """
-        _block_number("lbn", lbn, 2**64)
+        lbn = _block_number("lbn", lbn, 2**64)
         cylinder, track, row, cell, tip, tips, x_m, y_m = self._core.locate(lbn)
         return Location(cylinder, track, row, cell, range(tip, tip + tips), x_m, y_m)
 
@@ -471,9 +474,7 @@ class Device:
             If a coordinate is outside the device.
         """
         places = {"cylinder": cylinder, "track": track, "row": row, "cell": cell}
-        for name, place in places.items():
-            _block_number(name, place, 2**32)
-        return self._core.lbn(cylinder, track, row, cell)
+        return self._core.lbn(*(_block_number(name, at, 2**32) for name, at in places.items()))
 
     @property
     def parallelism(self) -> Parallelism:
@@ -505,7 +506,7 @@ class Device:
         SledsimError
             If there is no such block.
         """
-        _block_number("lbn", lbn, 2**64)
+        lbn = _block_number("lbn", lbn, 2**64)
         return self._core.equivalent(lbn, _seconds(at_s))
 
     def conflicting(self, a: int, b: int, at_s: float = 0.0) -> bool:
@@ -526,8 +527,7 @@ class Device:
         SledsimError
             If there is no such block.
         """
-        for name, lbn in (("a", a), ("b", b)):
-            _block_number(name, lbn, 2**64)
+        a, b = _block_number("a", a, 2**64), _block_number("b", b, 2**64)
         return self._core.conflicting(a, b, _seconds(at_s))
 
     def boundaries(self, lbn: int) -> tuple[int, int]:
@@ -540,7 +540,7 @@ class Device:
         SledsimError
             If there is no such block.
         """
-        _block_number("lbn", lbn, 2**64)
+        lbn = _block_number("lbn", lbn, 2**64)
         return self._core.boundaries(lbn)
 
 
@@ -562,7 +562,7 @@ class Disk(Device):
         SledsimError
             If there is no such block.
         """
-        _block_number("lbn", lbn, 2**64)
+        lbn = _block_number("lbn", lbn, 2**64)
         return Sector(*self._disk.locate(lbn))
 
     def lbn(  # type: ignore[override]  # (a disk has other places)
@@ -577,9 +577,8 @@ class Disk(Device):
         SledsimError
             If no zone has such a sector.
         """
-        for name, place in {"cylinder": cylinder, "head": head, "sector": sector}.items():
-            _block_number(name, place, 2**32)
-        return self._disk.lbn(cylinder, head, sector)
+        places = {"cylinder": cylinder, "head": head, "sector": sector}
+        return self._disk.lbn(*(_block_number(name, at, 2**32) for name, at in places.items()))
 
     def seek(  # type: ignore[override]  # (a disk has other places)
         self, start: int, end: int, op: Op = "read"
@@ -600,8 +599,7 @@ class Disk(Device):
         SledsimError
             If there is no such block.
         """
-        for name, lbn in (("start", start), ("end", end)):
-            _block_number(name, lbn, 2**64)
+        start, end = _block_number("start", start, 2**64), _block_number("end", end, 2**64)
         return DiskSeek(*self._disk.seek(start, end, _is_write(op)))
 
     def seek_ms(self, cylinders: int, op: Op = "read") -> float:
@@ -614,7 +612,7 @@ class Disk(Device):
         SledsimError
             If the disk does not have as many.
         """
-        _block_number("cylinders", cylinders, 2**32)
+        cylinders = _block_number("cylinders", cylinders, 2**32)
         return self._disk.seek_ms(cylinders, _is_write(op))
 
     def seek_curve_ms(self, op: Op = "read") -> array[float]:
@@ -647,11 +645,26 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    name, keys = str(name), list(flat(overrides))
+    name, keys = path_text("device", name), list(flat(overrides))
     core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
     made = of_core(core)
     made._made_from = made_from  # noqa: SLF001 (of this module)
     return made
+
+
+def device_of(given: object, name: str = "device") -> Device:
+    """Return a device as it is, or make the one of a preset's name or a TOML file's path.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name, a file that is wrong, or anything else.
+    """
+    if isinstance(given, Device):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        refuse(name, given, "a device, the name of a preset or the path of a TOML file")
+    return device(path_text(name, given))
 
 
 def of_core(core: _core.Device) -> Device:
@@ -674,31 +687,26 @@ def presets() -> list[str]:
     return _core.presets()
 
 
-def _block_number(name: str, number: int, end: int) -> None:
-    if not 0 <= number < end:
-        msg = f"{name} = {number}: must be from 0 to {end - 1}"
-        raise SledsimError(msg)
+def _block_number(name: str, number: int, end: int) -> int:
+    return whole(name, number, 0, end - 1)
 
 
 def _seconds(at_s: float) -> float:
-    if not 0 <= at_s < 1e9:
-        msg = f"at_s = {at_s}: must be from 0 to 1e9"
-        raise SledsimError(msg)
-    return float(at_s)
+    return real("at_s", at_s, 0, 1e9)
 
 
 def _is_write(op: Op) -> bool:
-    if op not in {"read", "write"}:
-        msg = f"op = {op!r}: must be 'read' or 'write'"
-        raise SledsimError(msg)
+    if op not in ("read", "write"):
+        refuse("op", op, "'read' or 'write'")
     return op == "write"
 
 
 def _point(point: Point) -> tuple[float, float, int]:
-    x_m, y_m, direction = point
-    if isinstance(direction, str):
-        direction = _DIRECTIONS.get(direction, 0)
-    if direction not in {1, -1}:
-        msg = f"direction = {point[2]!r}: must be +1 or 'up', -1 or 'down'"
-        raise SledsimError(msg)
-    return float(x_m), float(y_m), int(direction)
+    try:
+        x_m, y_m, direction = point
+    except (TypeError, ValueError):
+        refuse("point", point, "(x_m, y_m, direction), X and Y in m and direction 'up' or 'down'")
+    sign = _DIRECTIONS.get(direction, 0) if isinstance(direction, str) else direction
+    if sign not in (1, -1):
+        refuse("direction", direction, "+1 or 'up', -1 or 'down'")
+    return real("x", x_m), real("y", y_m), int(sign)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim.arguments import text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,16 +102,13 @@ def tip_failures(
         "failed_tips": failed_tips,
         "trials": trials,
     }
-    for name, number, most in (
-        *((*item, _MOST) for item in numbers.items()),
-        ("seed", seed, 2**63),
-    ):
-        if not 0 <= number <= most:
-            msg = f"{name} = {number}: must be an integer from 0 to {most}"
-            raise SledsimError(msg)
-    said = (tips, data_tips, ecc_tips, spare_tips, failed_tips, trials)
+    numbers = {name: whole(name, number, 0, _MOST) for name, number in numbers.items()}
+    seed = whole("seed", seed, 0, 2**63)
+    tips, data_tips, ecc_tips, spare_tips, failed_tips, trials = numbers.values()
     (squares, spares, data_share), curves = _core.tip_failures(
-        (said, seed), out_of_spares, progress
+        ((tips, data_tips, ecc_tips, spare_tips, failed_tips, trials), seed),
+        text("out_of_spares", out_of_spares),
+        progress,
     )
     keys = numbers | {"out_of_spares": out_of_spares, "seed": seed}
     return TipFailures(keys, squares, spares, data_share, *curves)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from sledsim import _core
-from sledsim.devices import Device, flat
+from sledsim.arguments import text
+from sledsim.devices import Device, device_of, flat
 from sledsim.loads import samples_folder
 
 
@@ -75,7 +77,7 @@ class Layout:
         return self._core.logical(block)
 
 
-def layout(device: Device, name: str = "simple", **keys: object) -> Layout:
+def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: object) -> Layout:
     """Lay out a device, to look at where blocks go.
 
     Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.
@@ -83,7 +85,7 @@ def layout(device: Device, name: str = "simple", **keys: object) -> Layout:
     Parameters
     ----------
     device
-        What to lay out.
+        What to lay out: a device, a preset's name or the path of a TOML file.
     name
         ``"simple"``, ``"organ_pipe"``, ``"columnar"``, ``"subregioned"`` or ``"bipartite"``.
     **keys
@@ -94,16 +96,19 @@ def layout(device: Device, name: str = "simple", **keys: object) -> Layout:
     SledsimError
         For an unknown name or key, a value out of range, or a layout that the device cannot have.
     """
-    return Layout(_layout(device, {"name": name, **keys}))
+    return Layout(_layout(device_of(device), {"name": name, **keys}))
 
 
-def laid_out(device: Device, given: str | Mapping[str, object] | None) -> Device:
+def laid_out(
+    device: Device | str | PathLike[str], given: str | Mapping[str, object] | None
+) -> Device:
     """Return a device laid out by a name, or a mapping of keys with the name; as it is by none."""
+    device = device_of(device)
     if given is None:
         return device
     return Device(device._core.laid_out(_layout(device, given)))  # noqa: SLF001 (one package)
 
 
 def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
-    keys = given if isinstance(given, Mapping) else {"name": given}
+    keys = given if isinstance(given, Mapping) else {"name": text("layout", given)}
     return _core.Layout(device._core, list(flat(keys)), samples_folder())  # noqa: SLF001 (one package)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import optional, path_text, real, refuse, several, text, whole
+from sledsim.devices import device_of
 from sledsim.identity import of_workload, text_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,30 @@ class Load:
         return f"<sledsim load {self.name}>"
 
 
+def load_of(given: object, name: str = "load") -> Load:
+    """Return a load as it is, or make the one that a name stands for.
+
+    That is a workload's name (a kind, one of :func:`workload_presets`, or the path of a TOML file),
+    or a trace (``"sample:NAME"``, or the path of a file).
+
+    Raises
+    ------
+    SledsimError
+        For a name of neither, or anything else.
+    """
+    if isinstance(given, Load):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        refuse(name, given, "a load, the name of a workload, or the path of a trace")
+    named = path_text(name, given)
+    if named in (*_core.workloads(), *_core.workload_presets()) or named.endswith(".toml"):
+        return workload(named)
+    if not named.startswith(SAMPLE) and not os.path.exists(named):  # noqa: PTH110 (it stays text)
+        known = ", ".join((*_core.workloads(), *_core.workload_presets()))
+        refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
+    return read_trace(named)
+
+
 def workload(name: str = "random", **keys: object) -> Load:
     """Make a generated workload.
 
@@ -62,7 +88,7 @@ def workload(name: str = "random", **keys: object) -> Load:
     SledsimError
         For an unknown name or key, or a value out of range.
     """
-    given = list(keys.items())
+    name, given = path_text("workload", name), list(keys.items())
     return Load(_core.Load.workload(name, given), name, of_workload(name, given))
 
 
@@ -140,8 +166,8 @@ def trace_info(
     """
     document = _core.trace_info(
         trace_path(path),
-        (format, columns, sort_ms),
-        (quick, interleave_blocks, max_units, picture),
+        _reading(format, columns, sort_ms),
+        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -149,9 +175,9 @@ def trace_info(
 
 
 def load_info(
-    load: Load,
+    load: Load | str | PathLike[str],
     *,
-    device: Device | None = None,
+    device: Device | str | PathLike[str] | None = None,
     blocks: int | None = None,
     quick: bool = False,
     interleave_blocks: int | None = None,
@@ -184,9 +210,9 @@ def load_info(
         msg = "device and blocks: give one of them, for the addresses there are"
         raise SledsimError(msg)
     document = _core.load_info(
-        load._core,  # noqa: SLF001 (one package)
-        device.blocks if device is not None else blocks or 0,
-        (quick, interleave_blocks, max_units, picture),
+        load_of(load)._core,  # noqa: SLF001 (one package)
+        device_of(device).blocks if device is not None else whole("blocks", blocks),
+        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -212,7 +238,7 @@ def workload_spec(name: str) -> dict[str, Any]:
     SledsimError
         For an unknown name, a file that cannot be read, or whatever is wrong with a key.
     """
-    spec: dict[str, Any] = json.loads(_core.workload_show(name))
+    spec: dict[str, Any] = json.loads(_core.workload_show(path_text("workload", name)))
     return spec
 
 
@@ -277,25 +303,24 @@ def convert_trace(
         For a file that cannot be read or written, a bad line, a request that the format cannot
         hold, or when no request is left.
     """
-    files = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     choices: dict[str, object] = {
-        "devices": [str(device) for device in devices],
-        "from_s": from_s,
-        "until_s": until_s,
-        "requests": requests,
-        "every": every,
-        "sample": sample,
-        "seed": seed,
-        "rebase": rebase,
-        "time_scale": time_scale,
-        "widen": widen,
-        "keep_devices": keep_devices,
+        "devices": [str(device) for device in several("devices", devices)],
+        "from_s": optional(real, "from_s", from_s),
+        "until_s": optional(real, "until_s", until_s),
+        "requests": optional(whole, "requests", requests),
+        "every": optional(whole, "every", every),
+        "sample": optional(real, "sample", sample),
+        "seed": whole("seed", seed),
+        "rebase": bool(rebase),
+        "time_scale": real("time_scale", time_scale),
+        "widen": bool(widen),
+        "keep_devices": bool(keep_devices),
     }
     document = _core.trace_convert(
-        [trace_path(file) for file in files],
-        str(output),
-        to,
-        (format, columns, sort_ms),
+        [trace_path(file) for file in several("inputs", inputs)],
+        path_text("output", output),
+        optional(text, "to", to),
+        _reading(format, columns, sort_ms),
         choices,
         progress,
     )
@@ -304,10 +329,10 @@ def convert_trace(
 
 
 def generate_trace(
-    load: Load,
+    load: Load | str | PathLike[str],
     output: str | PathLike[str],
     *,
-    device: Device | None = None,
+    device: Device | str | PathLike[str] | None = None,
     blocks: int | None = None,
     scheduler: str = "fcfs",
     to: str | None = None,
@@ -337,10 +362,14 @@ def generate_trace(
         For whatever is wrong with the load or the output, or a closed load without a device.
     """
     document = _core.trace_generate(
-        load._core,  # noqa: SLF001 (one package)
-        str(output),
-        to,
-        (None if device is None else device._core, scheduler, blocks),  # noqa: SLF001
+        load_of(load)._core,  # noqa: SLF001 (one package)
+        path_text("output", output),
+        optional(text, "to", to),
+        (
+            None if device is None else device_of(device)._core,  # noqa: SLF001
+            text("scheduler", scheduler),
+            optional(whole, "blocks", blocks),
+        ),
         progress,
     )
     report: dict[str, Any] = json.loads(document)
@@ -358,7 +387,24 @@ def sample_traces() -> dict[str, dict[str, Any]]:
     }
 
 
-def trace_path(path: str | PathLike[str]) -> str:
+def _reading(
+    trace_format: object, columns: object, sort_ms: object
+) -> tuple[str | None, str | None, float | None]:
+    return (
+        optional(text, "format", trace_format),
+        optional(text, "columns", columns),
+        optional(real, "sort_ms", sort_ms),
+    )
+
+
+def _following(interleave_blocks: object, max_units: object) -> tuple[int | None, int | None]:
+    return (
+        optional(whole, "interleave_blocks", interleave_blocks),
+        optional(whole, "max_units", max_units),
+    )
+
+
+def trace_path(given: object) -> str:
     """Return the path of a trace, sample names resolved.
 
     Raises
@@ -366,17 +412,33 @@ def trace_path(path: str | PathLike[str]) -> str:
     SledsimError
         For an unknown sample.
     """
-    text = str(path)
-    if not text.startswith(SAMPLE):
-        return text
-    name = text.removeprefix(SAMPLE)
+    named = path_text("trace", given)
+    if not named.startswith(SAMPLE):
+        return _there(named)
+    name = named.removeprefix(SAMPLE)
     files = [samples_folder() / f"{name}{ending}" for ending in (".trace.gz", ".parquet")]
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
-        msg = f"unknown sample '{text}': must be one of {known}"
+        msg = f"unknown sample '{named}': must be one of {known}"
         raise SledsimError(msg)
     return str(file)
+
+
+def _there(named: str) -> str:
+    """Return the name of a file; if there is none, but a sample of such a name, say so.
+
+    Raises
+    ------
+    SledsimError
+        Then.
+    """
+    if named and not os.path.lexists(named):
+        samples = [name for name in sample_traces() if name.startswith(named)]
+        if samples:
+            msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
+            raise SledsimError(msg)
+    return named
 
 
 def samples_folder() -> Path:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim.arguments import optional, path_text, real, refuse, several, share, text, whole
 from sledsim.devices import flat
 from sledsim.layouts import laid_out
+from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +79,7 @@ class Run:
         SledsimError
             For an unknown name, or an operation with another kind of time.
         """
-        return self._statistics.cdf(time, op)
+        return self._statistics.cdf(text("time", time), optional(text, "op", op))
 
     @property
     def requests(self) -> _core.Rows:
@@ -114,8 +116,8 @@ def schedulers() -> list[str]:
 
 
 def simulate(
-    load: Load,
-    device: Device,
+    load: Load | str | PathLike[str],
+    device: Device | str | PathLike[str],
     scheduler: str = "fcfs",
     *,
     layout: str | Mapping[str, object] | None = None,
@@ -123,7 +125,7 @@ def simulate(
     requests: bool | str | PathLike[str] | None = None,
     series: bool | str | PathLike[str] = False,
     series_ms: float | None = None,
-    precision: float | None = None,
+    precision: float | str | None = None,
     seeds: int = 1,
     threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
@@ -133,7 +135,8 @@ def simulate(
     Parameters
     ----------
     load, device
-        What to run, and on what.
+        What to run, and on what; or their names: ``simulate("random", "g2")``,
+        ``simulate("sample:postmark-ext4", "my.toml")``.
     scheduler
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
         ``"fcfs(host=c_look)"``.
@@ -148,15 +151,15 @@ def simulate(
         came of them is ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
-        a path streams them to a Parquet file in constant memory. By default they are kept, but of
-        several seeds they cannot be.
+        a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By default they
+        are kept, but of several seeds they cannot be.
     series
         ``True`` makes a time series, a path (``.csv`` or ``.parquet``) writes it, too.
     series_ms
         The length of its windows; by default 1, 2, 4, ... ms, so that there are at most 1,024.
     precision
         Run until the 95 % confidence interval of the mean response time reaches no further than
-        this share of the mean to either side (0.01 is 1 %), or the load ends. Without
+        this share of the mean to either side (0.01 or ``"1%"``), or the load ends. Without
         ``requests=`` of its own a generated load ends after 100 million.
     seeds
         Run so often, with the seed of the load and those that follow it, and put the results
@@ -173,21 +176,18 @@ def simulate(
         For whatever is wrong with the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
-    for name, number, least in (("seeds", seeds, 1), ("threads", threads, 1)):
-        if number is not None and number < least:
-            msg = f"{name} = {number}: must be at least {least}"
-            raise SledsimError(msg)
+    seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
     if requests is None:
         requests = seeds == 1
     document, rows, windows, statistics = _core.run(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
-        load._core,  # noqa: SLF001
-        scheduler,
+        load_of(load)._core,  # noqa: SLF001
+        text("scheduler", scheduler),
         tasks_of(background),
-        requests if isinstance(requests, bool) else str(requests),
-        series if isinstance(series, bool) else str(series),
-        series_ms,
-        precision,
+        _kept("requests", requests),
+        _kept("series", series),
+        optional(real, "series_ms", series_ms),
+        optional(share, "precision", precision),
         seeds,
         threads or 0,
         progress,
@@ -195,7 +195,21 @@ def simulate(
     return Run(json.loads(document), statistics, rows, windows)
 
 
+def _kept(name: str, given: object) -> bool | str:
+    if isinstance(given, bool):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        refuse(name, given, "True, False or the path of a .parquet or .csv file")
+    return path_text(name, given)
+
+
 def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:
     """Return background tasks as the core takes them: keys, or a label as the only one."""
     given = [background] if isinstance(background, str | Mapping) else background
-    return [[("label", task)] if isinstance(task, str) else list(flat(task)) for task in given]
+    tasks = []
+    for task in several("background", given):
+        if isinstance(task, Mapping):
+            tasks.append(list(flat(task)))
+        else:
+            tasks.append([("label", text("background", task))])
+    return tasks

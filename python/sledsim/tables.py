@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import optional, real, several, text, whole
+from sledsim.devices import device_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -141,10 +142,7 @@ class Table:
         SledsimError
             For a time that is negative or not finite.
         """
-        if not (math.isfinite(seconds) and 0 <= seconds <= 1e9):
-            msg = f"seconds = {seconds}: must be from 0 to 1e9"
-            raise SledsimError(msg)
-        self._core.idle(seconds)
+        self._core.idle(real("seconds", seconds, 0, 1e9))
 
     def place(self, record: int, column: str) -> tuple[int, int]:
         """Return where a value is.
@@ -159,7 +157,7 @@ class Table:
         SledsimError
             For a record or column that the table does not have.
         """
-        return self._core.place(_count("record", record), column)
+        return self._core.place(whole("record", record), text("column", column))
 
     def lbns(self, column: str) -> list[tuple[int, int]]:
         """Return the blocks that a scan of a column reads, as (first, last) in their order.
@@ -169,7 +167,7 @@ class Table:
         SledsimError
             For a column that the table does not have.
         """
-        return self._core.lbns(column)
+        return self._core.lbns(text("column", column))
 
     def scan(
         self, columns: Sequence[str] | None = None, first: int = 0, count: int | None = None
@@ -193,8 +191,7 @@ class Table:
         SledsimError
             For columns or records that the table does not have.
         """
-        first = _count("first", first)
-        count = None if count is None else _count("count", count)
+        first, count = whole("first", first), optional(whole, "count", count)
         return self._paid(_result(*self._core.scan(_names(columns), first, count)))
 
     def record(self, index: int, columns: Sequence[str] | None = None) -> Result:
@@ -219,7 +216,7 @@ class Table:
         SledsimError
             For columns or records that the table does not have.
         """
-        wanted = [_count("index", index) for index in indices]
+        wanted = [whole("index", index) for index in several("indices", indices)]
         return self._paid(_result(*self._core.read(wanted, _names(columns))))
 
     def append(self, data: object) -> Result:
@@ -259,7 +256,7 @@ class Table:
             For other columns or types, nulls, and records that the table does not have. The table
             is unchanged then.
         """
-        return self._paid(_written(self._core.update(_count("first", first), _arrow(data))))
+        return self._paid(_written(self._core.update(whole("first", first), _arrow(data))))
 
     def spent(self) -> Spent:
         """Return what all calls took since this was last asked, and begin anew.
@@ -305,7 +302,7 @@ class Table:
 
 def table(
     data: object | str | PathLike[str],
-    device: Device | RemoteDevice,
+    device: Device | RemoteDevice | str | PathLike[str],
     layout: str = "capsule",
     *,
     page_header_bytes: int | None = None,
@@ -348,14 +345,14 @@ def table(
         page, nulls, a table larger than the device, or a file that cannot be read. Of a served one
         also if it is read-only, or its server ends.
     """
-    name, first = str(layout), _count("first_lbn", first_lbn)
-    header = page_header_bytes
-    if header is not None and not 0 <= header < 1 << 32:
-        msg = f"page_header_bytes = {header}: must be at least 0 and below the bytes of a page"
-        raise SledsimError(msg)
+    name, first = text("layout", layout), whole("first_lbn", first_lbn)
+    header = optional(whole, "page_header_bytes", page_header_bytes, 0, 2**32 - 1)
     if not split and name != "capsule":
         msg = f"split = False: is for layout = 'capsule', not {name!r}"
         raise SledsimError(msg)
+    from sledsim.emulator.remote import RemoteDevice  # noqa: PLC0415 (others do without)
+
+    device = device if isinstance(device, RemoteDevice) else device_of(device)
     core = device._core  # noqa: SLF001 (one package)
     if isinstance(data, str | os.PathLike):
         made = _core.Table(None, os.fspath(data), core, name, header, split, first)
@@ -371,18 +368,13 @@ def _arrow(data: object) -> object:
         f"data of type {type(data).__name__}: must have the Arrow PyCapsule interface (a table of "
         "pyarrow or polars, a DataFrame)"
     )
-    raise TypeError(msg)
-
-
-def _count(name: str, number: int) -> int:
-    if not 0 <= number < 1 << 63:
-        msg = f"{name} = {number}: must be at least 0"
-        raise SledsimError(msg)
-    return number
+    raise SledsimError(msg)
 
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:
-    return [columns] if isinstance(columns, str) else None if columns is None else list(columns)
+    if columns is None:
+        return None
+    return [text("columns", name) for name in several("columns", columns)]
 
 
 def _result(data: _core.Rows, cost: tuple[float, int, int]) -> Result:

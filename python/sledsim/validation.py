@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.devices import Device
-from sledsim.devices import device as resolve
+from sledsim.arguments import path_text, text
+from sledsim.devices import Device, device_of
 from sledsim.loads import Load, read_trace
 
 if TYPE_CHECKING:
@@ -79,14 +79,14 @@ class Validation:
         return self._core.sorted_ms(part, op)
 
     def write_requests(self, path: str | PathLike[str]) -> None:
-        """Write :attr:`requests` to a Parquet file, which appears when it is complete.
+        """Write :attr:`requests` to a file, ``.parquet`` or ``.csv``, which appears when complete.
 
         Raises
         ------
         SledsimError
             If it cannot be written.
         """
-        self._core.write(str(path))
+        self._core.write(path_text("path", path))
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the distribution functions of measured and simulated times.
@@ -138,6 +138,7 @@ def validate(
         For whatever is wrong with the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
-    model = device if isinstance(device, Device) else resolve(device)
+    model = device_of(device)
     load = trace if isinstance(trace, Load) else read_trace(trace)
-    return Validation(_core.validate(model._core, load._core, scheduler, progress))  # noqa: SLF001 (one package)
+    core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)  # noqa: SLF001 (one package)
+    return Validation(core)

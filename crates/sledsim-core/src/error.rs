@@ -12,6 +12,16 @@ pub enum Error {
     /// A key or value in a spec, scenario, `--set` or keyword argument.
     #[error("{0}")]
     Key(String),
+    /// A key that was never asked for.
+    #[error("{origin}: unknown key '{key}'{hint}")]
+    UnknownKey {
+        /// Where it stands: a file with its line, a flag or an argument.
+        origin: String,
+        /// Its full name.
+        key: String,
+        /// What it may have meant, `; did you mean 'rate'?`, or what there is.
+        hint: String,
+    },
     /// A line of a trace or other input file.
     #[error("{path}:{line}: {problem}")]
     Line {

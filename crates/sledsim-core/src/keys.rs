@@ -94,8 +94,9 @@ impl Keys {
         self.add(key, value, None, Place::Said(origin), None)
     }
 
-    /// As [`Keys::set`] from text: `text` is a TOML value; a word that is not
-    /// TOML is a string, so that `scheduler=sptf` needs no quotes.
+    /// As [`Keys::set`] from text: `text` is a TOML value; a word, or a number
+    /// with a unit, is a string, so that `scheduler=sptf` needs no quotes and a
+    /// key that wants a number says so of `8KiB`.
     ///
     /// # Errors
     /// Text that is neither.
@@ -103,7 +104,7 @@ impl Keys {
         let text = text.trim();
         let value = match text.parse::<Value>() {
             Ok(value) => value,
-            Err(_) if is_word(text) => Value::from(text),
+            Err(_) if is_word(text) || starts_with_number(text) => Value::from(text),
             Err(error) => {
                 let problem = error.message().replace('\n', ", ");
                 return Err(Error::Key(format!(
@@ -301,8 +302,7 @@ impl Keys {
                 let found = choices.iter().find(|choice| choice.0 == name)?;
                 return Some(found.1.clone());
             }
-            let given = u32::try_from(value.as_integer()?).ok()?;
-            allowed.contains(&given).then(|| number(given))
+            integer_in(value, &wide).map(|given| number(given as u32))
         };
         self.read(key, wanted, read)
     }
@@ -678,7 +678,10 @@ impl Keys {
             None => Ok(None),
             Some(entry) => match read(&entry.value) {
                 Some(value) => Ok(Some(value)),
-                None => Err(self.refuse(key, format_args!("must be {}", wanted()))),
+                None => {
+                    let without = without_unit(key, &entry.value);
+                    Err(self.refuse(key, format_args!("must be {}{without}", wanted())))
+                }
             },
         }
     }
@@ -706,30 +709,34 @@ impl Keys {
             names.iter().map(String::as_str)
         });
         let tables = || tables.iter().map(String::as_str);
+        let bare = &key[prefix.len()..];
         let stem = split_unit(&key).0;
         let other_unit = names().find_map(|name| match split_unit(name) {
             (other, Some(unit)) if other == stem => Some((name, unit)),
             _ => None,
         });
-        let head = (key[prefix.len()..].find('.')).map(|dot| &key[..prefix.len() + dot]);
-        Error::Key(match (other_unit, head) {
-            (Some((name, unit)), _) => {
-                let unit = spelled(unit);
-                format!("{origin}: unknown key '{key}'; did you mean '{name}' (in {unit})?")
+        let other_name = OTHER_NAMES.iter().find_map(|(other, name)| {
+            let name = format!("{prefix}{name}");
+            (*other == bare && names().any(|known| known == name)).then_some(name)
+        });
+        let head = (bare.find('.')).map(|dot| &key[..prefix.len() + dot]);
+        let hint = match (other_unit, other_name, head) {
+            (Some((name, unit)), ..) => {
+                format!("; did you mean '{name}' (in {})?", spelled(unit))
             }
+            (None, Some(name), _) => format!("; did you mean '{name}'?"),
             // Not a known table either: then that is the mistake.
-            (None, Some(head))
+            (None, None, Some(head))
                 if nearest(&key, names()).is_empty()
                     && !names().any(|name| name.starts_with(&format!("{head}."))) =>
             {
                 let hint = did_you_mean(head, tables().chain(names()));
-                format!("{origin}: unknown table '{head}'{hint}")
+                return Error::Key(format!("{origin}: unknown table '{head}'{hint}"));
             }
-            _ => {
-                let hint = did_you_mean(&key, names().chain(tables()));
-                format!("{origin}: unknown key '{key}'{hint}")
-            }
-        })
+            _ => did_you_mean(&key, names().chain(tables())),
+        };
+        let origin = origin.clone();
+        Error::UnknownKey { origin, key, hint }
     }
 }
 
@@ -928,6 +935,24 @@ fn make_table<'a>(table: &'a mut toml_edit::Table, path: &str) -> &'a mut toml_e
     table
 }
 
+/// What others call a key: fio, and books on queues.
+const OTHER_NAMES: [(&str, &str); 14] = [
+    ("alpha", "zipf_exponent"),
+    ("exponent", "zipf_exponent"),
+    ("skew", "zipf_exponent"),
+    ("theta", "zipf_exponent"),
+    ("bs", "mean_size_kib"),
+    ("block_size", "mean_size_kib"),
+    ("request_size", "mean_size_kib"),
+    ("size_kib", "mean_size_kib"),
+    ("iodepth", "queue_depth"),
+    ("outstanding", "queue_depth"),
+    ("iops", "rate"),
+    ("lambda", "rate"),
+    ("rwmixread", "read_fraction"),
+    ("count", "requests"),
+];
+
 /// A name without its unit suffix, and the unit: `travel_x_um` is `travel_x`
 /// in `um`.
 fn split_unit(name: &str) -> (&str, Option<&str>) {
@@ -1027,10 +1052,20 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The integer a value is, if allowed.
+/// The integer a value is, if allowed. `1e6` is one.
 fn integer_in(value: &Value, allowed: &RangeInclusive<u64>) -> Option<u64> {
-    let number = u64::try_from(value.as_integer()?).ok()?;
+    let number = match value {
+        Value::Float(float) => exactly(*float.value())?,
+        _ => u64::try_from(value.as_integer()?).ok()?,
+    };
     allowed.contains(&number).then_some(number)
+}
+
+/// The integer that a number is exactly.
+fn exactly(number: f64) -> Option<u64> {
+    const INEXACT: f64 = 9_007_199_254_740_992.0; // 2^53 + 1 is written so, too
+    let whole = number.fract() == 0.0 && (0.0..INEXACT).contains(&number);
+    whole.then_some(number as u64)
 }
 
 fn integer(allowed: &RangeInclusive<u64>) -> String {
@@ -1055,8 +1090,28 @@ fn remember(names: &mut Vec<String>, name: &str) {
 }
 
 fn is_word(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic() || "_./~".contains(c))
-        && !text.contains(|c: char| c.is_control() || "\"'#".contains(c))
+    text.starts_with(|c: char| c.is_alphabetic() || "_./~".contains(c)) && is_bare(text)
+}
+
+/// Whether text begins as a number does: `8KiB`, `-5%`, `500/s`.
+fn starts_with_number(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    digits.starts_with(|c: char| c.is_ascii_digit()) && is_bare(text)
+}
+
+fn is_bare(text: &str) -> bool {
+    !text.contains(|c: char| c.is_control() || "\"'#".contains(c))
+}
+
+/// What to add to a refusal of a number that was given with a unit.
+fn without_unit(key: &str, value: &Value) -> String {
+    match (value.as_str(), split_unit(key).1) {
+        (Some(text), unit) if starts_with_number(text) => match unit {
+            Some(unit) => format!(", without a unit: the key is in {}", spelled(unit)),
+            None => ", without a unit".to_owned(),
+        },
+        _ => String::new(),
+    }
 }
 
 fn line_of(text: &str, offset: usize) -> usize {

@@ -11,14 +11,14 @@ use crate::row::Row;
 use crate::schedulers::Choice as SchedulerChoice;
 use crate::seeds::run_seeds;
 use crate::stats::{
-    ParquetRows, Pieces, Precision, RowBuffer, RunFacts, Series, SeriesFile, Stats, WarmUp,
-    WarmUpCut, Window, summary,
+    Pieces, Precision, RowBuffer, RowsFile, RunFacts, Series, Stats, TableFile, WarmUp, WarmUpCut,
+    Window, refuse_overwriting, series_batch, summary,
 };
 use crate::traces::Measured;
 use crate::units::Nanos;
 use arrow_array::RecordBatch;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 
 /// Where the rows go. The statistics are kept in any case.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,9 +30,9 @@ pub enum RowsTo {
     Memory,
     /// Into memory, as [`Row`]s: those of the load's requests that count.
     List,
-    /// Into a Parquet file, written beside its place and moved there when
-    /// complete.
-    Parquet(PathBuf),
+    /// Into a `.parquet` or `.csv` file, written beside its place and moved
+    /// there when complete.
+    File(PathBuf),
 }
 
 /// Where the time series goes.
@@ -45,6 +45,24 @@ pub enum SeriesTo {
     Memory,
     /// Into a file, `.csv` or `.parquet`, and into memory.
     File(PathBuf),
+}
+
+impl RowsTo {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+impl SeriesTo {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 /// How a load is run, and what is kept of it beside the statistics.
@@ -109,10 +127,13 @@ impl Plan {
             let problem = "series_ms: is the length of windows, and no series is asked for";
             return Err(Error::Key(problem.to_owned()));
         }
-        if let (RowsTo::Parquet(rows), SeriesTo::File(series)) = (&self.rows, &self.series)
-            && rows == series
+        if let (Some(rows), Some(series)) = (self.rows.file(), self.series.file())
+            && (rows == series || absolute(rows).ok() == absolute(series).ok())
         {
             return Err(Error::file(rows, "is to hold the requests and the series"));
+        }
+        for output in [self.rows.file(), self.series.file()].into_iter().flatten() {
+            refuse_overwriting(output, load.trace_file())?;
         }
         if self.seeds > MOST_SEEDS {
             let seeds = self.seeds;
@@ -178,13 +199,13 @@ struct Recorder {
     batches: Vec<RecordBatch>,
     /// The rows that count.
     list: Option<Vec<Row>>,
-    file: Option<ParquetRows>,
+    file: Option<RowsFile>,
 }
 
 impl Recorder {
     fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
         let file = match &plan.rows {
-            RowsTo::Parquet(path) => Some(ParquetRows::create(path, devices)?),
+            RowsTo::File(path) => Some(RowsFile::create(path, devices)?),
             _ => None,
         };
         let in_memory = plan.rows == RowsTo::Memory;
@@ -378,7 +399,7 @@ pub(crate) fn run_one(
         )));
     }
     let series_file = match &plan.series {
-        SeriesTo::File(path) => Some(SeriesFile::create(path)?),
+        SeriesTo::File(path) => Some(TableFile::create(path)?),
         _ => None,
     };
     let mut recorder = Recorder::new(plan, warm_up, &devices)?;
@@ -449,7 +470,7 @@ pub(crate) fn run_one(
         file.finish()?;
     }
     if let (Some(file), Some(windows)) = (series_file, &windows) {
-        file.write(windows)?;
+        file.write(&series_batch(windows), None)?;
     }
     if let Some(buffer) = &mut recorder.memory {
         recorder.batches.push(buffer.finish());

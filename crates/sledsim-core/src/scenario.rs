@@ -20,7 +20,7 @@
 //! rate = 500
 //! ```
 
-use crate::devices::Device;
+use crate::devices::{self, Device};
 use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, did_you_mean};
@@ -28,7 +28,7 @@ use crate::layouts::{Laid, Site};
 use crate::load::{Load, trace_path};
 use crate::parallel::free::TaskSpec;
 use crate::schedulers::Choice as SchedulerChoice;
-use crate::workloads::is_path;
+use crate::workloads::{self, Workload, is_path};
 use std::path::{Path, PathBuf, absolute};
 
 /// A device, laid out, a scheduler and a load.
@@ -99,13 +99,51 @@ fn read(path: &Path) -> Result<Keys> {
     }
     let is_name = path.extension().is_none() && path.components().count() == 1;
     if is_name && !path.exists() {
-        let names = SCENARIOS.iter().map(|(name, _)| *name);
-        let hint = did_you_mean(&name, names);
-        let problem = format!("unknown scenario '{name}'{hint}; or give the path of a .toml file");
-        return Err(Error::Key(problem));
+        return Err(Error::Key(unknown(&name)));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
-    Keys::parse(&text, &name)
+    let read = std::fs::read_to_string(path).map_err(|error| Error::file(path, error));
+    let keys = read.and_then(|text| Keys::parse(&text, &name));
+    let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+    keys.map_err(|error| match is_toml || !path.is_file() {
+        true => error,
+        false => Error::Key(format!(
+            "{error}; a scenario is a TOML file, a trace is given as --trace {name}"
+        )),
+    })
+}
+
+/// What to say of a scenario that there is not: what it may be instead.
+fn unknown(name: &str) -> String {
+    let problem = format!("unknown scenario '{name}'");
+    let is_in = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
+    let option = if is_in(&devices::PRESETS) {
+        "--device"
+    } else if is_in(&workloads::PRESETS) || Workload::names().contains(&name) {
+        "--workload"
+    } else if name.starts_with("sample:") {
+        "--trace"
+    } else if SchedulerChoice::names().any(|known| known == name) {
+        "--scheduler"
+    } else {
+        let hint = did_you_mean(name, SCENARIOS.iter().map(|(name, _)| *name));
+        return format!("{problem}{hint}; or give the path of a .toml file");
+    };
+    format!("{problem}; did you mean {option} {name}?")
+}
+
+/// `key` and `value` of each `key=value`.
+fn settings(set: &[String]) -> Result<Vec<(&str, &str)>> {
+    let split = |setting: &String| {
+        Error::Key(format!(
+            "--set {setting}: must be of the form key=value, joined by '=' without spaces, as in \
+             --set rate=500"
+        ))
+    };
+    let pairs = set.iter().map(|setting| match setting.split_once('=') {
+        Some((key, value)) => Ok((key.trim(), value.trim())),
+        None => Err(split(setting)),
+    });
+    pairs.collect()
 }
 
 /// The tables of a scenario.
@@ -131,6 +169,7 @@ impl Scenario {
         additions: &Additions,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Self> {
+        let set = settings(&additions.set)?;
         let mut keys = match file {
             None => Keys::empty("scenario"),
             Some(path) => read(path)?,
@@ -147,11 +186,7 @@ impl Scenario {
             };
             keys.set("device.base", base.into(), "--device")?;
         }
-        for setting in &additions.set {
-            let (key, value) = setting.split_once('=').ok_or_else(|| {
-                Error::Key(format!("--set {setting}: must be of the form key=value"))
-            })?;
-            let key = key.trim();
+        for (key, value) in set {
             let table = key.split(['.', '[']).next().unwrap_or_default();
             let known = key.contains('.') && TABLES.contains(&table);
             let full = if known {
@@ -159,7 +194,7 @@ impl Scenario {
             } else {
                 format!("workload.{key}")
             };
-            keys.set_text(&full, value.trim(), &format!("--set {key}"))?;
+            keys.set_text(&full, value, &format!("--set {key}"))?;
         }
         if let Some(scheduler) = &additions.scheduler {
             for (key, value) in SchedulerChoice::keys_of(scheduler)? {
@@ -205,12 +240,28 @@ impl Scenario {
                 .collect::<Result<_>>()?
         };
         let device = device.with_background(&tasks)?;
+        let load = load(workload, additions, beside);
         Ok(Self {
+            load: load.map_err(|error| of_device(error, &device))?,
             device,
             scheduler: SchedulerChoice::read(scheduler)?,
-            load: load(workload, additions, beside)?,
         })
     }
+}
+
+/// The same error; of a key unknown to the load that the device has, with the
+/// name under which it is set.
+fn of_device(error: Error, device: &Device) -> Error {
+    let Error::UnknownKey { origin, key, hint } = error else {
+        return error;
+    };
+    let shown = device.show();
+    let bare = key.strip_prefix("workload.").unwrap_or(&key);
+    let hint = match shown["parameters"].get(bare) {
+        Some(_) => format!("; did you mean 'device.{bare}'?"),
+        None => hint,
+    };
+    Error::UnknownKey { origin, key, hint }
 }
 
 /// The load: the caller's trace or workload, else the file's, else `random`.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sledsim_core::error::{Error, Result};
 use sledsim_core::model::Report;
 use sledsim_core::row::Row;
-use sledsim_core::stats::{ParquetRows, RunFacts, Stats, summary};
+use sledsim_core::stats::{RowsFile, RunFacts, Stats, summary};
 use sledsim_core::units::Nanos;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ struct Kept {
     lateness: Histogram<u64>,
     lateness_sum: u128,
     end: Nanos,
-    recording: Option<ParquetRows>,
+    recording: Option<RowsFile>,
     failed: Option<Error>,
     spare: Vec<Event>,
 }
@@ -86,7 +86,7 @@ impl Log {
                      path,
                      devices,
                      about,
-                 }| { ParquetRows::create_recording(&path, &devices, about) },
+                 }| { RowsFile::create_recording(&path, &devices, about) },
             )
             .transpose()?;
         let lateness = Histogram::new_with_max(LATEST_NS, 3);

@@ -3,9 +3,8 @@
 use crate::disk::Disk;
 use crate::error::{SledsimError, to_python};
 use crate::layouts::Layout;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use sledsim_core::devices::disk::seek;
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
@@ -30,7 +29,8 @@ pub(crate) fn presets() -> Vec<&'static str> {
 /// No key is longer than this; a list or dict inside itself would have one.
 const LONGEST_KEY: usize = 1000;
 
-/// An argument as the value of a key; a dict is a table, a tuple a list.
+/// An argument as the value of a key; a dict is a table, a tuple a list. Numbers
+/// and arrays of numpy's are what they say they are, a path is its text.
 fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if given.is_instance_of::<PyBool>() {
         Ok(given.extract::<bool>()?.into())
@@ -47,7 +47,7 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         let mut keys = toml_edit::InlineTable::new();
         for (key, given) in table {
             let key = key.extract::<String>().map_err(|_| {
-                PyTypeError::new_err(format!("argument {name}: key {key}: must be a string"))
+                SledsimError::new_err(format!("argument {name}: key {key}: must be a string"))
             })?;
             let value = inside(&format!("{name}.{key}"), &given)?;
             keys.insert(key, value);
@@ -59,16 +59,33 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         };
         let items = given.try_iter()?.enumerate().map(item);
         Ok(items.collect::<PyResult<toml_edit::Array>>()?.into())
-    } else if let Ok(number) = given.call_method0("item").and_then(|n| n.extract::<f64>()) {
-        // A number of numpy's.
-        Ok(number.into())
+    } else if let Some(plain) = plain(given)? {
+        value(name, &plain)
     } else {
         let kind = given.get_type();
         let says = format!(
             "argument {name}: must be a number, a string, a bool, or a list or dict of these, not {kind}"
         );
-        Err(PyTypeError::new_err(says))
+        Err(SledsimError::new_err(says))
     }
+}
+
+/// What an object of another library says it is, in Python's own types.
+fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // numpy, and what follows it: a number or an array; then integers, numbers, paths.
+    for method in ["tolist", "__index__", "__float__", "__fspath__"] {
+        if !given.is_instance_of::<PyType>() && given.hasattr(method)? {
+            let plain = given.call_method0(method)?;
+            let known = plain.is_instance_of::<PyInt>()
+                || plain.is_instance_of::<PyFloat>()
+                || plain.is_instance_of::<PyString>()
+                || plain.is_instance_of::<PyList>();
+            if known {
+                return Ok(Some(plain));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// As [`value`], of something inside a list or dict.

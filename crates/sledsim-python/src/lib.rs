@@ -49,8 +49,8 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, run, scenario, scenarios, schedulers, workload_presets, workload_show,
-        workloads, write_atomically,
+        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scenarios,
+        schedulers, workload_presets, workload_show, workloads, write_atomically,
     };
     #[pymodule_export]
     use crate::tables::Table;

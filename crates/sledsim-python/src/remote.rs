@@ -2,7 +2,6 @@
 
 use crate::device::Device;
 use crate::error::{RemoteError, SledsimError, to_python};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
@@ -54,7 +53,7 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
     let command = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
         let item = item?;
         let refuse = |problem: &str| {
-            PyTypeError::new_err(format!(
+            SledsimError::new_err(format!(
                 "commands[{index}]: {problem}; must be (\"read\", lbn, blocks), (\"write\", lbn, \
                  data) or (\"write\", lbn, data, fua)"
             ))

@@ -13,7 +13,7 @@ use sledsim_core::request::Op;
 use sledsim_core::run::{Plan, RowsTo, SeriesTo};
 use sledsim_core::scenario::{Additions, SCENARIOS, Scenario};
 use sledsim_core::schedulers::Choice;
-use sledsim_core::stats::{self, Stats, series_batch};
+use sledsim_core::stats::{self, Stats, TableFormat, series_batch};
 use sledsim_core::units::Nanos;
 use sledsim_core::workloads::{PRESETS, Workload, show};
 use std::path::PathBuf;
@@ -185,7 +185,7 @@ pub(crate) fn run(
     let scheduler = Choice::named(scheduler).map_err(to_python)?;
     let plan = Plan {
         rows: match rows {
-            Kept::File(path) => RowsTo::Parquet(path),
+            Kept::File(path) => RowsTo::File(path),
             Kept::InMemory(true) => RowsTo::Memory,
             Kept::InMemory(false) => RowsTo::Nowhere,
         },
@@ -278,6 +278,18 @@ pub(crate) fn scenario(
     };
     let scheduler = scenario.scheduler.label().to_owned();
     Ok((Device::new(scenario.device), load, scheduler))
+}
+
+/// Sees that a file to be written is none of those that are read.
+#[pyfunction]
+pub(crate) fn refuse_overwriting(output: PathBuf, inputs: Vec<PathBuf>) -> PyResult<()> {
+    stats::refuse_overwriting(&output, inputs.iter().map(PathBuf::as_path)).map_err(to_python)
+}
+
+/// Sees that a file to be written ends as a table does.
+#[pyfunction]
+pub(crate) fn check_table_file(path: PathBuf) -> PyResult<()> {
+    TableFormat::of(&path).map(drop).map_err(to_python)
 }
 
 /// Writes a file beside its place and moves it there.

@@ -11,6 +11,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from datetime import date
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import sledsim as ss
 from sledsim._core import SledsimError
 from sledsim.applications.facts import facts_of
 from sledsim.applications.outcome import Outcome, Prediction
+from sledsim.arguments import path_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +38,7 @@ class Recording:
     compute_s: float
 
     @classmethod
-    def load(cls, path: Path) -> Recording:
+    def load(cls, path: str | PathLike[str]) -> Recording:
         """Read what the file beside it says.
 
         Raises
@@ -44,6 +46,7 @@ class Recording:
         SledsimError
             If that is missing, or does not say how long the run took.
         """
+        path = Path(path_text("recording", path))
         about = path.with_suffix(".toml")
         try:
             run = tomllib.loads(about.read_text(encoding="utf-8"))["run"]
@@ -56,7 +59,7 @@ class Recording:
             msg = f"{about}: does not tell of a run of an application ({error})"
             raise SledsimError(msg) from None
 
-    def replay(self, device: Device, scheduler: str = "fcfs") -> Outcome:
+    def replay(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Outcome:
         """Return how long the run would take on another device.
 
         Its computing takes as long as it was recorded, and so do the ways to the emulator and back.
@@ -73,14 +76,14 @@ class Recording:
         outside_s = self.run_s - run.workload["recorded_duration_s"]
         return Outcome(
             application=self.application,
-            device=device.name,
+            device=run.document["device"],
             run_s=outside_s + run.summary["duration_s"],
             compute_s=self.compute_s,
             facts=facts_of(pa.table(run.requests)),
             emulated=False,
         )
 
-    def predict(self, device: Device, scheduler: str = "fcfs") -> Prediction:
+    def predict(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Prediction:
         """Return how long the run would take on another device, and no more."""
         return Prediction(self.replay(device, scheduler).run_s, self.device)
 

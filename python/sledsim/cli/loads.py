@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import optional, share
 from sledsim.cli.tables import number, plain
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from sledsim.cli.parser import Parser
@@ -85,6 +86,42 @@ def add_reading(parser: Parser) -> None:
     )
 
 
+def add_rows(parser: Parser, what: str) -> None:
+    """Take ``--rows``, and for this version ``--requests``, as it was called."""
+    parser.add_argument("--rows", metavar="FILE", help=f"write {what} (.parquet or .csv)")
+    parser.add_argument("--requests", metavar="FILE", help=argparse.SUPPRESS)
+
+
+def rows(options: argparse.Namespace) -> str | None:
+    """Return the file that ``--rows`` names.
+
+    Raises
+    ------
+    SledsimError
+        For one that is read as the trace, or has another ending.
+    """
+    name, file = "--rows", options.rows
+    if options.requests is not None:
+        name = "--requests"
+        if file is not None or options.requests.isdecimal():
+            msg = (
+                f"--requests {options.requests}: names a file, and is called --rows now; how many "
+                f"requests there are is --set requests={options.requests}"
+            )
+            raise SledsimError(msg)
+        file = options.requests
+    if file is not None:
+        try:
+            _core.check_table_file(file)
+            _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
+        except SledsimError as error:
+            msg = f"{name} {error}"
+            raise SledsimError(msg) from None
+    if name == "--requests":
+        print("sledsim: warning: --requests is called --rows now", file=sys.stderr)
+    return str(file) if file is not None else None
+
+
 def add_precision(parser: Parser) -> None:
     """Take ``--precision`` and ``--seeds``."""
     parser.add_argument(
@@ -122,18 +159,7 @@ def precision(options: argparse.Namespace) -> float | None:
     SledsimError
         For anything else.
     """
-    text = options.precision
-    if text is None:
-        return None
-    figure, percent = text.removesuffix("%"), text.endswith("%")
-    try:
-        share = float(figure) / (100 if percent else 1)
-    except ValueError:
-        share = math.nan
-    if not 0 < share < 1:
-        msg = f"--precision {text}: must be above 0% and below 100%, as in 1% or 0.01"
-        raise SledsimError(msg)
-    return share
+    return optional(share, "--precision", options.precision)
 
 
 def facts(document: dict[str, Any]) -> Iterator[list[str]]:

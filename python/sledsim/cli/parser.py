@@ -55,8 +55,14 @@ class Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             word = rest[0].partition("=")[0]
-            near = _nearest(word, list(self._option_string_actions))
+            shown = self._option_string_actions.items()
+            near = _nearest(
+                word, [name for name, action in shown if action.help != argparse.SUPPRESS]
+            )
             kind = "option" if word.startswith("-") else "argument"
+            if kind == "option" and not near and "--set" in self._option_string_actions:
+                key = word.lstrip("-").replace("-", "_")
+                near = f"; is it a key? Keys are set as in --set {key}=..."
             self.error(f"unknown {kind} '{word}'{near}")
         return found, rest
 
@@ -132,6 +138,8 @@ def print_json(document: object) -> None:
 def _nearest(name: str, known: list[str]) -> str:
     import difflib  # noqa: PLC0415 (only errors need it)
 
-    near = difflib.get_close_matches(name, known)
+    bare = {option.lstrip("-"): option for option in reversed(known)}
+    like = 0.7 if name.startswith("-") else 0.6  # `--rate` is like `--trace` by 0.67
+    near = [bare[each] for each in difflib.get_close_matches(name.lstrip("-"), bare, cutoff=like)]
     names = "' or '".join(near)
     return f"; did you mean '{names}'?" if near else ""

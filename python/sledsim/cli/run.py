@@ -23,7 +23,7 @@ _ABOUT = """\
 Run a workload or a trace on a device and tell where the time went.
 
   sledsim run --device g2 --workload random --set rate=500 --set requests=100000
-  sledsim run --device g2 --trace sample:postmark-ext4 --requests out.parquet
+  sledsim run --device g2 --trace sample:postmark-ext4 --rows out.parquet
   sledsim run --device g2 --set rate=500 --precision 1% --seeds 4
   sledsim run study.toml --set device.spring_factor=0
   sledsim run mcd-hplajw-like --set device.segment_kib=8
@@ -71,9 +71,7 @@ def add(commands: Commands) -> None:
     loads.add_device(parser, required=False)
     loads.add_background(parser)
     loads.add_load(parser)
-    parser.add_argument(
-        "--requests", metavar="FILE", help="write one row per request to this Parquet file"
-    )
+    loads.add_rows(parser, "one row per request")
     parser.add_argument(
         "--series",
         metavar="FILE",
@@ -100,8 +98,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    rows = loads.rows(options)
     if options.plot is not None:
-        plots.check(options.plot, options.requests, options.series)
+        plots.check(options.plot, rows, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -121,7 +120,7 @@ def _run(options: argparse.Namespace) -> None:
             load,
             device,
             scheduler,
-            requests=options.requests if options.requests is not None else False,
+            requests=rows if rows is not None else False,
             series=options.series if options.series is not None else False,
             series_ms=options.series_ms,
             precision=precision,
@@ -136,7 +135,7 @@ def _run(options: argparse.Namespace) -> None:
         print_json(run.document)
         return
     print("\n\n".join(_report(run.document)))
-    for file in (options.requests, options.series, options.plot):
+    for file in (rows, options.series, options.plot):
         if file is not None:
             print(f"\nwritten: {file}")
 

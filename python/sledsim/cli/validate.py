@@ -55,11 +55,7 @@ def add(commands: Commands) -> None:
         help="exit with 1 if the demerit figure of all requests is above this percentage of the "
         "measured mean",
     )
-    parser.add_argument(
-        "--requests",
-        metavar="FILE",
-        help="write one row per request, measured and simulated, to this Parquet file",
-    )
+    loads.add_rows(parser, "one row per request, measured and simulated")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the distributions of both (.png, .svg or .pdf)"
     )
@@ -67,8 +63,9 @@ def add(commands: Commands) -> None:
 
 def _validate(options: argparse.Namespace) -> bool:
     limit = _limit(options.max_demerit)
+    rows = loads.rows(options)
     if options.plot is not None:
-        plots.check(options.plot, options.requests)
+        plots.check(options.plot, rows)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -80,8 +77,8 @@ def _validate(options: argparse.Namespace) -> bool:
     )
     device, load = Device(core_device), Load(core_load, options.trace)
     validation = work(lambda beat: validate(device, load, scheduler, progress=beat))
-    if options.requests is not None:
-        validation.write_requests(options.requests)
+    if rows is not None:
+        validation.write_requests(rows)
     if options.plot is not None:
         _core.write_atomically(Path(options.plot), validation_plots.draw(validation, options.plot))
     share = validation.demerit_percent["all"]
@@ -90,7 +87,7 @@ def _validate(options: argparse.Namespace) -> bool:
         print_json(validation.document)
         return passed
     print("\n\n".join(_report(validation.document)))
-    for file in (options.requests, options.plot):
+    for file in (rows, options.plot):
         if file is not None:
             print(f"\nwritten: {file}")
     if limit is not None:

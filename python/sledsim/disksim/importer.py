@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import optional, path_text, text
 from sledsim.disksim import disks, mems
 from sledsim.disksim.account import Account
 from sledsim.disksim.parser import read
@@ -87,6 +88,8 @@ def import_device(
         of range, a value that is not modelled, or zones, defects, seeks and capacities that cannot
         be.
     """
+    path, device = path_text("path", path), optional(text, "device", device)
+    output = optional(path_text, "output", output)
     tree = read(path)
     found = drives(tree)
     drive = _choose(tree, found, device)
@@ -104,10 +107,11 @@ def import_device(
     sources = [*tree.sourced, *account.files]
     sheet.head = [f"Imported from {Path(path).name}.", *_read_from(drive, sources)]
     sheet.tail = list(_tail(account))
-    text = sheet.text()
+    written = sheet.text()
     if output is not None:
-        _write(Path(output), text, sources)
-    return Imported(text, _report(path, output, drive, tree, sources, account, sheet))
+        _core.refuse_overwriting(output, sources)
+        _core.write_atomically(output, written.encode())
+    return Imported(written, _report(path, output, drive, tree, sources, account, sheet))
 
 
 def _choose(tree: Tree, found: tuple[Drive, ...], name: str | None) -> Drive:
@@ -160,14 +164,6 @@ def _tail(account: Account) -> Iterator[str]:
     if harmless:
         yield "Parameters without a counterpart whose values change nothing:"
         yield from (f"  {item.parameter} = {item.value}" for item in harmless)
-
-
-def _write(output: Path, text: str, sources: list[Path]) -> None:
-    for source in sources:
-        if output.exists() and output.samefile(source):
-            message = f"{output}: is read for the import; the device file needs another name"
-            raise SledsimError(message)
-    _core.write_atomically(output, text.encode())
 
 
 def _report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import dataclass
 from os import PathLike
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import Device, device
+from sledsim.arguments import optional, path_text, real, several, text, whole
+from sledsim.devices import Device, device_of
 from sledsim.layouts import laid_out
 
 if TYPE_CHECKING:
@@ -46,18 +48,19 @@ class Export:
     """A Parquet file for what happens to each request; it is complete when the server stops."""
 
     def _core(self) -> tuple[str, _core.Device, str, str | None, bool, float, str | None]:
-        base = device(self.device) if isinstance(self.device, str) else self.device
+        base = device_of(self.device)
         core = laid_out(base, self.layout)._core  # noqa: SLF001 (one package)
         if self.batch_window_ms is not None:
-            core = core.with_batch_window(float(self.batch_window_ms), "batch_window_ms")
+            window_ms = real("batch_window_ms", self.batch_window_ms)
+            core = core.with_batch_window(window_ms, "batch_window_ms")
         return (
-            base.name if self.name is None else self.name,
+            base.name if self.name is None else text("name", self.name),
             core,
-            self.scheduler,
-            None if self.file is None else str(self.file),
-            self.read_only,
-            float(self.speed),
-            None if self.record is None else str(self.record),
+            text("scheduler", self.scheduler),
+            optional(path_text, "file", self.file),
+            bool(self.read_only),
+            real("speed", self.speed),
+            optional(path_text, "record", self.record),
         )
 
 
@@ -120,7 +123,7 @@ class Server:
         SledsimError
             If a backing file could not be flushed or a recording not be completed.
         """
-        self._core.stop(grace_s)
+        self._core.stop(real("grace_s", grace_s))
         return self.status()
 
 
@@ -167,20 +170,21 @@ def serve(
     if not hasattr(_core, "Server"):
         msg = "the emulator needs Linux"
         raise SledsimError(msg)
-    several = [exports] if isinstance(exports, Device | Export | str) else list(exports)
-    nbd = [nbd] if isinstance(nbd, str) else list(nbd)
-    rpc = [rpc] if isinstance(rpc, str) else list(rpc)
-    if not several:
+    wanted = several("exports", exports)
+    nbd = [text("nbd", address) for address in several("nbd", nbd)]
+    rpc = [text("rpc", address) for address in several("rpc", rpc)]
+    if not wanted:
         msg = "there is no device to serve"
         raise SledsimError(msg)
     if not nbd and not rpc and fuse is None:
         msg = "nobody could come: give an address (nbd, rpc) or a mount point (fuse)"
         raise SledsimError(msg)
-    for name, number in (("max_clients", max_clients), ("max_outstanding", max_outstanding)):
-        if number is not None and not 1 <= number <= 1 << 16:
-            msg = f"{name} = {number}: must be an integer from 1 to {1 << 16}"
-            raise SledsimError(msg)
-    specs = [each if isinstance(each, Export) else Export(device=each) for each in several]
+    max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
+    max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
+    specs = [
+        each if isinstance(each, Export) else Export(device=device_of(each)) for each in wanted
+    ]
+    _check_files(specs)
     server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
     try:
         core = server._core  # noqa: SLF001
@@ -189,14 +193,35 @@ def serve(
         for front, address in fronts:
             uri = front(
                 address,
-                None if tls is None else str(tls),
-                allow_unauthenticated_remote,
+                optional(path_text, "tls", tls),
+                bool(allow_unauthenticated_remote),
                 (max_clients, max_outstanding),
             )
             server.uris.append(uri)
         if fuse is not None:
-            core.serve_fuse(str(fuse))
+            core.serve_fuse(path_text("fuse", fuse))
     except SledsimError:
         server.stop(0.0)
         raise
     return server
+
+
+def _check_files(specs: Sequence[Export]) -> None:
+    """See that no recording takes the place of what is served, or of another.
+
+    Raises
+    ------
+    SledsimError
+        If one would.
+    """
+    files = [each.file for each in specs if each.file is not None]
+    taken: set[str] = set()
+    for each in specs:
+        if each.record is None:
+            continue
+        record = path_text("record", each.record)
+        _core.refuse_overwriting(record, files)
+        if os.path.realpath(record) in taken:
+            msg = f"record = {record}: is the recording of another export"
+            raise SledsimError(msg)
+        taken.add(os.path.realpath(record))

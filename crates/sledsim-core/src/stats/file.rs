@@ -20,6 +20,44 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     file.commit()
 }
 
+/// Sees that a file to be written is none of those that are read for it, under
+/// any name: it would take the place of what was read. Pipes and devices
+/// may be both.
+///
+/// # Errors
+/// [`Error::File`] with `output`.
+pub fn refuse_overwriting<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    // Two names of one file have one canonical path, but for hard links, which
+    // have one inode.
+    let same = |input: &Path| {
+        let (Ok(a), Ok(b)) = (fs::metadata(output), fs::metadata(input)) else {
+            return false;
+        };
+        let canonical = |path: &Path| fs::canonicalize(path).ok();
+        a.is_file() && (same_inode(&a, &b) || canonical(output) == canonical(input))
+    };
+    let found = inputs.into_iter().find(|input| same(input));
+    found.map_or(Ok(()), |input| {
+        let input = input.display();
+        let problem = format!("is read by the same command, as {input}: give it another name");
+        Err(Error::file(output, problem))
+    })
+}
+
+#[cfg(unix)]
+fn same_inode(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn same_inode(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    false
+}
+
 /// A file being written, that gets its name from [`PendingFile::commit`] and
 /// leaves nothing behind if it is dropped before.
 #[derive(Debug)]

@@ -8,12 +8,14 @@ mod distribution;
 mod file;
 mod interval;
 #[cfg(feature = "parquet")]
-mod parquet;
+mod rows_file;
 #[cfg(feature = "parquet")]
 mod series;
 mod streaming;
 mod student;
 mod summary;
+#[cfg(feature = "parquet")]
+mod table_file;
 mod warm_up;
 
 #[cfg(feature = "parquet")]
@@ -22,14 +24,16 @@ pub(crate) use batch::described;
 pub use batch::{RowBuffer, recording_schema, row_schema};
 pub(crate) use distribution::Distribution;
 pub(crate) use file::PendingFile;
-pub use file::write_atomically;
+pub use file::{refuse_overwriting, write_atomically};
 pub use interval::{Caution, Interval, Pieces};
 #[cfg(feature = "parquet")]
-pub use parquet::ParquetRows;
+pub use rows_file::RowsFile;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{file_properties, told};
+pub(crate) use rows_file::{file_properties, told};
 #[cfg(feature = "parquet")]
-pub use series::{Series, SeriesFile, Window, series_batch};
+pub use series::{Series, Window, series_batch};
 pub use streaming::Stats;
 pub use summary::{Precision, RunFacts, SeedRun, WarmUpCut, summary};
+#[cfg(feature = "parquet")]
+pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -1,17 +1,12 @@
 //! Time series: throughput, outstanding requests and power, window by window.
 
 use super::batch::described;
-use super::file::PendingFile;
 use crate::error::{Error, Result};
 use crate::model::{Model, Report};
 use crate::row::{Row, Status};
 use crate::units::{BLOCK_BYTES, Nanos};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The first windows when nobody chose their length.
@@ -308,74 +303,4 @@ pub fn series_batch(windows: &[Window]) -> RecordBatch {
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let schema = Schema::new(fields).with_metadata([version].into());
     RecordBatch::try_new(Arc::new(schema), arrays).expect("arrays follow the schema")
-}
-
-/// A header line, then one line per window.
-fn csv(windows: &[Window]) -> String {
-    let names: Vec<&str> = COLUMNS.iter().map(|column| column.0).collect();
-    let mut text = names.join(",") + "\n";
-    for window in windows {
-        for (i, (.., cell)) in COLUMNS.iter().enumerate() {
-            text.push_str(if i > 0 { "," } else { "" });
-            let written = match cell {
-                Cell::Time(of) => write!(text, "{}", of(window).0),
-                Cell::Count(of) => write!(text, "{}", of(window)),
-                Cell::Number(of) => write!(text, "{:?}", of(window)), // never like an integer
-            };
-            written.expect("memory takes all text");
-        }
-        text.push('\n');
-    }
-    text
-}
-
-/// A file for the windows, that appears under its name when they are written.
-#[derive(Debug)]
-pub struct SeriesFile {
-    path: PathBuf,
-    parquet: bool,
-    file: PendingFile,
-}
-
-impl SeriesFile {
-    /// Starts the file; the end of its name says what it will be.
-    ///
-    /// # Errors
-    /// [`Error::File`] if the name ends neither in `.csv` nor in `.parquet`,
-    /// or if the file could not be written.
-    pub fn create(path: &Path) -> Result<Self> {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        let parquet = match ending.map(str::to_ascii_lowercase).as_deref() {
-            Some("csv") => false,
-            Some("parquet") => true,
-            _ => {
-                let problem = "the name of a series must end in .csv or .parquet";
-                return Err(Error::file(path, problem));
-            }
-        };
-        Ok(Self {
-            path: path.to_owned(),
-            parquet,
-            file: PendingFile::create(path)?,
-        })
-    }
-
-    /// Writes the windows; the file is there when this returns.
-    ///
-    /// # Errors
-    /// [`Error::File`] with what went wrong; there is no file then.
-    pub fn write(mut self, windows: &[Window]) -> Result<()> {
-        let problem = |error: &dyn std::fmt::Display| Error::file(&self.path, error);
-        if self.parquet {
-            let batch = series_batch(windows);
-            let mut writer = ArrowWriter::try_new(self.file, batch.schema(), None)
-                .map_err(|error| problem(&error))?;
-            writer.write(&batch).map_err(|error| problem(&error))?;
-            self.file = writer.into_inner().map_err(|error| problem(&error))?;
-        } else {
-            let text = csv(windows);
-            (self.file.write_all(text.as_bytes())).map_err(|error| problem(&error))?;
-        }
-        self.file.commit()
-    }
 }

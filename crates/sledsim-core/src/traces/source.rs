@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The keys of a replayed trace.
 #[derive(Clone, Debug)]
 pub struct TraceSpec {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     format: Option<Format>,
     options: Options,
     devices: Devices,

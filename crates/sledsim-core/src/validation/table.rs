@@ -1,12 +1,11 @@
 //! What happened to each request, in the simulation and on the real device.
 
 use super::{Compared, Pair, Place};
-use crate::error::{Error, Result};
-use crate::stats::{PendingFile, RowBuffer, described, file_properties, told};
+use crate::error::Result;
+use crate::stats::{RowBuffer, TableFile, described, file_properties};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,16 +63,11 @@ pub(super) fn batch(device: &str, compared: &[Compared]) -> RecordBatch {
     RecordBatch::try_new(schema, columns).expect("the columns follow the schema")
 }
 
-/// Writes such a table to a Parquet file, which is there when this returns.
+/// Writes such a table to a `.parquet` or `.csv` file, which is there when this
+/// returns.
 ///
 /// # Errors
-/// [`Error::File`] with what went wrong; there is no file then.
+/// [`crate::error::Error::File`] with what went wrong; there is no file then.
 pub fn write(table: &RecordBatch, path: &Path) -> Result<()> {
-    let properties = file_properties(&table.schema());
-    let file = PendingFile::create(path)?;
-    let problem = |error| Error::file(path, told(error));
-    let writer = ArrowWriter::try_new(file, table.schema(), Some(properties));
-    let mut writer = writer.map_err(problem)?;
-    writer.write(table).map_err(problem)?;
-    writer.into_inner().map_err(problem)?.commit()
+    TableFile::create(path)?.write(table, Some(file_properties(&table.schema())))
 }

@@ -713,7 +713,7 @@ mod series {
             ("x.parquet", "warm_up_s = 1e6\n"),
         ] {
             let plan = Plan {
-                rows: RowsTo::Parquet(folder.path().join("rows.parquet")),
+                rows: RowsTo::File(folder.path().join("rows.parquet")),
                 series: SeriesTo::File(folder.path().join(name)),
                 ..Plan::default()
             };
@@ -722,7 +722,7 @@ mod series {
         }
         let same = folder.path().join("same.parquet");
         let plan = Plan {
-            rows: RowsTo::Parquet(same.clone()),
+            rows: RowsTo::File(same.clone()),
             series: SeriesTo::File(same),
             ..Plan::default()
         };

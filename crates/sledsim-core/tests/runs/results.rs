@@ -503,7 +503,7 @@ mod rows {
     use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use sledsim_core::error::Error;
-    use sledsim_core::stats::{ParquetRows, RowBuffer, row_schema, write_atomically};
+    use sledsim_core::stats::{RowBuffer, RowsFile, row_schema, write_atomically};
     use std::fs::File;
     use std::process::Command;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -670,7 +670,7 @@ mod rows {
     }
 
     fn write(path: &Path, rows: &[Row]) -> Result<u64, Error> {
-        let mut file = ParquetRows::create(path, &DEVICES)?;
+        let mut file = RowsFile::create(path, &DEVICES)?;
         for row in rows {
             file.push(row)?;
         }
@@ -698,7 +698,7 @@ mod rows {
         let folder = tempdir().unwrap();
         for name in ["missing/out.parquet", "."] {
             let path = folder.path().join(name);
-            let error = ParquetRows::create(&path, &DEVICES).map(drop).unwrap_err();
+            let error = RowsFile::create(&path, &DEVICES).map(drop).unwrap_err();
             assert!(
                 matches!(&error, Error::File { path: p, .. } if *p == path),
                 "{error}"
@@ -714,7 +714,7 @@ mod rows {
         fs::write(&path, "old").unwrap();
         let rows = random_rows(7, 20_000);
         let begin = || {
-            let mut file = ParquetRows::create(&path, &DEVICES).unwrap();
+            let mut file = RowsFile::create(&path, &DEVICES).unwrap();
             for row in &rows {
                 file.push(row).unwrap();
             }
@@ -739,7 +739,7 @@ mod rows {
 
     /// Pushes until the writing thread's error shows up, here or at the end.
     fn push_until_it_fails(path: &Path) -> Error {
-        let mut file = ParquetRows::create(path, &DEVICES).unwrap();
+        let mut file = RowsFile::create(path, &DEVICES).unwrap();
         let rows = random_rows(8, 10_000);
         for _ in 0..60 {
             for row in &rows {
@@ -824,7 +824,7 @@ mod rows {
         let pushed = AtomicU64::new(0);
         thread::scope(|scope| {
             let writing = scope.spawn(|| {
-                let mut file = ParquetRows::create(&pipe, &DEVICES).unwrap();
+                let mut file = RowsFile::create(&pipe, &DEVICES).unwrap();
                 for row in random_rows(10, 1_000).iter().cycle().take(ROWS as usize) {
                     file.push(row).unwrap();
                     pushed.fetch_add(1, Ordering::Relaxed);

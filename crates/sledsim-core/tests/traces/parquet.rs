@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use sledsim_core::error::Result;
 use sledsim_core::request::Op;
 use sledsim_core::row::Row;
-use sledsim_core::stats::ParquetRows;
+use sledsim_core::stats::RowsFile;
 use sledsim_core::traces::{FORMATS, Format, Input, Options, Record};
 use sledsim_core::units::Nanos;
 use std::path::Path;
@@ -483,7 +483,7 @@ fn the_rows_of_a_run_are_a_trace_of_its_workload() {
         completion: Nanos(completion),
         ..Row::default()
     };
-    let mut rows = ParquetRows::create(&path, &["cache", "disk"]).unwrap();
+    let mut rows = RowsFile::create(&path, &["cache", "disk"]).unwrap();
     // The requests of the inner device serve those of the outer one.
     rows.push(&row(0, Some(1), 1, Read, 777, 64, 1_100, 1_900))
         .unwrap();

@@ -14,7 +14,7 @@ use sledsim_core::request::Op;
 use sledsim_core::row::{Parts, Row};
 use sledsim_core::run::{RowsTo, run};
 use sledsim_core::schedulers::Choice;
-use sledsim_core::stats::{ParquetRows, recording_schema, row_schema};
+use sledsim_core::stats::{RowsFile, recording_schema, row_schema};
 use sledsim_core::units::Nanos;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn scheduler(name: &str) -> Choice {
 
 /// Runs a load and leaves its rows in `rows`.
 fn rows_of(load: &Load, device: &Device, policy: &str, rows: &Path) -> Result<Value> {
-    let to = RowsTo::Parquet(rows.to_owned());
+    let to = RowsTo::File(rows.to_owned());
     let run = run(device, load, scheduler(policy), &to, &mut |_| Ok(()))?;
     Ok(run.document)
 }
@@ -205,8 +205,7 @@ fn a_recording_holds_rows_latenesses_and_what_was_recorded() {
     let about: Vec<(String, String)> = (about.iter())
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    let mut rows =
-        ParquetRows::create_recording(&path, &["outer", "inner"], about.clone()).unwrap();
+    let mut rows = RowsFile::create_recording(&path, &["outer", "inner"], about.clone()).unwrap();
     let child = Row {
         parent: Some(0),
         device: 1,
@@ -249,7 +248,7 @@ fn a_recording_holds_rows_latenesses_and_what_was_recorded() {
 
     // What is no recording has neither.
     let plain = folder.path().join("plain.parquet");
-    let mut rows = ParquetRows::create(&plain, &["outer"]).unwrap();
+    let mut rows = RowsFile::create(&plain, &["outer"]).unwrap();
     rows.push_late(&row(0, 0, 5, 11), Some(Nanos(9))).unwrap();
     rows.finish().unwrap();
     let columns = batches(&plain)[0].schema();

@@ -11,7 +11,7 @@ use sledsim_core::request::Op;
 use sledsim_core::row::{Parts, Row};
 use sledsim_core::run::{RowsTo, Run, run};
 use sledsim_core::schedulers::Choice;
-use sledsim_core::stats::ParquetRows;
+use sledsim_core::stats::RowsFile;
 use sledsim_core::units::Nanos;
 use std::path::Path;
 use tempfile::TempDir;
@@ -57,7 +57,7 @@ fn record(path: &Path, entries: &[Entry]) {
         })
         .collect();
     rows.sort_by_key(|(row, _)| row.completion);
-    let mut file = ParquetRows::create_recording(path, &["any"], Vec::new()).unwrap();
+    let mut file = RowsFile::create_recording(path, &["any"], Vec::new()).unwrap();
     for (row, lateness) in rows {
         file.push_late(&row, Some(Nanos(lateness))).unwrap();
     }
@@ -205,7 +205,7 @@ fn lateness_belongs_to_the_program_not_to_the_device() {
 fn elsewhere(load: &Load, from: &Device, to: &Device) -> [f64; 2] {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("rec.parquet");
-    go(load, from, &RowsTo::Parquet(path.clone())).unwrap();
+    go(load, from, &RowsTo::File(path.clone())).unwrap();
     let replay = Load::trace(&path, keys("think = \"recorded\"")).unwrap();
     let [itself, replay] = [load, &replay].map(|load| go(load, to, &RowsTo::Nowhere).unwrap());
     let ratio = |of: &dyn Fn(&Value) -> f64| of(&replay.document) / of(&itself.document);

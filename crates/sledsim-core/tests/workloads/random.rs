@@ -625,8 +625,8 @@ fn bad_keys_are_refused_with_what_is_allowed() {
             "load.toml:1: requests = 0: must be an integer of at least 1",
         ),
         (
-            "requests = 1e5",
-            "load.toml:1: requests = 1e5: must be an integer of at least 1",
+            "requests = 1.5e0",
+            "load.toml:1: requests = 1.5e0: must be an integer of at least 1",
         ),
         (
             "seed = -1",

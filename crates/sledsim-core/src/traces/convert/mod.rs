@@ -9,6 +9,7 @@ use super::sorted::Sorted;
 use super::writers::Writer;
 use super::{Format, Options, Reading};
 use crate::error::{Error, Result};
+use crate::stats::refuse_overwriting;
 use crate::units::{BLOCK_BYTES, Nanos};
 use devices::Devices;
 use merge::{Input, Merge};
@@ -120,6 +121,7 @@ impl ConvertSpec {
     /// `check`'s.
     pub fn convert(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.validate()?;
+        refuse_overwriting(&self.output, self.inputs.iter().map(PathBuf::as_path))?;
         let merge = Merge::new(self.open()?, &self.inputs)?;
         let (to, writer) = output::create(&self.output, self.to.as_deref())?;
         self.write(merge, to, writer, check)

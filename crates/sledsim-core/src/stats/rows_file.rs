@@ -1,13 +1,13 @@
-//! Rows streamed to a Parquet file by a thread of its own.
+//! Rows streamed to a file by a thread of its own.
 
 use super::batch::RowBuffer;
 use super::file::PendingFile;
+use super::table_file::{TableFormat, TableWriter};
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::units::Nanos;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -24,13 +24,13 @@ const BATCHES_WAITING: usize = 2;
 /// Rows per row group, which is encoded in memory (8 MB).
 const GROUP_ROWS: usize = 262_144;
 
-/// Writes rows to a Parquet file in constant memory.
+/// Writes rows to a `.parquet` or `.csv` file in constant memory.
 ///
 /// Another thread encodes and writes. The file appears under its name when
-/// [`ParquetRows::finish`] returns; before that, and after any error, there is
+/// [`RowsFile::finish`] returns; before that, and after any error, there is
 /// nothing (only a kill leaves a `.sledsim-*.part` behind). The same rows give
 /// the same bytes.
-pub struct ParquetRows {
+pub struct RowsFile {
     path: PathBuf,
     buffer: RowBuffer,
     rows: u64,
@@ -39,14 +39,16 @@ pub struct ParquetRows {
     writer: Option<JoinHandle<Result<PendingFile>>>,
 }
 
-impl ParquetRows {
+impl RowsFile {
     /// Starts the file; `device_names[row.device]` is what a row's device is
     /// called.
     ///
     /// # Errors
-    /// [`Error::File`] if a file of that name could not be written.
+    /// [`Error::File`] for another ending, or if a file of that name could not be
+    /// written.
     pub fn create(path: &Path, device_names: &[impl AsRef<str>]) -> Result<Self> {
-        Self::start(path, RowBuffer::new(device_names, BATCH_ROWS), Vec::new())
+        let buffer = RowBuffer::new(device_names, BATCH_ROWS);
+        Self::start(path, TableFormat::of(path)?, buffer, Vec::new())
     }
 
     /// Starts a recording: rows with the lateness of their replies, see
@@ -54,7 +56,7 @@ impl ParquetRows {
     /// the metadata of the file, in its order, after the version (`sledsim`).
     ///
     /// # Errors
-    /// As [`ParquetRows::create`].
+    /// As [`RowsFile::create`].
     pub fn create_recording(
         path: &Path,
         device_names: &[impl AsRef<str>],
@@ -63,17 +65,26 @@ impl ParquetRows {
         // In the schema too, where some do not look if there is more.
         let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         about.insert(0, version);
-        Self::start(path, RowBuffer::recording(device_names, BATCH_ROWS), about)
+        if TableFormat::of(path)? != TableFormat::Parquet {
+            return Err(Error::file(path, "must end in .parquet, as a recording is"));
+        }
+        let buffer = RowBuffer::recording(device_names, BATCH_ROWS);
+        Self::start(path, TableFormat::Parquet, buffer, about)
     }
 
-    fn start(path: &Path, buffer: RowBuffer, about: Vec<(String, String)>) -> Result<Self> {
+    fn start(
+        path: &Path,
+        format: TableFormat,
+        buffer: RowBuffer,
+        about: Vec<(String, String)>,
+    ) -> Result<Self> {
         let file = PendingFile::create(path)?;
         let (batches, received) = sync_channel(BATCHES_WAITING);
         let (owned, schema) = (path.to_owned(), buffer.schema());
         let writer = thread::Builder::new()
             .name("sledsim-parquet".into())
             .spawn(move || {
-                let written = write(file, schema, about, &received);
+                let written = write((format, file), schema, about, &received);
                 written.map_err(|e| Error::file(&owned, told(e)))
             })
             .map_err(|e| Error::file(path, format!("cannot start a thread to write it: {e}")))?;
@@ -101,7 +112,7 @@ impl ParquetRows {
     /// only a recording keeps that.
     ///
     /// # Errors
-    /// As [`ParquetRows::push`].
+    /// As [`RowsFile::push`].
     ///
     /// # Panics
     /// If a row came from a device that has no name.
@@ -150,7 +161,7 @@ impl ParquetRows {
     }
 }
 
-impl Drop for ParquetRows {
+impl Drop for RowsFile {
     fn drop(&mut self) {
         // When this returns, so has the thread, and the temporary file is gone.
         if self.writer.is_some() {
@@ -161,7 +172,7 @@ impl Drop for ParquetRows {
 
 /// The writing thread: all batches, then the footer.
 fn write(
-    file: PendingFile,
+    (format, file): (TableFormat, PendingFile),
     schema: SchemaRef,
     about: Vec<(String, String)>,
     batches: &Receiver<Option<RecordBatch>>,
@@ -171,7 +182,7 @@ fn write(
         .collect();
     let properties = file_properties(&schema).into_builder();
     let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about));
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties.build()))?;
+    let mut writer = TableWriter::new(format, file, schema, Some(properties.build()))?;
     loop {
         match batches.recv() {
             Ok(Some(batch)) => writer.write(&batch)?,

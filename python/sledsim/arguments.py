@@ -1,0 +1,146 @@
+"""What the arguments of public functions may be, said in one way.
+
+Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. What does not fit is a
+:class:`~sledsim.SledsimError` that names the argument, what was given and what is taken.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, SupportsFloat, TypeVar
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+def refuse(name: str, given: object, must: str) -> NoReturn:
+    """Say that an argument does not fit.
+
+    Raises
+    ------
+    SledsimError
+        Always.
+    """
+    shown = repr(given)
+    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
+    msg = f"{name} = {shown}: must be {must}"
+    raise SledsimError(msg)
+
+
+def whole(name: str, given: object, least: int = 0, most: int | None = None) -> int:
+    """Return an integer from ``least`` to ``most``, by default 2^63 - 1.
+
+    Raises
+    ------
+    SledsimError
+        For anything else.
+    """
+    must = f"of at least {least}" if most is None else f"from {least} to {most}"
+    most = 2**63 - 1 if most is None else most
+    number = -1
+    try:
+        number = operator.index(given)  # type: ignore[arg-type]  # (refused below)
+    except TypeError:
+        if isinstance(given, SupportsFloat):
+            with suppress(TypeError, ValueError, OverflowError):
+                number = int(given) if float(given).is_integer() else -1  # type: ignore[call-overload]
+    if isinstance(given, bool) or not least <= number <= most:
+        refuse(name, given, f"an integer {must}")
+    return number
+
+
+def real(name: str, given: object, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return a number from ``least`` to ``most``, never nan.
+
+    Raises
+    ------
+    SledsimError
+        For anything else.
+    """
+    number = math.nan
+    if isinstance(given, SupportsFloat) and not isinstance(given, bool):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(given)
+    if not least <= number <= most:
+        low = f" of at least {least:g}" if math.isfinite(least) else ""
+        high = f" and at most {most:g}" if math.isfinite(most) else ""
+        refuse(name, given, f"a number{low}{high}")
+    return number
+
+
+def share(name: str, given: object) -> float:
+    """Return a share above 0 and below 1: a number, or text such as ``"1%"``.
+
+    Raises
+    ------
+    SledsimError
+        For anything else.
+    """
+    number = math.nan
+    if isinstance(given, str):
+        with suppress(ValueError):
+            number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
+    elif isinstance(given, SupportsFloat):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(given)
+    if not 0 < number < 1:
+        shown = given if isinstance(given, str) else repr(given)
+        msg = f"{name} {shown}: must be above 0% and below 100%, as in 1% or 0.01"
+        raise SledsimError(msg)
+    return number
+
+
+def text(name: str, given: object) -> str:
+    """Return a string.
+
+    Raises
+    ------
+    SledsimError
+        For anything else.
+    """
+    if not isinstance(given, str):
+        refuse(name, given, "a string")
+    return given
+
+
+def path_text(name: str, given: object) -> str:
+    """Return the text of a path.
+
+    Raises
+    ------
+    SledsimError
+        For anything but a string or a path.
+    """
+    try:
+        found = os.fspath(given)  # type: ignore[call-overload]  # (refused below)
+    except TypeError:
+        refuse(name, given, "a string or a path")
+    return text(name, found)
+
+
+def optional(check: Callable[..., T], name: str, given: object, *limits: float) -> T | None:
+    """Return what ``check`` makes of an argument, or ``None`` of ``None``."""
+    return None if given is None else check(name, given, *limits)
+
+
+def several(name: str, given: object) -> list[object]:
+    """Return the items of a sequence; a string or a path, or what cannot be iterated, is one.
+
+    Raises
+    ------
+    SledsimError
+        For bytes.
+    """
+    if isinstance(given, bytes):
+        refuse(name, given, "a sequence")
+    if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
+        return [given]
+    return list(given)
