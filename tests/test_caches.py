@@ -75,7 +75,7 @@ def test_a_cache_tells_what_it_is_and_refuses_what_it_cannot_be() -> None:
     assert -1 not in ours
     assert repr(ours) == "<sledsim cache arc: 1 of 10 slots>"
     assert ss.policies()[0] == ss.cache().policy == "lru"
-    with pytest.raises(ss.SledsimError, match=r"key = -1: must be from 0"):
+    with pytest.raises(ss.SledsimError, match=r"key = -1: must be an integer from 0"):
         ours.access(-1)
     with pytest.raises(ss.SledsimError, match=r"unknown policy 'acr'; did you mean 'arc'\?"):
         ss.cache("acr", 10)

@@ -152,14 +152,11 @@ def hit_ratios(
         _refuse("device and device_blocks: give one of them")
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
     blocks = blocks if device is None else device_of(device).blocks
-    segment_kib = real("segment_kib", segment_kib)
+    segment_kib = segment_kib if isinstance(segment_kib, int) else real("segment_kib", segment_kib)
     segment = segment_kib * 1024 / _BLOCK_BYTES
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
         _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
-    sizes_mib = [real("sizes_mib", size) for size in several("sizes_mib", sizes_mib)]
-    for size in sizes_mib:
-        if not 0 < size * 2048 <= _MOST_BLOCKS:
-            _refuse(f"sizes_mib = {size}: must be above 0 and at most 2^43")
+    sizes_mib = [_size(size) for size in several("sizes_mib", sizes_mib)]
     names = _core.policies()
     if policies is not None:
         names = [text("policies", name) for name in several("policies", policies)]
@@ -196,3 +193,17 @@ def hit_ratios(
 
 def _refuse(problem: str) -> None:
     raise SledsimError(problem)
+
+
+def _size(given: object) -> float:
+    """Return a size in MiB, an integer as one.
+
+    Raises
+    ------
+    SledsimError
+        For one that is out of range.
+    """
+    size = given if isinstance(given, int) else real("sizes_mib", given)
+    if not 0 < size * 2048 <= _MOST_BLOCKS:
+        _refuse(f"sizes_mib = {given}: must be above 0 and at most 2^43")
+    return size

@@ -144,7 +144,8 @@ pub struct Columns {
 
 /// An example for messages.
 pub const EXAMPLE: &str =
-    "columns = \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\"";
+    "--columns \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\" (a key in \
+     Python and in files)";
 
 /// Times from here on (10 years) must say what they count from.
 const CALENDAR_NS: u64 = 315_576_000_000_000_000;

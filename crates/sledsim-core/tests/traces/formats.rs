@@ -1001,7 +1001,7 @@ fn columns_must_be_told_and_told_right() {
     let found = message("csv", "a,b\n1,2\n");
     assert!(
         found.starts_with(
-            "t:1: a CSV needs to be told which column is what, in which unit: give columns ="
+            "t:1: a CSV needs to be told which column is what, in which unit: give --columns \""
         ),
         "{found}"
     );
