@@ -79,7 +79,7 @@ def test_a_cache_tells_what_it_is_and_refuses_what_it_cannot_be() -> None:
         ours.access(-1)
     with pytest.raises(ss.SledsimError, match=r"unknown policy 'acr'; did you mean 'arc'\?"):
         ss.cache("acr", 10)
-    with pytest.raises(ss.SledsimError, match="slots = 0: must be from 1"):
+    with pytest.raises(ss.SledsimError, match="slots = 0: must be an integer from 1"):
         ss.cache("lru", 0)
     with pytest.raises(ss.SledsimError, match="'protected'"):
         ss.cache("slru(protect=0.5)", 10)

@@ -65,9 +65,9 @@ def test_the_same_seed_crashes_the_same() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"points": 0}, "points = 0: must be an integer from 1"),
-        ({"seed": -1}, "seed = -1: must be an integer from 0"),
-        ({"requests_between": 0}, "requests_between = 0: must be an integer from 1"),
+        ({"points": 0}, "points = 0: must be an integer of at least 1"),
+        ({"seed": -1}, "seed = -1: must be an integer of at least 0"),
+        ({"requests_between": 0}, "requests_between = 0: must be an integer of at least 1"),
         ({"fua": 2.0}, "fua = 2: must be from 0 to 1"),
         ({"promise": "always"}, "promise = 'always': must be completion or flush"),
         ({"in_recovery": 1.0}, "in_recovery = 1: must be from 0 to 0.9"),

@@ -423,7 +423,7 @@ def test_metrics_are_for_this_machine(text: str, says: str) -> None:
         (["--device=g9"], "unknown device 'g9'"),
         (["--device=g2", "--background=wash"], "unknown background task"),
         (["--device=g2", "--speed=0"], "speed = 0: must be from"),
-        (["--device=g2", "--speed=nan"], "speed = NaN: must be from"),
+        (["--device=g2", "--speed=nan"], "speed = nan: must be a finite number"),
         (["--device=g2", "--scheduler=lifo"], "unknown scheduler 'lifo'"),
         (["--device=g2", "--set=rate=5"], "must begin with device., scheduler. or layout."),
         (["--device=g2", "--nbd=0.0.0.0:0"], "--allow-unauthenticated-remote"),

@@ -57,8 +57,8 @@ def whole(name: str, given: object, least: int = 0, most: int | None = None) -> 
     return number
 
 
-def real(name: str, given: object, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return a number from ``least`` to ``most``, never nan.
+def real(name: str, given: object, least: float | None = None, most: float | None = None) -> float:
+    """Return a finite number from ``least`` to ``most``.
 
     Raises
     ------
@@ -69,10 +69,11 @@ def real(name: str, given: object, least: float = -math.inf, most: float = math.
     if isinstance(given, SupportsFloat) and not isinstance(given, bool):
         with suppress(TypeError, ValueError, OverflowError):
             number = float(given)
-    if not least <= number <= most:
-        low = f" of at least {least:g}" if math.isfinite(least) else ""
-        high = f" and at most {most:g}" if math.isfinite(most) else ""
-        refuse(name, given, f"a number{low}{high}")
+    low, high = (-math.inf if least is None else least), (math.inf if most is None else most)
+    if not (math.isfinite(number) and low <= number <= high):
+        limits = [f" of at least {least:g}"] if least is not None else []
+        limits += [f" of at most {most:g}"] if most is not None else []
+        refuse(name, given, f"a finite number{' and'.join(limits)}")
     return number
 
 
@@ -92,8 +93,8 @@ def share(name: str, given: object) -> float:
         with suppress(TypeError, ValueError, OverflowError):
             number = float(given)
     if not 0 < number < 1:
-        shown = given if isinstance(given, str) else repr(given)
-        msg = f"{name} {shown}: must be above 0% and below 100%, as in 1% or 0.01"
+        shown = f"{name} {given}" if name.startswith("--") else f"{name} = {given!r}"
+        msg = f"{shown}: must be above 0% and below 100%, as in 1% or 0.01"
         raise SledsimError(msg)
     return number
 

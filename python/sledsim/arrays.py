@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 
-from sledsim.arguments import real, whole
+from sledsim.arguments import real, refuse, whole
 
 _S_PER_HOUR = 3600
 
@@ -36,7 +35,8 @@ def rebuild_risk(rebuild_s: float, mttf_hours: float, survivors: int) -> float:
     SledsimError
         For a negative or infinite time, an MTTF that is not positive, or no survivors.
     """
-    rebuild_s = real("rebuild_s", rebuild_s, 0, sys.float_info.max)
-    mttf_hours = real("mttf_hours", mttf_hours, sys.float_info.min)
+    rebuild_s, mttf_hours = real("rebuild_s", rebuild_s, 0), real("mttf_hours", mttf_hours, 0)
+    if mttf_hours == 0:
+        refuse("mttf_hours", mttf_hours, "a number above 0")
     survivors = whole("survivors", survivors, 1)
     return -math.expm1(-survivors * rebuild_s / (mttf_hours * _S_PER_HOUR))
