@@ -202,8 +202,8 @@ WRONG = [
     ("topology bus b0 [ 1 ]", 1, "expected a component 'TYPE NAME [ ... ]'"),
     ("t n { a = source\n}", 1, "'source' must be followed by a file name, found '}'"),
     ("\nsource gone", 2, "'source gone': cannot read gone: No such file"),
-    ("t n { a = 1e999 }", 1, "'1e999' is too large a number"),
-    ("t n { a = " + "9" * 500 + " }", 1, "a number of 500 digits"),
+    ("t n { a = 1e999 }", 1, "'1e999': a number must lie within"),
+    ("t n { a = " + "9" * 500 + " }", 1, "(500 characters): a whole number must lie within"),
     ("t n { a = " + "[" * 200 + "]" * 200 + " }", 1, "nest deeper than 100"),
 ]
 
@@ -346,7 +346,7 @@ WORDS = st.text("abcXYZ019_-.()/#{},=[] ", min_size=1, max_size=8).map(str.strip
 KEY_WORDS = st.text("abcXYZ-.()/", min_size=1, max_size=6)
 KEYS = st.lists(KEY_WORDS, min_size=1, max_size=4).map(" ".join)
 NOWHERE = Place(Path("nowhere"), 1)
-NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.integers(-(2**63 - 1), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = (NUMBERS | WORDS).map(lambda value: Scalar(value, NOWHERE))
 
 
@@ -453,7 +453,7 @@ def test_seek_curve(tmp_path: Path) -> None:
         ("2, 0.75", "2 0.75", 3, "expected 'CYLINDERS, MILLISECONDS', found '2 0.75'"),
         ("0.75", "x", 3, "'x': must be a time in ms"),
         ("0.75", "-0.75", 3, "a seek of -0.75 ms: must be above 0"),
-        ("0.75", "nan", 3, "a seek of nan ms: must be above 0"),
+        ("0.75", "nan", 3, "'nan': must be a time in ms"),
         ("10,", "2,", 4, "a seek over 2 cylinders: must be at least 3 here"),
         ("1,\t", "0,\t", 2, "a seek over 0 cylinders: must be at least 1 here"),
         (SEEKS, "", 1, "found the end of the file"),

@@ -53,7 +53,8 @@ struct Kept {
     lateness_sum: u128,
     end: Nanos,
     recording: Option<RowsFile>,
-    failed: Option<Error>,
+    /// What went wrong with the recording.
+    failed: Option<String>,
     spare: Vec<Event>,
 }
 
@@ -155,7 +156,7 @@ impl Log {
             "lateness_us": kept.lateness_us(),
         });
         if let Some(failed) = &kept.failed {
-            facts["recording_failed"] = json!(failed.to_string());
+            facts["recording_failed"] = json!(failed);
         }
         facts
     }
@@ -166,11 +167,13 @@ impl Log {
     /// What went wrong with it, now or before.
     pub fn finish(&self) -> Result<()> {
         let mut kept = self.take_up();
-        if let Some(failed) = kept.failed.take() {
-            return Err(failed);
+        if let Some(recording) = kept.recording.take()
+            && let Err(error) = recording.finish()
+        {
+            kept.failed = Some(error.to_string());
         }
-        match kept.recording.take() {
-            Some(recording) => recording.finish().map(drop),
+        match &kept.failed {
+            Some(failed) => Err(Error::Key(failed.clone())),
             None => Ok(()),
         }
     }
@@ -188,7 +191,7 @@ impl Kept {
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.push_late(row, lateness)
         {
-            self.failed = Some(error);
+            self.failed = Some(error.to_string());
             self.recording = None;
         }
     }

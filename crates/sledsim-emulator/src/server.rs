@@ -186,7 +186,8 @@ impl Server {
     /// makes the stores durable and completes the recordings.
     ///
     /// # Errors
-    /// A store or a recording that could not be completed; the others are.
+    /// Every store and recording that could not be completed; the others are.
+    /// [`Server::status`] names them, too.
     pub fn stop(&mut self, grace: Duration) -> Result<()> {
         let end = Instant::now() + grace;
         let left = || end.saturating_duration_since(Instant::now());
@@ -196,15 +197,24 @@ impl Server {
         if let Some(mount) = &mut self.fuse {
             mount.stop();
         }
-        let mut done = Ok(());
+        let mut problems = Vec::new();
         for export in self.exports.iter() {
             let _ = export.timeline().drain(left());
-            let flushed = export.store().flush().map_err(|error| {
-                Error::Key(format!("export '{}': not flushed: {error}", export.name()))
-            });
-            done = done.and(flushed).and(export.log().finish());
+            let _ = export.flushes().flush();
+            if let Some(failed) = store_failed(export) {
+                problems.push(format!("export '{}': {failed}", export.name()));
+            }
+            if let Err(error) = export.log().finish() {
+                problems.push(format!(
+                    "export '{}': the recording: {error}",
+                    export.name()
+                ));
+            }
         }
-        done
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Key(problems.join("; "))),
+        }
     }
 }
 
@@ -239,6 +249,7 @@ fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
     let about = About {
         name: name.clone(),
+        file: spec.file,
         read_only: spec.read_only,
         device: spec.device,
         scheduler: spec.scheduler,
@@ -246,6 +257,19 @@ fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
     };
     let export = Export::new(about, timeline, store, log);
     Ok((export.map_err(no_thread)?, scribe))
+}
+
+/// What a failed flush means for what an export holds.
+fn store_failed(export: &Export) -> Option<String> {
+    let said = export.flushes().failed()?;
+    let file = match &export.about().file {
+        Some(path) => path.display().to_string(),
+        None => "memory".to_owned(),
+    };
+    Some(format!(
+        "{file}: a flush failed ({said}): what was written since the last one that succeeded may \
+         be lost; all flushes and FUA writes fail until it is opened anew"
+    ))
 }
 
 fn status(export: &Export) -> Value {
@@ -256,5 +280,8 @@ fn status(export: &Export) -> Value {
     facts["allocated_bytes"] = json!(export.store().allocated());
     facts["outstanding"] = json!(timeline.outstanding());
     facts["read_only"] = json!(export.is_read_only());
+    if let Some(failed) = store_failed(export) {
+        facts["store_failed"] = json!(failed);
+    }
     facts
 }

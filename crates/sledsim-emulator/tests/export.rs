@@ -2,6 +2,7 @@
 
 use sledsim_core::devices::Device;
 use sledsim_core::schedulers::Choice;
+use sledsim_core::units::Nanos;
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::export::{About, Command, Done, Export, Gathered, Refusal, What};
 use sledsim_emulator::log::Log;
@@ -11,6 +12,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 /// A medium that tells how often it was flushed.
@@ -20,6 +22,8 @@ struct Medium {
     /// A flush takes until this can be locked.
     busy: Mutex<()>,
     broken: AtomicBool,
+    /// The next flush fails, and only that.
+    fails_once: AtomicBool,
 }
 
 struct Watched(Sparse, Arc<Medium>);
@@ -51,6 +55,9 @@ impl Store for Watched {
         drop(self.1.busy.lock().unwrap());
         if self.1.broken.load(SeqCst) {
             return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+        }
+        if self.1.fails_once.swap(false, SeqCst) {
+            return Err(io::Error::from_raw_os_error(Errno::DQUOT.raw_os_error()));
         }
         self.1.flushes.fetch_add(1, SeqCst);
         Ok(())
@@ -101,6 +108,7 @@ impl Bench {
         let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
         let about = About {
             name: "d".into(),
+            file: None,
             read_only,
             device,
             scheduler: Choice::default(),
@@ -202,6 +210,68 @@ fn what_fails_is_said() {
     bench.medium.broken.store(false, SeqCst);
     assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
     assert_eq!(bench.export.timeline().outstanding(), 0);
+}
+
+/// fsync(2): after a failure the system may take the data for written, so that a
+/// later success says nothing of them.
+#[test]
+fn after_a_failed_flush_none_succeeds() {
+    let bench = Bench::of("cmu2003", false);
+    let data = [5; 512];
+    assert_eq!(bench.ask(What::Flush, 0, false), (Ok(vec![]), 1));
+    assert_eq!(bench.export.flushes().failed(), None);
+    bench.medium.fails_once.store(true, SeqCst);
+    assert_eq!(bench.ask(What::Flush, 0, false).0, Err(Errno::DQUOT));
+    let said = bench.export.flushes().failed().unwrap();
+    assert!(said.contains("os error 122"), "{said}"); // EDQUOT of Linux
+    for _ in 0..3 {
+        assert_eq!(bench.ask(What::Flush, 0, false), (Err(Errno::IO), 1));
+        assert_eq!(
+            bench.ask(What::Write(&data), 512, true),
+            (Err(Errno::IO), 1)
+        );
+        assert_eq!(bench.ask(What::Trim(512), 1024, true), (Err(Errno::IO), 1));
+    }
+    let done = bench.batch(&[
+        (What::Write(&data), 3, true),
+        (What::Write(&data), 9, false),
+    ]);
+    let answers: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
+    assert_eq!(answers, [Err(Errno::IO), Ok(vec![])]);
+    assert_eq!(bench.export.flushes().flush(), Err(Errno::IO));
+    // As of a disk, reads and plain writes go on.
+    assert_eq!(bench.ask(What::Write(&[6; 512]), 0, false).0, Ok(vec![]));
+    assert_eq!(bench.ask(What::Read(512), 0, true).0, Ok(vec![6; 512]));
+    let facts = (bench.export.log()).facts(Nanos::ZERO, Vec::new(), Vec::new());
+    assert_eq!(facts["summary"]["requests"], 15);
+    assert_eq!(facts["summary"]["errors"], 11);
+    assert_eq!(facts["summary"]["blocks_written"], 2);
+}
+
+/// Of the flushes of several clients one fails while the others wait for their
+/// turn: whatever the order, all fail.
+#[test]
+fn flushes_beside_one_that_fails_fail() {
+    let bench = Bench::new(false);
+    let busy = bench.medium.busy.lock().unwrap();
+    bench.medium.fails_once.store(true, SeqCst);
+    thread::scope(|scope| {
+        let beside: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| bench.export.flushes().flush()))
+            .collect();
+        for _ in 0..50 {
+            bench.submit(What::Flush, 0, false);
+            bench.submit(What::Write(&[1; 512]), 0, true);
+        }
+        drop(busy);
+        for flush in beside {
+            assert!(flush.join().unwrap().is_err());
+        }
+    });
+    for _ in 0..100 {
+        assert!(bench.next().0.is_err());
+    }
+    assert_eq!(bench.medium.flushes.load(SeqCst), 0);
 }
 
 #[test]

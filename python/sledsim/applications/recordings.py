@@ -7,6 +7,7 @@ recording, and so the program goes as fast as the device lets it.
 from __future__ import annotations
 
 import importlib.util
+import io
 import math
 import tomllib
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.applications.facts import facts_of
 from sledsim.applications.outcome import Outcome, Prediction
@@ -120,12 +122,11 @@ def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
 
-    try:
-        pq.write_table(rows, path, compression="zstd", compression_level=19)
-        path.with_suffix(".toml").write_text("\n".join(_toml(about)) + "\n", encoding="utf-8")
-    except OSError as error:
-        msg = f"{path}: {error.strerror or error}"
-        raise SledsimError(msg) from None
+    text = "\n".join(_toml(about)) + "\n"
+    content = io.BytesIO()
+    pq.write_table(rows, content, compression="zstd", compression_level=19)
+    _core.write_atomically(path, content.getvalue())
+    _core.write_atomically(path.with_suffix(".toml"), text.encode())
 
 
 def _toml(about: dict[str, Any]) -> list[str]:

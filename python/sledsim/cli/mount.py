@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.cli.failures import refuse_failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
 from sledsim.cli.tables import size
@@ -154,9 +155,16 @@ def _say(made: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Tell what servers did that have ended."""
+    """Tell what servers did that have ended.
+
+    Raises
+    ------
+    SledsimError
+        If one could not keep what was written.
+    """
     for document in documents:
         if options.json:
             print_json(document)
         else:
             print("\n".join(closing(document)))
+    refuse_failures(*documents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 import sledsim
 
@@ -10,6 +11,8 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, NoReturn, TypeAlias
+
+    from _typeshed import SupportsWrite
 
     Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 (it has no other name)
 
@@ -72,6 +75,10 @@ class Parser(argparse.ArgumentParser):
             near = _nearest(str(value), names) or f"; there are {', '.join(names)}"
             what = "command" if action.metavar == "COMMAND" else "name"
             self.error(f"unknown {what} '{value}'{near}")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse's own goes on in silence where nothing can be written.
+        (sys.stderr if file is None else file).write(message or "")
 
     def error(self, message: str) -> NoReturn:
         """End with the message on one line and exit code 2."""

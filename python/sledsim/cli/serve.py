@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim.cli import loads
+from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, size, table
 from sledsim.emulator import Export, Server, serve
@@ -213,11 +214,17 @@ def _serve(options: argparse.Namespace) -> None:
     finally:
         for control in controls:
             control.close()
-        document = server.stop(options.grace)
+        failed = None
+        try:
+            document = server.stop(options.grace)
+        except SledsimError as error:
+            document, failed = server.status(), error
     if options.json:
         print_json(document)
     else:
         print("\n".join(closing(document)))
+    if failed is not None:
+        raise failed
 
 
 @contextlib.contextmanager
@@ -273,6 +280,4 @@ def closing(document: dict[str, Any]) -> Iterator[str]:
             ]
         )
     yield table(rows, "<" + ">" * (len(head) - 1))
-    for export in document["exports"]:
-        if "recording_failed" in export:
-            yield f"{export['name']}: the recording failed: {export['recording_failed']}"
+    yield from failures(document)

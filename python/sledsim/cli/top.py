@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, size, table
 
@@ -126,6 +127,10 @@ def picture(status: dict[str, Any], before: dict[str, Any] | None) -> Iterator[s
     yield table(loads, "<" + ">" * (len(head) - 1))
     yield ""
     yield table(times, "<" + ">" * 8)
+    failed = list(failures(status))
+    if failed:
+        yield ""
+        yield from failed
 
 
 def _done(summary: dict[str, Any]) -> int:

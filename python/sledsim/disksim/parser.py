@@ -9,11 +9,11 @@ a list ``[ VALUE, ... ]`` in which ``disk0 .. disk3`` counts up, a block ``TYPE 
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sledsim.disksim.numbers import real, shown, whole
 from sledsim.disksim.tokens import Token, tokens_of_file, tokens_of_text
 from sledsim.disksim.tree import (
     RESERVED,
@@ -38,7 +38,8 @@ _FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COUNTED = re.compile(r"(.*?)(\d+)")
 _JOINED_RANGE = re.compile(r"([A-Za-z_][\w-]*?\d+)\.\.([A-Za-z_][\w-]*?\d+)")
 _LONGEST_RANGE = 100_000
-_LONGEST_NUMBER = 400
+_MOST_COUNTED = 200_000
+"""Names that all ranges of a tree may stand for."""
 _DEEPEST = 100
 
 
@@ -75,6 +76,7 @@ class _Parser:
         self._tokens = tokens
         self._next = next(tokens)
         self._depth = 0
+        self._counted = 0
 
     def tree(self, file: Path, sourced: list[Path]) -> Tree:
         blocks: dict[str, Block] = {}
@@ -204,11 +206,18 @@ class _Parser:
             if self._next.keyword(".."):
                 self._take()
                 last = self._word("the end of the range")
-                return [*_counted(str(item.value), last.text, item.place)]
+                return self._range(str(item.value), last.text, item.place)
             joined = None if token.quoted else _JOINED_RANGE.fullmatch(str(item.value))
             if joined:
-                return [*_counted(joined[1], joined[2], item.place)]
+                return self._range(joined[1], joined[2], item.place)
         return [item]
+
+    def _range(self, first: str, last: str, place: Place) -> list[Item]:
+        names = _counted(first, last, place)
+        self._counted += len(names)
+        if self._counted > _MOST_COUNTED:
+            raise error(place, f"all ranges together have more than {_MOST_COUNTED} names")
+        return [*names]
 
     def _instantiation(self) -> Instantiation:
         place = self._take().place
@@ -263,27 +272,21 @@ def _number(word: Token) -> int | float | None:
     if word.quoted:
         return None
     text = word.text
-    if len(text) > _LONGEST_NUMBER and _FLOAT.fullmatch(text):
-        raise error(word.place, f"a number of {len(text)} digits")
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return whole(text, word.place)
     if _HEX.fullmatch(text):
-        return int(text, 16)
+        return whole(text, word.place, base=16)
     if _FLOAT.fullmatch(text):
-        number = float(text)
-        if math.isinf(number):
-            raise error(word.place, f"'{text}' is too large a number")
-        return number
+        return real(text, word.place)
     return None
 
 
-def _counted(first: str, last: str, place: Place) -> Iterator[Scalar]:
+def _counted(first: str, last: str, place: Place) -> list[Scalar]:
+    range_ = shown(f"{first} .. {last}")
     start, end = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
     if start is None or end is None or start[1] != end[1]:
-        raise error(place, f"'{first} .. {last}': must be one name with two numbers, as a1 .. a4")
-    numbers = range(int(start[2]), int(end[2]) + 1)
-    if not 0 < len(numbers) <= _LONGEST_RANGE:
-        raise error(
-            place, f"'{first} .. {last}': must count up, over at most {_LONGEST_RANGE} names"
-        )
-    return (Scalar(f"{start[1]}{number}", place) for number in numbers)
+        raise error(place, f"{range_}: must be one name with two numbers, as a1 .. a4")
+    from_, to = whole(start[2], place), whole(end[2], place)
+    if not 0 <= to - from_ < _LONGEST_RANGE:
+        raise error(place, f"{range_}: must count up, over at most {_LONGEST_RANGE} names")
+    return [Scalar(f"{start[1]}{number}", place) for number in range(from_, to + 1)]

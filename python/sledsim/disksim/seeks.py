@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sledsim.disksim.numbers import real, shown, whole
 from sledsim.disksim.tokens import text_of_file
 from sledsim.disksim.tree import Place, error
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"Seek distances measured:\s*(\d+)")
 _POINT = re.compile(r"(\d+)\s*,\s*(\S+)")
+_TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def read_seek_curve(path: str | PathLike[str]) -> tuple[SeekPoint, ...]:
             header = _HEADER.fullmatch(text)
             if header is None:
                 raise error(place, f"expected 'Seek distances measured: N', found '{text}'")
-            announced, start = int(header[1]), place
+            announced, start = whole(header[1], place), place
         else:
             points.append(_point(text, place, points))
     if announced is None:
@@ -66,13 +67,12 @@ def _point(text: str, place: Place, before: list[SeekPoint]) -> SeekPoint:
     match = _POINT.fullmatch(text)
     if match is None:
         raise error(place, f"expected 'CYLINDERS, MILLISECONDS', found '{text}'")
-    try:
-        time_ms = float(match[2])
-    except ValueError:
-        raise error(place, f"'{match[2]}': must be a time in ms") from None
-    if not (math.isfinite(time_ms) and time_ms > 0):
+    if _TIME.fullmatch(match[2]) is None:
+        raise error(place, f"{shown(match[2])}: must be a time in ms")
+    time_ms = real(match[2], place)
+    if time_ms <= 0:
         raise error(place, f"a seek of {match[2]} ms: must be above 0")
-    cylinders = int(match[1])
+    cylinders = whole(match[1], place)
     least = before[-1].cylinders + 1 if before else 1
     if cylinders < least:
         raise error(place, f"a seek over {cylinders} cylinders: must be at least {least} here")

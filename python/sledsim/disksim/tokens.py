@@ -8,9 +8,8 @@ in double quotes it may hold any of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sledsim._core import SledsimError
 from sledsim.disksim.tree import Place, error
@@ -30,8 +29,7 @@ _PIECE = re.compile(
 _CLOSES = {"}": "{", "]": "["}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A sign, or a word; the end of everything is the sign ``""``."""
 
     text: str
@@ -105,12 +103,11 @@ def _close(token: Token, opened: list[Token]) -> None:
 
 
 def _pieces(text: str, file: Path) -> Iterator[Token]:
-    line = 1
+    place = Place(file, 1)
     for match in _PIECE.finditer(text):
-        place = Place(file, line)
         match match.lastgroup:
             case "newline":
-                line += 1
+                place = Place(file, place.line + 1)
             case "sign":
                 yield Token(match[0], is_word=False, quoted=False, place=place)
             case "word":
@@ -119,7 +116,7 @@ def _pieces(text: str, file: Path) -> Iterator[Token]:
                 yield Token(match["quoted"], is_word=True, quoted=True, place=place)
             case "wrong":
                 raise error(place, "a double quote is not closed on its line")
-    yield Token("", is_word=False, quoted=False, place=Place(file, line))
+    yield Token("", is_word=False, quoted=False, place=place)
 
 
 def text_of_file(path: Path) -> str:

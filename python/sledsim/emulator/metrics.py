@@ -72,6 +72,15 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
         energy.add_metric([name], device["energy_j"]["total"])
     yield from (requests, size, errors, busy, energy)
 
+    for key, text in (
+        ("store_failed", "1 once a flush of its file has failed: none succeeds any more"),
+        ("recording_failed", "1 once its recording could not be written"),
+    ):
+        gauge = GaugeMetricFamily(f"sledsim_{key}", text, labels=by_export)
+        for export in exports:
+            gauge.add_metric([export["name"]], float(key in export))
+        yield gauge
+
     for key, metric, text in (
         ("outstanding", "outstanding", "Requests under way"),
         ("bytes", "capacity_bytes", "Capacity"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -95,7 +96,8 @@ class Server:
             ``exports``, each with its ``name``, ``bytes``, ``allocated_bytes``, ``outstanding``
             requests, the ``summary`` of its device's times, as of a simulation, and
             ``lateness_us``: how much later than that requests were answered, in real time; and
-            ``front_ends``.
+            ``front_ends``. Of an export whose backing file could not be flushed, ``store_failed``
+            says why, and of one whose recording failed, ``recording_failed``.
         """
         status: dict[str, Any] = json.loads(self._core.status())
         return status
@@ -121,7 +123,8 @@ class Server:
         Raises
         ------
         SledsimError
-            If a backing file could not be flushed or a recording not be completed.
+            If a backing file could not be flushed or a recording not be completed, now or before;
+            the server is stopped all the same, and :meth:`status` tells what it did.
         """
         self._core.stop(real("grace_s", grace_s))
         return self.status()
@@ -201,7 +204,8 @@ def serve(
         if fuse is not None:
             core.serve_fuse(path_text("fuse", fuse))
     except SledsimError:
-        server.stop(0.0)
+        with contextlib.suppress(SledsimError):
+            server.stop(0.0)
         raise
     return server
 

@@ -87,16 +87,22 @@ impl PendingFile {
         })
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name, once the system has written all of it: what it
+    /// took and cannot write it says only here.
     ///
     /// # Errors
     /// [`Error::File`] with what the system said; nothing is left behind.
     pub fn commit(self) -> Result<()> {
-        if let Sink::Beside(file, target) = self.sink {
-            file.persist(target)
-                .map_err(|e| Error::file(&self.path, e.error))?;
-        }
-        Ok(())
+        let done = match self.sink {
+            Sink::Beside(file, target) => (file.as_file().sync_data())
+                .and_then(|()| file.persist(target).map(drop).map_err(|e| e.error)),
+            Sink::Direct(file) => match file.sync_data() {
+                // A pipe, a terminal: nothing is kept that could be written later.
+                Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+                done => done,
+            },
+        };
+        done.map_err(|e| Error::file(&self.path, e))
     }
 }
 

@@ -6,13 +6,14 @@ pub use batch::{Done, Gathered, Refusal};
 
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
-use crate::store::Store;
+use crate::store::{Flushes, Store};
 use crate::timeline::{Answer, Reply, Timeline};
 use sledsim_core::devices::Device;
 use sledsim_core::request::{Extent, Extents, Flags, Op, Request};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::units::BLOCK_BYTES;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -101,6 +102,8 @@ struct Sync {
 pub struct About {
     /// What clients call it.
     pub name: String,
+    /// The backing file; in memory without one.
+    pub file: Option<PathBuf>,
     /// Whether writes are refused.
     pub read_only: bool,
     /// The device, of which its timeline has the model.
@@ -117,6 +120,7 @@ pub struct Export {
     bytes: u64,
     timeline: Arc<Timeline>,
     store: Arc<dyn Store>,
+    flushes: Arc<Flushes>,
     log: Arc<Log>,
     syncs: Option<Sender<Sync>>,
     syncer: Option<JoinHandle<()>>,
@@ -133,19 +137,21 @@ impl Export {
         store: Box<dyn Store>,
         log: Arc<Log>,
     ) -> io::Result<Self> {
-        let (timeline, store) = (Arc::new(timeline), Arc::from(store));
+        let (timeline, store) = (Arc::new(timeline), Arc::<dyn Store>::from(store));
+        let flushes = Arc::new(Flushes::of(Arc::clone(&store)));
         let (syncs, waiting) = channel();
         let syncer = {
-            let (timeline, store) = (Arc::clone(&timeline), Arc::clone(&store));
+            let (timeline, flushes) = (Arc::clone(&timeline), Arc::clone(&flushes));
             thread::Builder::new()
                 .name("sledsim-sync".into())
-                .spawn(move || sync(&waiting, &timeline, &*store))?
+                .spawn(move || sync(&waiting, &timeline, &flushes))?
         };
         Ok(Self {
             about,
             bytes: timeline.blocks() * BLOCK_BYTES,
             timeline,
             store,
+            flushes,
             log,
             syncs: Some(syncs),
             syncer: Some(syncer),
@@ -188,6 +194,13 @@ impl Export {
         &*self.store
     }
 
+    /// What makes the store durable. A flush of the store itself would pass by
+    /// what is remembered here.
+    #[must_use]
+    pub fn flushes(&self) -> &Flushes {
+        &self.flushes
+    }
+
     /// What happened to its requests.
     #[must_use]
     pub fn log(&self) -> &Log {
@@ -198,7 +211,8 @@ impl Export {
     /// returns. Blocks of which it covers a part are accessed whole. A command
     /// that cannot be served is answered at once: outside the device with
     /// `EINVAL`, against a read-only export with `EROFS`, if the store fails
-    /// with its error.
+    /// with its error. After a flush of the store has failed, flushes and writes
+    /// with FUA fail with `EIO`; reads and other writes go on.
     pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
         let bytes = command.bytes();
         let end = command.offset.checked_add(bytes);
@@ -284,10 +298,10 @@ fn blocks(offset: u64, bytes: u64) -> Extents {
 }
 
 /// The life of the thread that makes the store durable: all that wait at once.
-fn sync(waiting: &Receiver<Sync>, timeline: &Timeline, store: &dyn Store) {
+fn sync(waiting: &Receiver<Sync>, timeline: &Timeline, flushes: &Flushes) {
     while let Ok(first) = waiting.recv() {
         let all: Vec<_> = std::iter::once(first).chain(waiting.try_iter()).collect();
-        let done = store.flush().map_err(|error| errno_of(&error));
+        let done = flushes.flush();
         for Sync { id, reply } in all {
             timeline.finish(id, reply, done.map(|()| Vec::new()));
         }

@@ -1,7 +1,9 @@
 //! Where the bytes of an emulated device are.
 
+mod flushes;
 mod sparse;
 
+pub use flushes::Flushes;
 pub use sparse::Sparse;
 
 use std::io;

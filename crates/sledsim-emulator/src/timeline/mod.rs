@@ -174,12 +174,19 @@ impl Shared {
     }
 
     fn answer(&self, ready: Ready) {
-        let Ready { row, reply, answer } = ready;
+        let Ready {
+            mut row,
+            reply,
+            answer,
+        } = ready;
         let late = self.clock.now().since(row.completion);
         let answer = match row.status {
             Status::Ok => answer,
             Status::Error => Err(Errno::IO),
         };
+        if answer.is_err() {
+            row.status = Status::Error; // the bytes failed, though the device did not
+        }
         // First: a client that has its answer may look for the request in a recording.
         self.witness.answered(&row, late);
         self.unrecorded.fetch_sub(1, Ordering::Release);

@@ -35,12 +35,13 @@ def end(
     Returns
     -------
     dict or None
-        What the server did in all, if it has ended in good order.
+        What the server did in all, if it has ended in good order; ``not_synced`` says that the file
+        system could not write all it held.
 
     Raises
     ------
     SledsimError
-        If it is in use.
+        If it is in use, or what was written may be lost and no server says more.
     """
     if not state.supervisor.is_alive():
         supervisor.clean(state)
@@ -48,11 +49,15 @@ def end(
         return None
     _refuse_if_busy(state)
     state.closing.touch()
+    not_synced = None
     try:
         if state.directory is None:
             state.supervisor.signal(15)
         else:
-            system.run("sync", "--file-system", state.directory)
+            try:
+                system.run("sync", "--file-system", state.directory)
+            except SledsimError as error:  # it must end all the same
+                not_synced = f"{state.name}: what was written last may be lost: {error}"
             try:
                 system.unmount(state.directory, lazily=lazily)
             except SledsimError as error:
@@ -64,13 +69,19 @@ def end(
             if not lazily:
                 msg = f"{state.name}: is unmounted, but its server has not ended yet"
                 raise SledsimError(msg)
+            if not_synced is not None:
+                raise SledsimError(not_synced)
             tell(f"{state.name}: unmounted; the server ends with the last user")
             return None
         try:
             said = state.closing.read_bytes()
         except FileNotFoundError:  # another process that waited has read and removed it
-            return None
+            said = b""
         document: dict[str, Any] | None = json.loads(said or "null")
+        if not_synced is not None:
+            if document is None:
+                raise SledsimError(not_synced)
+            document["not_synced"] = not_synced
         return document
     finally:
         state.closing.unlink(missing_ok=True)

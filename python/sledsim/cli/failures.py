@@ -1,0 +1,45 @@
+"""What a server of emulated devices could not keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def failures(document: dict[str, Any]) -> Iterator[str]:
+    """Name the backing files and recordings of a server that failed, a line for each.
+
+    Parameters
+    ----------
+    document
+        The status of the server.
+    """
+    if "not_synced" in document:  # the file system on it, when it was unmounted
+        yield document["not_synced"]
+    for export in document["exports"]:
+        if "store_failed" in export:
+            yield f"{export['name']}: {export['store_failed']}"
+        if "recording_failed" in export:
+            yield f"{export['name']}: the recording failed: {export['recording_failed']}"
+
+
+def refuse_failures(*documents: dict[str, Any]) -> None:
+    """Raise an error if a server could not keep something.
+
+    Parameters
+    ----------
+    documents
+        What servers said when they had ended.
+
+    Raises
+    ------
+    SledsimError
+        With all that failed.
+    """
+    found = [line for document in documents for line in failures(document)]
+    if found:
+        raise SledsimError("; ".join(found))
