@@ -13,14 +13,9 @@ import sledsim as ss
 from sledsim.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 SAMPLE = "sample:postmark-ext4"
-LIBCACHESIM = {
-    "lru": {20: 813, 100: 3923, 300: 10142},
-    "arc": {20: 1144, 100: 4758, 300: 10725},
-}
 
 
 def test_lru_is_that_of_the_standard_library() -> None:
@@ -35,20 +30,29 @@ def test_lru_is_that_of_the_standard_library() -> None:
         assert len(ours) == there.cache_info().currsize
 
 
-def skewed(count: int) -> Iterator[int]:
-    """Keys below 1000, small ones more often, from a congruential generator (Knuth's)."""
-    state = 1
-    for _ in range(count):
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        yield (state >> 33) % (1 + (state >> 20) % 1000)
+def as_msst_2005_prints(keys: list[int], slots: int) -> list[bool]:
+    """Section 4.2.4 by the letter, with integers of any length."""
+    held: dict[int, tuple[int, int]] = {}  # priority, time of last use
+    age, answers = 0, []
+    for now, key in enumerate(keys):
+        answers.append(key in held)
+        if key in held:
+            held[key] = (held[key][0] + age + 1, now)
+            continue
+        if len(held) == slots:
+            gone = min(held, key=held.__getitem__)
+            age = held.pop(gone)[0]
+        held[key] = (age + 1, now)
+    assert age.bit_length() > 1024  # more than a double can hold
+    return answers
 
 
-@pytest.mark.parametrize("policy", ["lru", "arc"])
-def test_hits_are_those_of_another_simulator(policy: str) -> None:
-    # libCacheSim 0.3.5 (PyPI), objects of size 1. Its other policies are variants of ours:
-    # four segments of LRU, another aging of LFU, another start of S3-FIFO.
-    theirs = LIBCACHESIM[policy]
-    assert {slots: ss.cache(policy, slots).hits(skewed(20_000)) for slots in theirs} == theirs
+@pytest.mark.parametrize("slots", [4, 8])
+def test_lfuda_as_msst_2005_prints_it(slots: int) -> None:
+    draw = random.Random(4)
+    keys = [draw.randrange(2 * slots) for _ in range(40_000)]
+    ours = ss.cache("lfuda(age=each_access)", slots)
+    assert [ours.access(key) for key in keys] == as_msst_2005_prints(keys, slots)
 
 
 def test_segmented_lru_protects_what_came_back() -> None:
@@ -81,8 +85,11 @@ def test_a_cache_tells_what_it_is_and_refuses_what_it_cannot_be() -> None:
         ss.cache("acr", 10)
     with pytest.raises(ss.SledsimError, match="slots = 0: must be an integer from 1"):
         ss.cache("lru", 0)
+    assert ss.cache("s3fifo(fill=main; small=0.2)").policy == "s3fifo(small=0.2; fill=main)"
     with pytest.raises(ss.SledsimError, match="'protected'"):
         ss.cache("slru(protect=0.5)", 10)
+    with pytest.raises(ss.SledsimError, match="must not be given with protected"):
+        ss.cache("slru(protected=0.5; segments=4)", 10)
 
 
 def pieces(path: Path, segment_blocks: int) -> list[tuple[int, bool]]:

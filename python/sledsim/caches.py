@@ -42,7 +42,7 @@ class Cache:
 
     @property
     def policy(self) -> str:
-        """Name of the policy, with its key where that is not at its default."""
+        """Name of the policy, with the keys that are not at their defaults."""
         return self._core.label
 
     def access(self, key: int) -> bool:
@@ -88,7 +88,7 @@ def cache(policy: str = "lru", slots: int = 64) -> Cache:
     Parameters
     ----------
     policy
-        One of :func:`policies`, perhaps with its key, as in ``"slru(protected=0.5)"``.
+        One of :func:`policies`, perhaps with keys, as in ``"slru(protected=0.5)"``.
     slots
         How many keys there is room for, from 1 to 2^26.
 

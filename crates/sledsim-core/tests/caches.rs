@@ -3,7 +3,7 @@
 //! Each has a twin in `common/policies.rs`, written naively from its
 //! publication, and makes the same choices, request for request.
 
-use crate::common::policies::{NaiveArc, NaiveS3Fifo, naive};
+use crate::common::policies::{NaiveArc, NaiveS3Fifo, VARIANTS, naive};
 use sledsim_core::caches::{Cache, Choice, Directory, Policy};
 use sledsim_core::random::{Stream, Zipf};
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,7 +135,7 @@ const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 7, 10, 16, 20, 33, 50, 64];
 
 #[test]
 fn every_policy_chooses_what_its_publication_says() {
-    for name in Choice::names() {
+    for name in Choice::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, slots as u64, 3000) {
                 let mut cache = Slots::new(name, slots);
@@ -168,7 +168,7 @@ fn every_policy_chooses_what_its_publication_says() {
 
 #[test]
 fn busy_slots_are_passed_over_and_emptied_ones_filled() {
-    for name in Choice::names() {
+    for name in Choice::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, 100 + slots as u64, 2000) {
                 let mut random = Stream::new(slots as u64, "busy");
@@ -366,7 +366,7 @@ fn scans_do_not_wash_out_what_is_asked_for_again() {
 #[test]
 fn what_was_popular_does_not_stay_for_ever() {
     // Aging: without it the old favourites would keep all slots.
-    for name in Choice::names() {
+    for name in Choice::names().chain(VARIANTS) {
         let mut cache = Cache::new(&Choice::named(name).unwrap(), 50);
         for i in 0..10_000_u64 {
             cache.access(i % 50);
@@ -393,6 +393,7 @@ fn the_published_lists_keep_their_sizes() {
         let mut s3 = NaiveS3Fifo {
             small_slots: 2,
             main_slots: 18,
+            ghosts: 18,
             ..NaiveS3Fifo::default()
         };
         for &key in &keys {
@@ -464,6 +465,11 @@ fn choices_are_read_from_labels() {
         Choice::named("slru").unwrap()
     );
     assert_eq!(label("s3fifo(small=1)").unwrap(), "s3fifo(small=1)");
+    for name in VARIANTS.iter().chain(&["s3fifo(small=0.2; fill=main)"]) {
+        assert_eq!(label(name).unwrap(), *name);
+    }
+    assert_eq!(label("lfuda(age=last_use)").unwrap(), "lfuda");
+    assert_eq!(label("s3fifo(fill=small)").unwrap(), "s3fifo");
     let error = |label: &str| Choice::named(label).unwrap_err().to_string();
     assert_eq!(error("lur"), "unknown policy 'lur'; did you mean 'lru'?");
     assert_eq!(
@@ -479,6 +485,12 @@ fn choices_are_read_from_labels() {
         error("slru(protect=0.5)")
     );
     assert!(error("slru(protected=1.5)").contains("at least 0 and at most 1"));
+    assert!(error("slru(segments=0)").contains("an integer from 1 to 16"));
+    assert!(error("slru(segments=17)").contains("an integer from 1 to 16"));
+    let both = error("slru(segments=4; protected=0.5)");
+    assert!(both.contains("must not be given with protected"), "{both}");
+    assert!(error("lfuda(age=none)").contains("each_hit"));
+    assert!(error("s3fifo(fill=none)").contains("small"));
     assert!(error("lru(protected=0.5)").contains("unknown key 'protected'"));
     assert!(error("arc(").contains("must be NAME or NAME(key=value"));
 }
@@ -504,7 +516,7 @@ fn shares_decide() {
 
 #[test]
 fn a_cache_without_slots_holds_nothing() {
-    for name in Choice::names() {
+    for name in Choice::names().chain(VARIANTS) {
         let mut cache = Cache::new(&Choice::named(name).unwrap(), 0);
         assert!((0..10).all(|key| !cache.access(key % 2)), "{name}");
         assert!(cache.is_empty() && cache.slots() == 0 && !cache.contains(0));

@@ -1,167 +1,153 @@
 //! Least frequently used with dynamic aging (Arlitt, Cherkasova, Dilley,
-//! Friedrich, Jin, WISP 1999; MSST 2005, section 4.2.4).
+//! Friedrich, Jin, WISP 1999), and two rules of others.
 //!
-//! The priority of a key is how often it was asked for since it came, plus the
-//! aging factor at the last time; the least priority is given up, of equal ones
-//! the least recently used. The aging factor is the priority given up last, and
-//! 0 at first. MSST 2005 says that an access increases the priority by the aging
-//! factor plus one; taken by the letter, that adds the age again at each access,
-//! and one hit doubles a priority. This is the policy it cites: an access
-//! increases the frequency by one, and brings the age up to date.
+//! Each slot has a priority; the least is given up, of equal ones the least
+//! recently used. The age is the priority given up last, and 0 at first. A key
+//! that comes has the age plus one. What a hit does is one of [`Aging`].
 //!
 //! When busy slots are passed over, a greater priority than theirs is given up;
-//! the aging factor does not fall again when they go later.
+//! the age does not fall again when they go later.
+//!
+//! Where each hit adds the age, priorities double in the time in which the
+//! content of the cache changes. They are floating-point numbers, exact up to
+//! 2^53, and all are scaled down before they overflow: above 2^53, what differs
+//! by less than 1 in 2^53 is taken to be equal.
 
 use super::Policy;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use super::ranks::{Rank, Ranks};
 
-/// Not in the heap.
-const NOWHERE: u32 = u32::MAX;
-
-/// Priority, and a count that tells which of two was used last.
-type Rank = (u64, u64);
-
-/// A heap of slots, that of least rank first.
-#[derive(Debug)]
-pub struct Lfuda {
-    heap: Vec<(Rank, u32)>,
-    /// By slot.
-    entries: Vec<Entry>,
-    age: u64,
-    uses: u64,
-    /// Places of the heap that may come next: room to look beyond busy slots.
-    next: BinaryHeap<Reverse<(Rank, u32)>>,
+/// What a hit makes of a priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aging {
+    /// The number of times that the key was asked for since it came, plus the
+    /// age now (Arlitt and others).
+    LastUse,
+    /// It increases by the age plus one (MSST 2005, section 4.2.4, as printed).
+    EachAccess,
+    /// It increases by the age alone (libCacheSim 0.3.5). There, the age is the
+    /// least priority that is held, from the first giving up on: it also rises
+    /// when a hit takes away the last slot that has it. If the slot that was hit
+    /// then has less than the age, it is set aside until it is hit again: it is
+    /// given up only if nothing else can be, where libCacheSim fails.
+    EachHit,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    frequency: u64,
-    /// Its place in the heap.
-    place: u32,
+/// Added to what is set aside, which comes after all that is not.
+const ASIDE: u64 = 1 << 63;
+/// Priorities are scaled down above this.
+const MOST: f64 = f64::from_bits(0x7830_0000_0000_0000); // 2^900
+/// So much: a power of two, so that nothing is rounded.
+const SCALE: f64 = f64::from_bits(0x1a70_0000_0000_0000); // 2^-600
+
+/// Slots in the order of their priority.
+#[derive(Debug)]
+pub struct Lfuda {
+    aging: Aging,
+    ranks: Ranks,
+    /// By slot: how often it was asked for since its key came.
+    frequencies: Vec<f64>,
+    age: f64,
+    /// What one use adds: 1, unless priorities were scaled.
+    one: f64,
+    uses: u64,
 }
 
 impl Lfuda {
     /// For a cache of `slots` empty slots.
     #[must_use]
-    pub fn new(slots: u32) -> Self {
-        let empty = Entry {
-            frequency: 0,
-            place: NOWHERE,
-        };
-        let slots = slots as usize;
+    pub fn new(slots: u32, aging: Aging) -> Self {
         Self {
-            heap: Vec::with_capacity(slots),
-            entries: vec![empty; slots],
-            age: 0,
+            aging,
+            ranks: Ranks::new(slots),
+            frequencies: vec![0.0; slots as usize],
+            age: 0.0,
+            one: 1.0,
             uses: 0,
-            next: BinaryHeap::with_capacity(slots + 1),
         }
     }
 
-    /// The rank of a slot that is used now.
-    fn rank(&mut self, slot: u32) -> Rank {
-        let entry = &mut self.entries[slot as usize];
-        entry.frequency += 1;
+    /// The rank of what is used now and has this priority. Numbers that are not
+    /// negative are in the order of their bits.
+    fn rank(&mut self, priority: f64) -> Rank {
         self.uses += 1;
-        (entry.frequency + self.age, self.uses)
+        (priority.to_bits(), self.uses)
     }
 
-    /// Writes what belongs at `place`.
-    #[inline]
-    fn put(&mut self, place: usize, item: (Rank, u32)) {
-        self.heap[place] = item;
-        self.entries[item.1 as usize].place = place as u32;
-    }
-
-    /// Moves what is at `place` towards the first while it ranks lower.
-    fn rise(&mut self, mut place: usize) {
-        let item = self.heap[place];
-        while place > 0 {
-            let above = (place - 1) / 2;
-            if self.heap[above].0 < item.0 {
-                break;
+    /// The slot is hit, and the age is added to its priority.
+    fn add_age(&mut self, slot: u32) {
+        let before = priority(self.ranks.of(slot));
+        let mut rank = self.rank(before + self.age);
+        if before == self.age
+            && let Some(others) = self.ranks.least_beside(slot)
+            && others.0 & ASIDE == 0
+            && priority(others) > self.age
+        {
+            self.age = priority(others);
+            if priority(rank) < self.age {
+                rank.0 |= ASIDE;
             }
-            self.put(place, self.heap[above]);
-            place = above;
         }
-        self.put(place, item);
+        self.ranks.set(slot, rank);
     }
 
-    /// Moves what is at `place` towards the last while it ranks higher.
-    fn sink(&mut self, mut place: usize) {
-        let item = self.heap[place];
-        loop {
-            let left = 2 * place + 1;
-            let Some(mut below) = self.heap.get(left) else {
-                break;
-            };
-            let mut child = left;
-            if let Some(right) = self.heap.get(left + 1)
-                && right.0 < below.0
-            {
-                (child, below) = (left + 1, right);
-            }
-            if item.0 < below.0 {
-                break;
-            }
-            self.put(place, *below);
-            place = child;
-        }
-        self.put(place, item);
-    }
-
-    /// Takes out what is at `place`.
-    fn take(&mut self, place: usize) -> (Rank, u32) {
-        let gone = self.heap.swap_remove(place);
-        self.entries[gone.1 as usize].place = NOWHERE;
-        if place < self.heap.len() {
-            self.sink(place);
-            self.rise(place);
-        }
-        gone
-    }
-
-    fn look(&mut self, place: usize) {
-        if let Some((rank, _)) = self.heap.get(place) {
-            self.next.push(Reverse((*rank, place as u32)));
+    /// Keeps the numbers below an overflow.
+    fn scale(&mut self, reached: f64) {
+        if reached > MOST {
+            self.ranks.change_all(|(bits, use_)| {
+                (
+                    (f64::from_bits(bits & !ASIDE) * SCALE).to_bits() | bits & ASIDE,
+                    use_,
+                )
+            });
+            self.age *= SCALE;
+            self.one *= SCALE;
         }
     }
 }
 
+fn priority(rank: Rank) -> f64 {
+    f64::from_bits(rank.0 & !ASIDE)
+}
+
 impl Policy for Lfuda {
     fn insert(&mut self, slot: u32, _key: u64) {
-        self.entries[slot as usize].frequency = 0;
-        let rank = self.rank(slot);
-        self.heap.push((rank, slot));
-        self.rise(self.heap.len() - 1);
+        self.frequencies[slot as usize] = 1.0;
+        let rank = self.rank(self.age + self.one);
+        self.ranks.push(slot, rank);
     }
 
     fn touch(&mut self, slot: u32) {
-        let place = self.entries[slot as usize].place as usize;
-        self.heap[place].0 = self.rank(slot);
-        // A rank never falls.
-        self.sink(place);
+        match self.aging {
+            Aging::LastUse => {
+                let frequency = &mut self.frequencies[slot as usize];
+                *frequency += 1.0;
+                let priority = *frequency + self.age;
+                let rank = self.rank(priority);
+                self.ranks.set(slot, rank);
+                return;
+            }
+            Aging::EachAccess => {
+                let rank = self.rank(priority(self.ranks.of(slot)) + self.age + self.one);
+                self.ranks.set(slot, rank);
+            }
+            Aging::EachHit => self.add_age(slot),
+        }
+        self.scale(priority(self.ranks.of(slot)));
     }
 
     fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
-        self.next.clear();
-        self.look(0);
-        while let Some(Reverse((_, place))) = self.next.pop() {
-            let place = place as usize;
-            if evictable(self.heap[place].1) {
-                let ((priority, _), slot) = self.take(place);
-                self.age = self.age.max(priority);
-                return Some(slot);
-            }
-            self.look(2 * place + 1);
-            self.look(2 * place + 2);
+        let slot = self.ranks.find(evictable)?;
+        self.age = self.age.max(priority(self.ranks.take(slot)));
+        if self.aging == Aging::EachHit
+            && let Some(least) = self.ranks.least()
+            && least.0 & ASIDE == 0
+        {
+            self.age = self.age.max(priority(least));
         }
-        None
+        Some(slot)
     }
 
     fn remove(&mut self, slot: u32) {
-        let place = self.entries[slot as usize].place;
-        self.take(place as usize);
+        self.ranks.take(slot);
     }
 }

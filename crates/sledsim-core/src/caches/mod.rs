@@ -12,6 +12,7 @@ mod hits;
 mod lfuda;
 mod lists;
 mod lru;
+mod ranks;
 mod s3fifo;
 mod slru;
 
@@ -20,9 +21,9 @@ pub use cache::Cache;
 pub use choice::Choice;
 pub use directory::Directory;
 pub use hits::{Hits, HitsSpec};
-pub use lfuda::Lfuda;
+pub use lfuda::{Aging, Lfuda};
 pub use lru::Lru;
-pub use s3fifo::S3Fifo;
+pub use s3fifo::{Fill, S3Fifo};
 pub use slru::Slru;
 
 /// Which slot of a cache is given up for another segment.

@@ -13,6 +13,8 @@
 //! One reading: when something moves on and the main queue then holds more than
 //! its share, it gives up one, and that is all that is given up for this miss.
 //!
+//! [`Fill::Main`] has the rules of libCacheSim 0.3.5.
+//!
 //! The queues pass over busy slots as if they were not there. Of two queues,
 //! the one with nothing to give up leaves it to the other.
 
@@ -28,6 +30,22 @@ const MOST_HITS: u8 = 3;
 /// With so many hits a slot moves on from the small queue.
 const MOVES_ON: u8 = 2;
 
+/// Where a key goes that comes while the cache fills, and what goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// The small queue: Algorithm 1.
+    Small,
+    /// The main queue once the small one has its share, until something was given
+    /// up (libCacheSim 0.3.5). There, what moves on may overfill the main queue,
+    /// and the next of the small one is looked at; nine tenths of the slots,
+    /// rounded down, are remembered; and a remembered key that comes is taken
+    /// out before what is given up for it is remembered.
+    Main,
+}
+
+/// The share of the slots that [`Fill::Main`] remembers.
+const REMEMBERED: f64 = 0.9;
+
 /// The small and the main queue, and the keys that are remembered.
 #[derive(Debug)]
 pub struct S3Fifo {
@@ -41,27 +59,40 @@ pub struct S3Fifo {
     /// By slot.
     keys: Vec<u64>,
     ghosts: Ghosts<1>,
+    fill: Fill,
+    /// Whether a slot was given up yet.
+    has_evicted: bool,
+    /// The key that comes, if it was remembered and that was forgotten already.
+    returns: Option<u64>,
 }
 
 impl S3Fifo {
     /// For a cache of `slots` empty slots, of which the share `small`, rounded
     /// down, is that of the small queue.
     #[must_use]
-    pub fn new(slots: u32, small: f64) -> Self {
+    pub fn new(slots: u32, small: f64, fill: Fill) -> Self {
         let small = ((f64::from(slots) * small) as u32).max(1).min(slots);
         let main = slots - small;
+        let remembered = match fill {
+            Fill::Small => main,
+            Fill::Main => (f64::from(slots) * REMEMBERED) as u32,
+        };
         Self {
             small,
             main,
             queues: Lists::new(slots),
             hits: vec![0; slots as usize],
             keys: vec![0; slots as usize],
-            ghosts: Ghosts::new(main),
+            ghosts: Ghosts::new(remembered),
+            fill,
+            has_evicted: false,
+            returns: None,
         }
     }
 
-    /// Gives up a slot of the small queue, or of the main one for what moves on.
-    fn evict_small(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+    /// Gives up a slot of the small queue for `key`, or of the main one for what
+    /// moves on.
+    fn evict_small(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let mut next = self.queues.oldest(SMALL);
         while let Some(slot) = next {
             next = self.queues.newer(slot);
@@ -70,12 +101,16 @@ impl S3Fifo {
             }
             if self.hits[slot as usize] < MOVES_ON {
                 self.queues.take(slot);
+                if self.fill == Fill::Main {
+                    self.returns = self.ghosts.forget(key).map(|_| key);
+                }
                 self.remember(self.keys[slot as usize]);
                 return Some(slot);
             }
             self.hits[slot as usize] = 0;
             self.queues.renew(MAIN, slot);
-            if self.queues.len(MAIN) > self.main
+            if self.fill == Fill::Small
+                && self.queues.len(MAIN) > self.main
                 && let Some(gone) = self.evict_main(evictable)
             {
                 return Some(gone);
@@ -114,8 +149,10 @@ impl S3Fifo {
 
 impl Policy for S3Fifo {
     fn insert(&mut self, slot: u32, key: u64) {
-        let was_given_up = self.ghosts.forget(key).is_some();
-        let queue = if was_given_up { MAIN } else { SMALL };
+        let returns = self.returns.take() == Some(key) || self.ghosts.forget(key).is_some();
+        let fills_main =
+            self.fill == Fill::Main && !self.has_evicted && self.queues.len(SMALL) >= self.small;
+        let queue = if returns || fills_main { MAIN } else { SMALL };
         self.hits[slot as usize] = 0;
         self.keys[slot as usize] = key;
         self.queues.push(queue, slot);
@@ -126,17 +163,19 @@ impl Policy for S3Fifo {
         *hits = (*hits + 1).min(MOST_HITS);
     }
 
-    fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+    fn evict(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let first = if self.queues.len(SMALL) >= self.small {
-            self.evict_small(evictable)
+            self.evict_small(key, evictable)
         } else {
             None
         };
-        first
+        let gone = first
             .or_else(|| self.evict_main(evictable))
-            .or_else(|| self.evict_small(evictable))
+            .or_else(|| self.evict_small(key, evictable))
             // What has moved on.
-            .or_else(|| self.evict_main(evictable))
+            .or_else(|| self.evict_main(evictable));
+        self.has_evicted |= gone.is_some();
+        gone
     }
 
     fn remove(&mut self, slot: u32) {

@@ -1,54 +1,91 @@
-//! Segmented LRU: what was asked for twice is protected from what was not
+//! Segmented LRU: what was asked for again is protected from what was not
 //! (Karedla, Love, Wherry, IEEE Computer 27(3), 1994).
 //!
 //! A key that was missed is probationary. On a hit it becomes the newest of the
 //! protected ones; if these are more than their share of the slots, the least
 //! recently used of them becomes the newest probationary one. Probationary
 //! slots are given up first, each kind in the order of last use.
+//!
+//! [`Slru::of_segments`] has the rules of libCacheSim 0.3.5: several segments,
+//! of which each hit moves a slot up by one.
 
 use super::Policy;
 use super::lists::Lists;
 
-const PROBATIONARY: usize = 0;
-const PROTECTED: usize = 1;
+/// As many segments as there may be.
+pub(super) const MOST_SEGMENTS: u32 = 16;
 
-/// Two lists in the order of last use.
+/// Lists in the order of last use; those of a lower segment are given up first.
 #[derive(Debug)]
 pub struct Slru {
-    lists: Lists<2>,
-    most_protected: u32,
+    lists: Lists<{ MOST_SEGMENTS as usize }>,
+    /// How many slots each segment may have; beyond that its oldest goes down by
+    /// one. The lowest has room for all.
+    most: [u32; MOST_SEGMENTS as usize],
+    /// The highest segment.
+    top: usize,
+    /// Up to so many slots of the lowest segment, a key that comes enters it;
+    /// beyond that it enters the next that has room.
+    lowest: u32,
 }
 
 impl Slru {
-    /// For a cache of `slots` empty slots, of which the share `protected`,
-    /// rounded down, may be protected.
+    /// Two segments for a cache of `slots` empty slots, of which the share
+    /// `protected`, rounded down, may be protected.
     #[must_use]
     pub fn new(slots: u32, protected: f64) -> Self {
+        let most_protected = (f64::from(slots) * protected) as u32;
+        Self::with(slots, 2, most_protected, slots)
+    }
+
+    /// So many `segments`, from 1 to 16, for a cache of `slots` empty slots. All
+    /// are of one size, and what is left over is in the lowest. A hit moves to
+    /// the next higher segment. While the cache fills, a key that comes enters
+    /// the lowest segment that has room.
+    #[must_use]
+    pub fn of_segments(slots: u32, segments: u32) -> Self {
+        let size = slots / segments;
+        Self::with(slots, segments, size, slots - size * (segments - 1))
+    }
+
+    fn with(slots: u32, segments: u32, size: u32, lowest: u32) -> Self {
+        let mut most = [size; MOST_SEGMENTS as usize];
+        most[0] = slots;
         Self {
             lists: Lists::new(slots),
-            most_protected: (f64::from(slots) * protected) as u32,
+            most,
+            top: segments as usize - 1,
+            lowest,
         }
     }
 }
 
 impl Policy for Slru {
     fn insert(&mut self, slot: u32, _key: u64) {
-        self.lists.push(PROBATIONARY, slot);
+        let has_room = |&segment: &usize| self.lists.len(segment) < self.most[segment];
+        let segment = if self.lists.len(0) < self.lowest {
+            0
+        } else {
+            (1..=self.top).find(has_room).unwrap_or(0)
+        };
+        self.lists.push(segment, slot);
     }
 
     fn touch(&mut self, slot: u32) {
-        self.lists.renew(PROTECTED, slot);
-        if self.lists.len(PROTECTED) > self.most_protected
-            && let Some(oldest) = self.lists.oldest(PROTECTED)
-        {
-            self.lists.renew(PROBATIONARY, oldest);
+        let segment = self.top.min(self.lists.list_of(slot) + 1);
+        self.lists.renew(segment, slot);
+        for segment in (1..=segment).rev() {
+            if self.lists.len(segment) > self.most[segment]
+                && let Some(oldest) = self.lists.oldest(segment)
+            {
+                self.lists.renew(segment - 1, oldest);
+            }
         }
     }
 
     fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
-        let order = self.lists.iter(PROBATIONARY);
-        let slot = order
-            .chain(self.lists.iter(PROTECTED))
+        let slot = (0..=self.top)
+            .flat_map(|segment| self.lists.iter(segment))
             .find(|slot| evictable(*slot))?;
         self.lists.take(slot);
         Some(slot)

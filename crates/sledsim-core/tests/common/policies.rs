@@ -97,6 +97,122 @@ impl Naive for NaiveLfuda {
     }
 }
 
+/// Priorities that take up the age at each hit: MSST 2005 as printed, or
+/// libCacheSim. All are halved now and then, so that they stay finite.
+pub struct NaiveAges {
+    /// Key, priority, whether it is set aside; the order is that of last use.
+    list: Vec<(u64, f64, bool)>,
+    age: f64,
+    one: f64,
+    /// Whether a hit adds one to the age.
+    adds_one: bool,
+}
+
+impl NaiveAges {
+    fn least(&self, beside: u64) -> Option<f64> {
+        let others = self.list.iter().filter(|item| item.0 != beside && !item.2);
+        others.map(|item| item.1).reduce(f64::min)
+    }
+
+    fn keep_finite(&mut self) {
+        let halves = f64::powi(0.5, 100);
+        if self.list.iter().any(|item| item.1 > f64::powi(2.0, 300)) {
+            self.list.iter_mut().for_each(|item| item.1 *= halves);
+            self.age *= halves;
+            self.one *= halves;
+        }
+    }
+}
+
+impl Naive for NaiveAges {
+    fn has(&self, key: u64) -> bool {
+        self.list.iter().any(|item| item.0 == key)
+    }
+
+    fn hit(&mut self, key: u64) {
+        let at = self.list.iter().position(|item| item.0 == key).unwrap();
+        let (_, before, _) = self.list.remove(at);
+        let mut aside = false;
+        let mut now = before + self.age;
+        if self.adds_one {
+            now += self.one;
+        } else if before == self.age
+            && let Some(least) = self.least(key)
+        {
+            self.age = self.age.max(least);
+            aside = now < self.age;
+        }
+        self.list.push((key, now, aside));
+        self.keep_finite();
+    }
+
+    fn miss(&mut self, key: u64, full: bool, may_go: MayGo<'_>) -> Result<Option<u64>, ()> {
+        let mut gone = None;
+        if full {
+            let mut order = self.list.clone();
+            order.sort_by(|a, b| (a.2, a.1).partial_cmp(&(b.2, b.1)).unwrap());
+            let (chosen, priority, _) = *order.iter().find(|item| may_go(item.0)).ok_or(())?;
+            self.forget(chosen);
+            self.age = self.age.max(priority);
+            if !self.adds_one {
+                self.age = self.age.max(self.least(chosen).unwrap_or(0.0));
+            }
+            gone = Some(chosen);
+        }
+        self.list.push((key, self.age + self.one, false));
+        Ok(gone)
+    }
+
+    fn forget(&mut self, key: u64) {
+        self.list.retain(|item| item.0 != key);
+    }
+}
+
+/// libCacheSim's segments, the lowest first.
+pub struct NaiveSegments {
+    segments: Vec<Vec<u64>>,
+    size: usize,
+    /// Of the lowest: what is left.
+    lowest: usize,
+}
+
+impl Naive for NaiveSegments {
+    fn has(&self, key: u64) -> bool {
+        self.segments.iter().any(|segment| segment.contains(&key))
+    }
+
+    fn hit(&mut self, key: u64) {
+        let found = self.segments.iter().position(|s| s.contains(&key));
+        let mut to = (found.unwrap() + 1).min(self.segments.len() - 1);
+        self.forget(key);
+        self.segments[to].push(key);
+        while to > 0 && self.segments[to].len() > self.size {
+            let down = self.segments[to].remove(0);
+            to -= 1;
+            self.segments[to].push(down);
+        }
+    }
+
+    fn miss(&mut self, key: u64, full: bool, may_go: MayGo<'_>) -> Result<Option<u64>, ()> {
+        let mut gone = None;
+        if full {
+            gone = Some(first(&self.segments.concat(), may_go).ok_or(())?);
+            self.forget(gone.unwrap());
+        }
+        let room = |at: usize| if at == 0 { self.lowest } else { self.size };
+        let lengths = self.segments.iter().map(Vec::len).enumerate();
+        let to = lengths.clone().find(|(at, length)| *length < room(*at));
+        self.segments[to.map_or(0, |found| found.0)].push(key);
+        Ok(gone)
+    }
+
+    fn forget(&mut self, key: u64) {
+        for segment in &mut self.segments {
+            cut(segment, key);
+        }
+    }
+}
+
 /// Karedla et al. 1994.
 pub struct NaiveSlru {
     pub probationary: Vec<u64>,
@@ -241,6 +357,10 @@ impl Naive for NaiveArc {
 pub struct NaiveS3Fifo {
     pub small_slots: usize,
     pub main_slots: usize,
+    /// How many are remembered; with `fill`, the rules are libCacheSim's.
+    pub ghosts: usize,
+    pub fill: bool,
+    pub evicted: bool,
     pub s: VecDeque<(u64, u8)>,
     pub m: VecDeque<(u64, u8)>,
     pub g: VecDeque<u64>,
@@ -252,7 +372,7 @@ impl NaiveS3Fifo {
             let (t, freq) = self.s.remove(at).unwrap();
             if freq > 1 {
                 self.m.push_back((t, 0));
-                if self.m.len() > self.main_slots {
+                if self.m.len() > self.main_slots && !self.fill {
                     let gone = self.evict_m(may_go);
                     if gone.is_some() {
                         return gone;
@@ -260,7 +380,7 @@ impl NaiveS3Fifo {
                 }
             } else {
                 self.g.push_back(t);
-                while self.g.len() > self.main_slots {
+                while self.g.len() > self.ghosts {
                     self.g.pop_front();
                 }
                 return Some(t);
@@ -295,10 +415,15 @@ impl Naive for NaiveS3Fifo {
     }
 
     fn miss(&mut self, key: u64, full: bool, may_go: MayGo<'_>) -> Result<Option<u64>, ()> {
-        let mut gone = None;
+        let (mut gone, mut returns) = (None, false);
         if full {
             if !self.s.iter().chain(&self.m).any(|item| may_go(item.0)) {
                 return Err(());
+            }
+            self.evicted = true;
+            if self.fill && self.g.contains(&key) {
+                self.g.retain(|other| *other != key);
+                returns = true;
             }
             while gone.is_none() {
                 let free_in_s = self.s.iter().any(|item| may_go(item.0));
@@ -311,8 +436,9 @@ impl Naive for NaiveS3Fifo {
                 };
             }
         }
-        if let Some(at) = self.g.iter().position(|other| *other == key) {
-            self.g.remove(at);
+        let filling = self.fill && !self.evicted && self.s.len() >= self.small_slots;
+        if returns || self.g.contains(&key) || filling {
+            self.g.retain(|other| *other != key);
             self.m.push_back((key, 0));
         } else {
             self.s.push_back((key, 0));
@@ -326,27 +452,59 @@ impl Naive for NaiveS3Fifo {
     }
 }
 
-/// The naive twin of a policy with its keys at their defaults.
+/// Labels of policies with their keys at other values.
+pub const VARIANTS: [&str; 6] = [
+    "lfuda(age=each_access)",
+    "lfuda(age=each_hit)",
+    "slru(segments=1)",
+    "slru(segments=3)",
+    "slru(segments=4)",
+    "s3fifo(fill=main)",
+];
+
+/// The naive twin of a policy with its keys at their defaults, or of one of the
+/// [`VARIANTS`].
 pub fn naive(name: &str, slots: usize) -> Box<dyn Naive> {
-    // Shares in whole numbers: eight tenths protected, one tenth small.
+    // Shares in whole numbers: eight tenths protected, one tenth small, nine
+    // tenths remembered.
     let (protected, small) = (slots * 8 / 10, (slots / 10).max(1));
+    let ages = |adds_one| NaiveAges {
+        list: Vec::new(),
+        age: 0.0,
+        one: 1.0,
+        adds_one,
+    };
+    let segments = |count| NaiveSegments {
+        segments: vec![Vec::new(); count],
+        size: slots / count,
+        lowest: slots - slots / count * (count - 1),
+    };
+    let s3fifo = |fill, ghosts| NaiveS3Fifo {
+        small_slots: small,
+        main_slots: slots - small,
+        ghosts,
+        fill,
+        ..NaiveS3Fifo::default()
+    };
     match name {
         "lru" => Box::<NaiveLru>::default(),
         "lfuda" => Box::<NaiveLfuda>::default(),
+        "lfuda(age=each_access)" => Box::new(ages(true)),
+        "lfuda(age=each_hit)" => Box::new(ages(false)),
         "slru" => Box::new(NaiveSlru {
             probationary: Vec::new(),
             protected: Vec::new(),
             most_protected: protected,
         }),
+        "slru(segments=1)" => Box::<NaiveLru>::default(),
+        "slru(segments=3)" => Box::new(segments(3)),
+        "slru(segments=4)" => Box::new(segments(4)),
         "arc" => Box::new(NaiveArc {
             c: slots,
             ..NaiveArc::default()
         }),
-        "s3fifo" => Box::new(NaiveS3Fifo {
-            small_slots: small,
-            main_slots: slots - small,
-            ..NaiveS3Fifo::default()
-        }),
+        "s3fifo" => Box::new(s3fifo(false, slots - small)),
+        "s3fifo(fill=main)" => Box::new(s3fifo(true, slots * 9 / 10)),
         other => panic!("{other} has no twin: write one"),
     }
 }

@@ -1,0 +1,62 @@
+"""Replacement policies beside libCacheSim's, request for request (docs/caches.md)."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+import sledsim as ss
+
+THEIRS = pytest.importorskip(
+    "libcachesim", reason="libCacheSim is not installed (wheels are for Linux on x86-64)"
+)
+REQUESTS = 6000
+PAIRS = {
+    "lru": "LRU",
+    "arc": "ARC",
+    "slru(segments=4)": "SLRU",
+    "s3fifo(fill=main)": "S3FIFO",
+    "lfuda(age=each_hit)": "LFUDA",
+}
+
+
+def zipf() -> list[int]:
+    """Draw keys by a Zipf law with exponent 0.9."""
+    weights = itertools.accumulate(1 / rank**0.9 for rank in range(1, 1001))
+    return random.Random(1).choices(range(1000), cum_weights=list(weights), k=REQUESTS)
+
+
+def mix() -> list[int]:
+    """Mix them with scans of 1 to 500 keys, some of which come back."""
+    draw, keys = random.Random(2), iter(zipf())
+    mixed: list[int] = []
+    while len(mixed) < REQUESTS:
+        mixed += itertools.islice(keys, draw.randrange(1, 500))
+        start = 1000 + draw.randrange(3000)
+        mixed += range(start, start + draw.randrange(1, 500))
+    return mixed[:REQUESTS]
+
+
+@pytest.mark.parametrize("keys", [zipf(), mix()], ids=["zipf", "mix"])
+@pytest.mark.parametrize("slots", [40, 100, 300])
+@pytest.mark.parametrize("policy", PAIRS)
+def test_every_request_is_a_hit_in_both_or_in_neither(
+    policy: str, slots: int, keys: list[int]
+) -> None:
+    theirs = getattr(THEIRS, PAIRS[policy])(slots, hashpower=12)
+    request = THEIRS.Request()
+    request.obj_size = 1
+
+    def hit(key: int) -> bool:
+        request.obj_id = key
+        return bool(theirs.get(request))
+
+    ours = ss.cache(policy, slots)
+    expected = [hit(key) for key in keys]
+    assert [ours.access(key) for key in keys] == expected
+    assert 0.1 < sum(expected) / len(keys) < 0.9
+    plain = policy.partition("(")[0]
+    if plain != policy:
+        other = ss.cache(plain, slots)
+        assert [other.access(key) for key in keys] != expected, "the key changes nothing"
