@@ -79,6 +79,15 @@ impl Load {
         }
     }
 
+    /// The file of a trace.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.kind {
+            LoadKind::Workload(_) => None,
+            LoadKind::Trace(spec) => Some(spec.path()),
+        }
+    }
+
     /// Whether it must be told how many blocks there are.
     pub(crate) fn needs_blocks(&self) -> bool {
         match &self.kind {

@@ -71,6 +71,11 @@ const ACTIONS: [(&str, BlkAction); 3] = [
 const CHECK_EVERY: u64 = 1024;
 
 impl TraceSpec {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
     /// them.
     ///
