@@ -93,6 +93,29 @@ pub fn trace_detect(data: &[u8], path: &Path) {
     }
 }
 
+/// A Parquet file of these bytes at `path`: read, or refused with its name, the
+/// same each time.
+pub fn parquet(data: &[u8], path: &Path) {
+    std::fs::write(path, data).expect("the file can be written");
+    let format = FORMATS.into_iter().find(|format| format.name == "parquet");
+    let spec = InfoSpec {
+        format,
+        quick: true,
+        max_units: InfoSpec::MIN_UNITS,
+        ..InfoSpec::new(path)
+    };
+    let read = || spec.read(&mut |_| Ok(())).map(|info| info.to_string());
+    match (read(), read()) {
+        (Ok(first), Ok(second)) => assert_eq!(first, second),
+        (Err(first), Err(second)) => {
+            assert_eq!(first.to_string(), second.to_string());
+            let name = path.to_string_lossy();
+            assert!(first.to_string().contains(&*name), "{first}");
+        }
+        _ => panic!("read once only"),
+    }
+}
+
 /// TOML text as a device, as a workload, and as values.
 pub fn keys(text: &str) {
     if let Ok(keys) = Keys::parse(text, "fuzz.toml") {

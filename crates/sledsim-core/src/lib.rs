@@ -25,7 +25,10 @@ pub mod links;
 pub mod load;
 pub mod mechanism;
 pub mod model;
+pub mod panics;
 pub mod parallel;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 pub mod power;
 pub mod random;
 pub mod request;

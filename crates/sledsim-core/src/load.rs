@@ -81,10 +81,10 @@ impl Load {
 
     /// The file of a trace.
     #[must_use]
-    pub fn trace_file(&self) -> Option<&Path> {
+    pub fn file(&self) -> Option<&Path> {
         match &self.kind {
             LoadKind::Workload(_) => None,
-            LoadKind::Trace(spec) => Some(&spec.path),
+            LoadKind::Trace(spec) => Some(spec.path()),
         }
     }
 

@@ -133,7 +133,7 @@ impl Plan {
             return Err(Error::file(rows, "is to hold the requests and the series"));
         }
         for output in [self.rows.file(), self.series.file()].into_iter().flatten() {
-            refuse_overwriting(output, load.trace_file())?;
+            refuse_overwriting(output, load.file())?;
         }
         if self.seeds > MOST_SEEDS {
             let seeds = self.seeds;

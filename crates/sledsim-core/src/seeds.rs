@@ -8,6 +8,7 @@ use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::load::Load;
 use crate::model::Report;
+use crate::panics::{caught, unexpected};
 use crate::run::{Plan, Single, merged, run_one};
 use crate::schedulers::Choice as SchedulerChoice;
 use crate::stats::{Caution, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
@@ -109,7 +110,8 @@ impl Shared<'_> {
             if index >= self.completed.len() || index >= self.give_up_from.load(Relaxed) {
                 return;
             }
-            let result = self.run(index);
+            let result = caught(|| self.run(index));
+            let result = result.unwrap_or_else(|said| Err(Error::Key(unexpected(&said))));
             if result.is_err() {
                 // What comes after it need not end; what comes before it may
                 // fail too, and then that is the error to tell.

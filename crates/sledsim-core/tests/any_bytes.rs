@@ -77,3 +77,14 @@ proptest! {
         bodies::trace_detect(&data, &folder.path().join("a.trace"));
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// tests/test_damaged_parquet.py does so with more of them, and with what runs them.
+    #[test]
+    fn parquet_is_read_or_refused(data in mutated("parquet")) {
+        let folder = TempDir::new().unwrap();
+        bodies::parquet(&data, &folder.path().join("a.parquet"));
+    }
+}

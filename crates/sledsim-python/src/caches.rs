@@ -1,6 +1,7 @@
 //! Replacement policies and hit ratios. The interpreter is released while a
 //! load passes by.
 
+use crate::boundary::detached;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
@@ -38,8 +39,9 @@ pub(crate) fn hit_ratios(
     };
     let mut check = Check::new(progress.as_ref());
     let load = &load.load;
-    let counted =
-        py.detach(|| spec.count(load, &mut |at| check.report(at.completed, at.expected())));
+    let counted = detached(py, load.file(), || {
+        spec.count(load, &mut |at| check.report(at.completed, at.expected()))
+    });
     let counted = counted.map_err(|error| check.exception(error))?;
     let hits = counted.iter().map(|line| {
         (

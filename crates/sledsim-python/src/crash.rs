@@ -1,5 +1,6 @@
 //! Crash tests. The interpreter is released while one runs.
 
+use crate::boundary::detached;
 use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
@@ -62,7 +63,7 @@ pub(crate) fn crash_test(
     let plan = plan(said).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);
-    let result = py.detach(|| {
+    let result = detached(py, load.file(), || {
         crash::test(device, load, &scheduler, &plan, &mut |at| {
             check.report(at.completed, at.requests)
         })

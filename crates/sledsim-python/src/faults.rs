@@ -1,5 +1,6 @@
 //! Studies of tip failures. The interpreter is released while one runs.
 
+use crate::boundary::detached;
 use crate::error::to_python;
 use crate::simulation::Check;
 use pyo3::prelude::*;
@@ -52,8 +53,9 @@ pub(crate) fn tip_failures(
     let plan = plan(said, out_of_spares).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let of = Some(u64::from(plan.trials));
-    let result =
-        py.detach(|| sledsim_core::faults::tip_failures(&plan, &mut |done| check.report(done, of)));
+    let result = detached(py, None, || {
+        sledsim_core::faults::tip_failures(&plan, &mut |done| check.report(done, of))
+    });
     match result {
         Ok(Study {
             squares,

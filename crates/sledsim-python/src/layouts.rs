@@ -1,5 +1,6 @@
 //! Layouts. The interpreter is released while one is read.
 
+use crate::boundary::detached;
 use crate::device::Device;
 use crate::error::SledsimError;
 use crate::simulation::{Check, keys};
@@ -54,7 +55,7 @@ impl Layout {
         let keys = keys("layout", arguments)?;
         let mut check = Check::new(None);
         let device = &device.device;
-        let laid = py.detach(|| {
+        let laid = detached(py, None, || {
             Laid::read(
                 keys,
                 &mut Site {

@@ -3,6 +3,7 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod boundary;
 mod caches;
 mod crash;
 mod device;

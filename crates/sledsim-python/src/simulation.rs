@@ -1,5 +1,6 @@
 //! Loads and runs. The interpreter is released while a simulation runs.
 
+use crate::boundary::{attempted, detached};
 use crate::device::{Device, overrides};
 use crate::error::to_python;
 use crate::rows::Rows;
@@ -208,7 +209,7 @@ pub(crate) fn run(
             .collect::<PyResult<Vec<_>>>()?;
         device = device.with_background(&tasks).map_err(to_python)?;
     }
-    let result = py.detach(|| {
+    let result = detached(py, load.file(), || {
         sledsim_core::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
@@ -271,7 +272,9 @@ pub(crate) fn scenario(
         samples,
     };
     let mut check = Check::new(None);
-    let scenario = Scenario::resolve_with(file.as_deref(), &additions, &mut |at| check.check(at));
+    let scenario = attempted(None, || {
+        Scenario::resolve_with(file.as_deref(), &additions, &mut |at| check.check(at))
+    });
     let scenario = scenario.map_err(|error| check.exception(error))?;
     let load = Load {
         load: scenario.load,

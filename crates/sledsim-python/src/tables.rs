@@ -1,5 +1,6 @@
 //! Tables on a sled: Arrow in, Arrow out.
 
+use crate::boundary::detached;
 use crate::device::Device;
 use crate::error::{SledsimError, to_python};
 #[cfg(target_os = "linux")]
@@ -88,7 +89,7 @@ impl Table {
         py: Python<'_>,
         work: impl FnOnce(&mut CoreTable) -> Result<T> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(&mut self.lock())).map_err(to_python)
+        detached(py, None, || work(&mut self.lock())).map_err(to_python)
     }
 }
 
@@ -127,7 +128,8 @@ impl Table {
             first_lbn,
         };
         let medium = medium(device)?;
-        let table = py.detach(|| match (data, path) {
+        let file = path.clone();
+        let table = detached(py, file.as_deref(), || match (data, path) {
             (Some(mut data), _) => CoreTable::load(&mut data.0, medium, settings),
             (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
             (None, None) => Err(Error::Key("there are no data".to_owned())),

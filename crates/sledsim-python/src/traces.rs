@@ -1,6 +1,7 @@
 //! Traces: what is in them, into other formats, out of workloads. The
 //! interpreter is released meanwhile; signals are heard and progress told.
 
+use crate::boundary::detached;
 use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
@@ -80,7 +81,9 @@ pub(crate) fn trace_info(
     };
     spec.max_units = max_units.unwrap_or(spec.max_units);
     let mut check = Check::new(progress.as_ref());
-    let info = py.detach(|| spec.read(&mut |at: Reading| check.report(at.bytes, at.of)));
+    let info = detached(py, Some(&path), || {
+        spec.read(&mut |at: Reading| check.report(at.bytes, at.of))
+    });
     match info {
         Ok(info) => Ok(info.to_string()),
         Err(error) => Err(check.exception(error)),
@@ -106,7 +109,7 @@ pub(crate) fn load_info(
     };
     spec.max_units = max_units.unwrap_or(spec.max_units);
     let mut check = Check::new(progress.as_ref());
-    let info = py.detach(|| {
+    let info = detached(py, load.load.file(), || {
         spec.of_load(&load.load, blocks, &mut |at| {
             check.report(at.completed, at.requests)
         })
@@ -148,7 +151,14 @@ pub(crate) fn trace_convert(
 ) -> PyResult<String> {
     let spec = convert_spec(&inputs, &output, to, given, choices).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
-    let report = py.detach(|| spec.convert(&mut |at: Reading| check.report(at.bytes, at.of)));
+    // Of several the readers name theirs.
+    let file = match &inputs[..] {
+        [one] => Some(one.as_path()),
+        _ => None,
+    };
+    let report = detached(py, file, || {
+        spec.convert(&mut |at: Reading| check.report(at.bytes, at.of))
+    });
     match report {
         Ok(report) => Ok(report.to_string()),
         Err(error) => Err(check.exception(error)),
@@ -215,7 +225,7 @@ pub(crate) fn trace_generate(
     };
     let (load, to) = (&load.load, to.as_deref());
     let mut check = Check::new(progress.as_ref());
-    let report = py.detach(|| {
+    let report = detached(py, Some(&output), || {
         generate(load, place, &output, to, &mut |at| {
             check.report(at.completed, at.requests)
         })

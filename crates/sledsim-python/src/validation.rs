@@ -1,5 +1,6 @@
 //! Validations. The interpreter is released while one runs.
 
+use crate::boundary::detached;
 use crate::device::Device;
 use crate::error::to_python;
 use crate::rows::Rows;
@@ -41,7 +42,7 @@ impl Validation {
     /// Writes the requests to a Parquet file.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let requests = &self.validation.requests;
-        let written = py.detach(|| validation::write_table(requests, &path));
+        let written = detached(py, Some(&path), || validation::write_table(requests, &path));
         written.map_err(to_python)
     }
 }
@@ -69,7 +70,7 @@ pub(crate) fn validate(
     let scheduler = Choice::named(scheduler).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);
-    let result = py.detach(|| {
+    let result = detached(py, load.file(), || {
         validation::validate(device, load, scheduler, &mut |at| {
             check.report(at.completed, at.expected())
         })

@@ -6,14 +6,13 @@ use super::schema::{Column, columns, names};
 use super::strings::Dictionary;
 use super::values::{decode, encode};
 use crate::error::{Error, Result};
+use crate::parquet_file::ParquetFile;
 use crate::request::{Extent, Op};
 use crate::units::{BLOCK_BYTES, Nanos};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_buffer::Buffer;
 use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,10 +100,8 @@ impl Table {
     /// # Errors
     /// As [`Table::load`], naming the file.
     pub fn load_parquet(path: &Path, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::file(path, error))?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-            .and_then(|builder| builder.with_batch_size(PARQUET_RECORDS).build());
-        let mut reader = reader.map_err(|error| Error::file(path, error))?;
+        let opened = ParquetFile::open(path).and_then(|file| file.batches(None, PARQUET_RECORDS));
+        let mut reader = opened.map_err(|problem| Error::file(path, problem))?;
         Self::load(&mut reader, medium, settings).map_err(|error| match error {
             Error::Key(_) => Error::file(path, error),
             // The medium's.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The keys of a replayed trace.
 #[derive(Clone, Debug)]
 pub struct TraceSpec {
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     format: Option<Format>,
     options: Options,
     devices: Devices,
@@ -71,6 +71,11 @@ const ACTIONS: [(&str, BlkAction); 3] = [
 const CHECK_EVERY: u64 = 1024;
 
 impl TraceSpec {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
     /// them.
     ///

@@ -2,6 +2,8 @@
 //! traces, and the rows of a run (put in order by `recording`).
 
 use crate::error::{Error, Result};
+use crate::panics::caught;
+use crate::parquet_file::{Batches, ParquetFile};
 use crate::request::Op;
 use crate::traces::columns::{Column, Columns, EXAMPLE, Place, Quantity, Role, scaled_float};
 use crate::traces::devices::Devices;
@@ -18,9 +20,6 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_schema::{DataType, Schema, TimeUnit};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time.
@@ -33,7 +32,7 @@ pub(super) const BAD: u64 = u64::MAX - 1;
 /// One request a row; the columns that matter are decoded and no others.
 pub struct Parquet {
     pub(super) path: PathBuf,
-    batches: ParquetRecordBatchReader,
+    batches: Batches,
     columns: Columns,
     /// The columns of the batches that matter.
     cells: [Option<Cells>; Role::ALL.len()],
@@ -102,16 +101,14 @@ impl Parquet {
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
             return Err(Error::file(shown, problem));
         }
-        let refuse = |error: parquet::errors::ParquetError| Error::file(shown, told(&error));
         let path = input.path().filter(|path| path.is_file());
         let Some(path) = path else {
             let problem = "Parquet is read from its end: it must be a file, not a pipe";
             return Err(Error::file(shown, problem));
         };
-        let file = File::open(path).map_err(|error| Error::file(shown, error))?;
-        let file_bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(refuse)?;
-        let schema = builder.schema().clone();
+        let file = ParquetFile::open(path).map_err(|problem| Error::file(shown, problem))?;
+        let file_bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        let schema = file.schema().clone();
         let has = |name: &str| schema.column_with_name(name).is_some();
         let ours = HEADER.split(',').all(has);
         let unlinked = UNLINKED_HEADER.split(',').all(has);
@@ -151,11 +148,10 @@ impl Parquet {
         let of_rows = |name: &&str| of_run && has(name);
         let more = ["parent", "device", "id", "completion_ns", "lateness_ns"];
         used.extend(more.iter().copied().filter(of_rows).map(str::to_owned));
-        let names = used.iter().map(String::as_str);
-        let mask = ProjectionMask::columns(builder.parquet_schema(), names);
-        let all_rows = builder.metadata().file_metadata().num_rows();
-        let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
-        let batches = batches.build().map_err(refuse)?;
+        let names: Vec<&str> = used.iter().map(String::as_str).collect();
+        let all_rows = file.rows();
+        let batches = file.batches(Some(&names), BATCH_ROWS);
+        let batches = batches.map_err(|problem| Error::file(shown, problem))?;
         let present = arrow_array::RecordBatchReader::schema(&batches);
         let cells = |name: &str, decoded| {
             let index = present
@@ -216,7 +212,7 @@ impl Parquet {
             row: 0,
             rows: 0,
             before: 0,
-            all_rows: u64::try_from(all_rows).unwrap_or(0),
+            all_rows,
             file_bytes,
             origin: None,
         })
@@ -230,13 +226,12 @@ impl Parquet {
             let Some(batch) = self.batches.next() else {
                 return Ok(false);
             };
-            let batch = batch.map_err(|error| {
+            let damaged = |said: &dyn std::fmt::Display| {
                 let row = self.before + 1;
-                Error::file(
-                    &self.path,
-                    format!("from row {row}: the Parquet data are damaged ({error})"),
-                )
-            })?;
+                let problem = format!("from row {row}: the Parquet data are damaged ({said})");
+                Error::file(&self.path, problem)
+            };
+            let batch = batch.map_err(|error| damaged(&error))?;
             self.rows = batch.num_rows();
             let extra = [
                 &mut self.parent,
@@ -245,10 +240,14 @@ impl Parquet {
                 &mut self.completion,
                 &mut self.lateness,
             ];
-            for cells in self.cells.iter_mut().chain(extra).flatten() {
-                cells.array = batch.column(cells.index).clone();
-                cells.decode(&self.columns);
-            }
+            let all = self.cells.iter_mut().chain(extra).flatten();
+            let decoded = caught(|| {
+                for cells in all {
+                    cells.array = batch.column(cells.index).clone();
+                    cells.decode(&self.columns);
+                }
+            });
+            decoded.map_err(|said| damaged(&said))?;
             if self.rows > 0 {
                 return Ok(true);
             }
@@ -888,9 +887,4 @@ fn shown(array: &dyn Array, row: usize) -> String {
             None => format!("a {other}"),
         },
     }
-}
-
-/// What the library says, without the layers around it.
-fn told(error: &parquet::errors::ParquetError) -> String {
-    format!("not a Parquet file that can be read ({error})")
 }

@@ -5,17 +5,18 @@
 
 use super::parquet::{BAD, Parquet, numbers, text};
 use crate::error::{Error, Result};
+use crate::parquet_file::ParquetFile;
 use crate::traces::columns::Quantity;
 use crate::traces::order::Sorter;
 use crate::traces::{Input, Options, Reader, Record};
 use crate::units::Nanos;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::{Path, PathBuf};
+
+/// Rows that are looked at together.
+const ROWS: usize = 1024;
 
 /// Starts reading a Parquet file: as it is, or sorted if it holds rows.
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
@@ -119,14 +120,11 @@ impl Survey {
         let failed = |error: &dyn std::fmt::Display| {
             Error::file(shown, format!("the Parquet data are damaged ({error})"))
         };
-        let file = File::open(path).map_err(|error| Error::file(shown, error))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| failed(&e))?;
         let columns = ["arrival_ns", "parent", "device"];
-        let mask = ProjectionMask::columns(builder.parquet_schema(), columns);
-        let batches = builder.with_projection(mask).build();
+        let batches = ParquetFile::open(path).and_then(|file| file.batches(Some(&columns), ROWS));
         let (mut times, mut latest, mut most) = (Vec::new(), 0, 0);
         let mut free_of = BTreeSet::new();
-        for batch in batches.map_err(|e| failed(&e))? {
+        for batch in batches.map_err(|problem| Error::file(shown, problem))? {
             let batch = batch.map_err(|e| failed(&e))?;
             let [Some(arrivals), Some(parents), devices] =
                 columns.map(|name| batch.column_by_name(name))

@@ -1,0 +1,27 @@
+//! Where work leaves the interpreter, and where a panic in it ends.
+
+use pyo3::prelude::*;
+use sledsim_core::error::{Error, Result};
+use sledsim_core::panics::{caught, unexpected};
+use std::path::Path;
+
+/// Does `work` without the interpreter. A panic in it is an error of `file`, if
+/// it reads one.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    file: Option<&Path>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    py.detach(|| attempted(file, work))
+}
+
+/// As [`detached`], with the interpreter held.
+pub(crate) fn attempted<T>(file: Option<&Path>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|said| {
+        let problem = unexpected(&said);
+        Err(match file {
+            Some(path) => Error::file(path, problem),
+            None => Error::Key(problem),
+        })
+    })
+}
