@@ -202,7 +202,7 @@ def test_files_without_a_device(
 def small(tmp_path: Path) -> Path:
     """Return a parameter file with a disk on a bus, which loses one thing."""
     path = tmp_path / "small.parv"
-    text = files.disk({"Preseeking level": 1}, blocks=39_000)
+    text = files.disk({"Preseeking level": 1, "Buffer continuous read": 4}, blocks=39_000)
     path.write_text(text + files.system([("disk0", "disksim_disk", "SMALL")]))
     return path
 

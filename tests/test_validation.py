@@ -72,6 +72,68 @@ def test_a_known_difference_is_found(measured: Path) -> None:
     assert repr(found).startswith("<sledsim validation of atlas10k: 400 requests, demerit ")
 
 
+def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
+    """Pair the sorted times of each kind, and take all kinds together."""
+    squares = [
+        (ours - theirs) ** 2
+        for kind in pairs
+        for ours, theirs in zip(sorted(kind[0]), sorted(kind[1]), strict=True)
+    ]
+    return math.sqrt(sum(squares) / len(squares))
+
+
+@pytest.fixture
+def exchanged(tmp_path: Path) -> Path:
+    """Return measurements whose reads took what the writes of the model take, and vice versa."""
+
+    def text(us: Callable[[int], float]) -> str:
+        lines = [
+            f"{'RW'[i % 2]} Hit {i * i * 7919 % 17_000_000} {1 + i % 30} {us(i):.3f} 800\n"
+            for i in range(300)
+        ]
+        return "".join(lines)
+
+    path = tmp_path / "exchanged.validate"
+    path.write_text(text(lambda _: 0), encoding="utf-8")
+    rows = pa.table(ss.simulate(ss.read_trace(path), ss.device("atlas10k")).requests)
+    rows = rows.sort_by("id").to_pydict()
+    own = [
+        (end - start) / 1e3
+        for start, end in zip(rows["arrival_ns"], rows["completion_ns"], strict=True)
+    ]
+    path.write_text(text(lambda i: own[i ^ 1]), encoding="utf-8")
+    return path
+
+
+def test_errors_that_cancel_are_in_the_class_weighted_figure(
+    exchanged: Path, measured: Path, said: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    found = ss.validate("atlas10k", exchanged)
+    assert found.demerit_ms["all"] == 0
+    kinds = [found.sorted_ms(kind) for kind in ("read", "write")]
+    assert found.class_weighted_ms == pytest.approx(root_mean_square(kinds), rel=1e-9)
+    mean = found.document["measured_ms"]["all"]["mean"]
+    assert found.class_weighted_percent == pytest.approx(100 * root_mean_square(kinds) / mean)
+    assert found.demerits_disagree
+    assert f"class-weighted {found.class_weighted_ms:.4g} ms" in repr(found)
+    picture = tmp_path / "cdf.svg"
+    words = ["--device", "atlas10k", "--trace", exchanged]
+    code, out, err = said(*words, "--plot", picture)
+    assert (code, err) == (0, "")
+    assert f"class-weighted demerit: {found.class_weighted_ms:,.3f}" in out
+    assert "that of all is 0.000: they DISAGREE" in out
+    svg = picture.read_text(encoding="utf-8")
+    assert "they disagree" in svg
+    assert json.loads(said(*words, "--json")[1])["demerits_disagree"] is True
+
+    # Reads 1.5 ms slower than the model: 300 of 400.
+    slower = ss.validate("atlas10k", measured)
+    assert slower.class_weighted_ms == pytest.approx(1.5 * math.sqrt(0.75))
+    all_ms = slower.demerit_ms["all"]
+    assert all_ms is not None
+    assert slower.demerits_disagree is (all_ms**2 < 2 / 3 * 1.5**2 * 0.75)
+
+
 def test_a_device_and_a_load_may_be_made_before(measured: Path) -> None:
     load = ss.read_trace(measured, requests=100)
     device = ss.device("atlas10k")
@@ -129,6 +191,7 @@ def test_the_text_the_picture_and_the_table(
         "worst request",
         "read after a write",
         "within 50 %",
+        "class-weighted demerit: 1.299",
         f"written: {picture}",
     ):
         assert word in out, word
@@ -178,6 +241,8 @@ def test_an_open_replay_has_parts(
     assert document["parts"]["queue"]["measured_ms"]["all"]["mean"] == 2.0
     assert document["parts"]["service"]["measured_ms"]["all"]["mean"] == 7.0
     assert document["parts"]["queue"]["demerit_ms"]["all"] == 2.0  # nothing waits in a memory
+    assert document["parts"]["queue"]["class_weighted_ms"] == 2.0
+    assert document["parts"]["queue"]["demerits_disagree"] is False
     found.plot(tmp_path / "parts.png")
     assert (tmp_path / "parts.png").read_bytes().startswith(b"\x89PNG")
 

@@ -29,7 +29,8 @@ class Validation:
         percent = "" if share is None else f" ({share:.3g} %)"
         count, device = self.document["requests"]["all"], self.document["device"]
         return (
-            f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent}>"
+            f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent},"
+            f" class-weighted {self.class_weighted_ms:.4g} ms>"
         )
 
     @property
@@ -48,6 +49,32 @@ class Validation:
         """The same as percentages of the measured means; ``None`` also where such a mean is 0."""
         figures: dict[str, float | None] = self.document["demerit_percent"]
         return figures
+
+    @property
+    def class_weighted_ms(self) -> float | None:
+        """The demerit figures of reads and writes in one, in ms; ``None`` without requests.
+
+        It is the root of the mean of their squares, weighted by requests. Never below the figure of
+        all requests, in which an error of the reads may make up for one of the writes.
+        """
+        figure: float | None = self.document["class_weighted_ms"]
+        return figure
+
+    @property
+    def class_weighted_percent(self) -> float | None:
+        """The same as a percentage of the measured mean; ``None`` also where that is 0."""
+        figure: float | None = self.document["class_weighted_percent"]
+        return figure
+
+    @property
+    def demerits_disagree(self) -> bool:
+        """Whether the figure of all requests hides much.
+
+        More than a third of the squares of the class-weighted one cancels in it: the class-weighted
+        one is more than 1.22 times as large.
+        """
+        hides: bool = self.document["demerits_disagree"]
+        return hides
 
     @property
     def requests(self) -> _core.Rows:

@@ -31,7 +31,9 @@ Replay measurements of a real device on its model and tell how far apart they ar
     --columns 'time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=service:us'
 
 The demerit figure is the root mean square of the horizontal distance between the distribution
-functions of measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted.
+functions of measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted. Of all
+requests together it may hide errors of reads and writes that cancel; the class-weighted figure, the
+root mean square of those of reads and writes, does not.
 Traces with times of arrival are replayed at these times, response against response; those without
 (disksim_validate), and others with queue_depth=1, with one request outstanding: then the measured
 service time is compared with the simulated response time.
@@ -156,7 +158,7 @@ def _figures(what: str, figures: dict[str, Any]) -> str:
                 row += [_ms(figure), percentage, _ms(figures["paired_rms_ms"][kind])]
             rows.append(row)
     largest = figures["largest"]["all"]
-    text = table(rows, "<" + ">" * (len(rows[0]) - 1))
+    text = table(rows, "<" + ">" * (len(rows[0]) - 1)) + _class_weighted(figures)
     if largest is None or largest["share_of_squares"] is None:
         return text
     return (
@@ -165,6 +167,21 @@ def _figures(what: str, figures: dict[str, Any]) -> str:
         f"slowest 1 % make up {percent(largest['slowest_hundredth_share_of_squares'])} of the "
         "squared figure"
     )
+
+
+def _class_weighted(figures: dict[str, Any]) -> str:
+    """Tell the class-weighted demerit figure, and whether that of all disagrees with it."""
+    figure, share = figures["class_weighted_ms"], figures["class_weighted_percent"]
+    if figure is None:
+        return ""
+    percentage = "" if share is None else f" ({percent(share / 100)})"
+    text = f"\n  class-weighted demerit: {_ms(figure)}{percentage}"
+    if figures["demerits_disagree"]:
+        text += (
+            f", that of all is {_ms(figures['demerit_ms']['all'])}: they DISAGREE, as errors of"
+            " reads and writes cancel in that of all"
+        )
+    return text
 
 
 def _classes(document: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ _ZERO_MS = 0.01
 def draw(validation: Validation, path: str) -> bytes:
     """Draw the distribution functions of measured and simulated times.
 
+    The head tells the demerit figure of all requests and the class-weighted one.
     The demerit figure of a kind measures the area between its curves. Where the trace tells
     queue and service apart, each has a picture; else the second shows the differences.
 
@@ -41,7 +42,7 @@ def draw(validation: Validation, path: str) -> bytes:
     figure = Figure(figsize=(5.2 * count, 4.4), layout="constrained")
     panels = figure.subplots(1, count)
     trace = Path(document["workload"]["path"]).name
-    figure.suptitle(f"{document['device']} against {trace}")
+    figure.suptitle(f"{document['device']} against {trace}: {_demerits(document)}")
     for axes, part in zip(panels, ("response", *parts), strict=False):
         _distributions(axes, validation, part, parts.get(part, document))
     if not parts:
@@ -49,6 +50,12 @@ def draw(validation: Validation, path: str) -> bytes:
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
     return picture.getvalue()
+
+
+def _demerits(document: dict[str, Any]) -> str:
+    all_ms, weighted_ms = document["demerit_ms"]["all"], document["class_weighted_ms"]
+    disagree = " (they disagree)" if document["demerits_disagree"] else ""
+    return f"demerit {all_ms:.3g} ms, class-weighted {weighted_ms:.3g} ms{disagree}"
 
 
 def _quantiles(times: list[float]) -> tuple[list[float], list[float]]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim.disksim.account import Risen, place_of
 from sledsim.disksim.seeks import read_seek_curve
+from sledsim.disksim.sheet import Table
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Table
+    from sledsim.disksim.sheet import Sheet
     from sledsim.disksim.tree import Block, Place
 
 _TYPE = "Seek type"
@@ -41,11 +43,12 @@ def block_of(model: Block) -> Block:
     return mechanics
 
 
-def write_rotation(mechanics: Block, top: Table) -> None:
-    """Add the speed."""
+def write_rotation(mechanics: Block, top: Table) -> float:
+    """Add the speed; return the time of a revolution in ms."""
     name = "Rotation speed (in rpms)"
     speed = mechanics.number(name, at_least=1, at_most=1e6)
     top.add("rpm", speed, name, place_of(mechanics, name))
+    return 6e4 / speed
 
 
 def write_seeks(mechanics: Block, cylinders: int, top: Table, account: Account) -> None:
@@ -176,6 +179,35 @@ def _write_constant(mechanics: Block, cylinders: int, top: Table, _account: Acco
     top.add("seek", "table", f"{_TYPE} = constant", place_of(mechanics, _TYPE))
     items = [((distance, time), place) for distance in sorted({1, max(1, cylinders - 1)})]
     top.add_list("seek_table_ms", items, name, place)
+
+
+def limit_staying(sheet: Sheet, skews_ms: list[tuple[float, Place]], at: int) -> None:
+    """Keep an access that stays on its cylinder within what the layout covers.
+
+    Where no time is given for it, the core takes what is left of the seek curve at distance 0. A
+    layout covers a head switch: the next track of a cylinder is skewed by at least what it takes to
+    find it, which is an access that stays, too. If the curve leaves more than the least skew, that
+    is written as the time. Skews of 0 say nothing.
+
+    Parameters
+    ----------
+    sheet
+        The sheet, all but complete.
+    skews_ms
+        The skew between two tracks of a cylinder and where it stands, by zone.
+    at
+        The time is written behind so many keys.
+    """
+    skews_ms = [skew for skew in skews_ms if skew[0] > 0]
+    if not skews_ms or any(line.key == "seek_zero_ms" for line in sheet.top.lines):
+        return
+    covered_ms, place = min(skews_ms, key=lambda skew: skew[0])
+    left_ms = json.loads(sheet.resolved().show())["derived"]["seek_zero_ms"]
+    if left_ms > covered_ms:
+        limit = Table(None)
+        source = f"Skew for track switch; the seek curve leaves {left_ms:.6g}"
+        limit.add("seek_zero_ms", float(f"{covered_ms:.6g}"), source, place)
+        sheet.top.lines[at:at] = limit.lines
 
 
 def _three(mechanics: Block) -> tuple[float, float, float]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from sledsim.disksim.tree import Block
 
 _KEEP = {0: "nothing", 1: "all", 2: "ahead"}
+_OVER = {-1: True, 0: False, 1: True}
+_DROPS = -1
+"""Read-ahead may take the place of what the host has had, and that is dropped at once."""
 _READ_AHEAD = {0: "none", 1: "track", 2: "cylinder", 3: "segment", 4: "tracks"}
 _WRITE_BACK = {0: "none", 1: "appends", 2: "all"}
 _MARK_OF = {0: "segment", 1: "request"}
@@ -26,6 +29,9 @@ def write(disk: Block, table: Table, account: Account) -> None:
     """
     keep = chosen(disk, "Enable caching in buffer", _KEEP)
     caches = keep != "nothing"
+    over_name = "Read-ahead over requested"
+    over = chosen(disk, over_name, _OVER)
+    drops = disk.integer(over_name) == _DROPS
 
     def add(key: str, value: Plain, name: str, *, caching: bool = True) -> None:
         if caches or not caching:
@@ -51,17 +57,19 @@ def write(disk: Block, table: Table, account: Account) -> None:
 
     segments = whole("segments", "Number of buffer segments", 1, caching=False, most=1024)
     whole("segment_blocks", "Segment size (in blks)", 1, caching=False)
-    add("keep", keep, "Enable caching in buffer", caching=False)
+    if drops and keep == "all":
+        table.add("keep", "ahead", f"{over_name} = {_DROPS}", place_of(disk, over_name))
+    else:
+        add("keep", keep, "Enable caching in buffer", caching=False)
 
     ahead = chosen(disk, "Buffer continuous read", _READ_AHEAD)
-    over = disk.flag("Read-ahead over requested")
     if ahead == "tracks" and over:
         # The segment is then a window that slides over tracks and cylinders.
         ahead = "segment"
     add("read_ahead", ahead, "Buffer continuous read")
     whole("read_ahead_min_blocks", "Minimum read-ahead (blks)", 0)
     whole("read_ahead_max_blocks", "Maximum read-ahead (blks)", 0)
-    flag("read_ahead_over_requested", "Read-ahead over requested")
+    add("read_ahead_over_requested", over, over_name)
     flag("read_ahead_on_hit", "Read-ahead on idle hit")
     flag("read_ahead_stops_in_sector", "Stop prefetch in sector")
     flag("read_ahead_after_write_hit", "Write hit stop prefetch", turned=True)

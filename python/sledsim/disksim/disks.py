@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim import arm, buffers, unread, zones
+from sledsim.disksim import arm, buffers, overheads, unread, zones
 from sledsim.disksim.account import chosen, place_of
 from sledsim.disksim.bus import block_time
 from sledsim.disksim.sheet import Table
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
 _CYLINDERS = "Number of cylinders"
 _TOGETHER = {0: False, 1: True, 2: True}
-_OVERHEADS = {
-    "read_hit_after_read_ms": "Read hit over. after read",
-    "read_hit_after_write_ms": "Read hit over. after write",
-    "read_miss_after_read_ms": "Read miss over. after read",
-    "read_miss_after_write_ms": "Read miss over. after write",
-    "write_hit_after_read_ms": "Write hit over. after read",
-    "write_hit_after_write_ms": "Write hit over. after write",
-    "write_miss_after_read_ms": "Write miss over. after read",
-    "write_miss_after_write_ms": "Write miss over. after write",
-    "read_completion_ms": "Read completion overhead",
-    "write_completion_ms": "Write completion overhead",
-    "reselect_ms": "First reselect overhead",
-}
 
 
 def write(drive: Drive, sheet: Sheet, account: Account) -> None:
@@ -65,15 +52,19 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
         "surfaces", surfaces, "Number of data surfaces", place_of(model, "Number of data surfaces")
     )
     top.add("cylinders", cylinders, _CYLINDERS, place_of(model, _CYLINDERS))
-    arm.write_rotation(mechanics, top)
-    zones.write(model, surfaces, cylinders, sheet, account)
+    turn_ms = arm.write_rotation(mechanics, top)
+    skews = zones.write(model, surfaces, cylinders, sheet, account)
     capacity_at = len(top.lines)
     arm.write_seeks(mechanics, cylinders, top, account)
     _write_access(disk, mechanics, top)
+    access_at = len(top.lines)
     scale = disk.number("Time scale for overheads", at_least=0)
     _write_bus(drive, disk, scale, top, account)
-    _write_overheads(disk, scale, sheet)
+    overheads.write(disk, scale, sheet.table("[overheads]"), account)
     buffers.write(disk, sheet.table("[buffer]"), account)
+    if surfaces > 1:
+        skews_ms = [(skew * turn_ms, place) for skew, place in skews]
+        arm.limit_staying(sheet, skews_ms, access_at)
     _write_capacity(model, sheet, capacity_at)
 
 
@@ -119,7 +110,7 @@ def _write_access(disk: Block, mechanics: Block, top: Table) -> None:
 
 def _write_bus(drive: Drive, disk: Block, scale: float, top: Table, account: Account) -> None:
     name = "Per-request overhead time"
-    overhead = _scaled(disk.number(name, at_least=0), scale)
+    overhead = overheads.scaled(disk.number(name, at_least=0), scale)
     source = name if scale == 1 else f"{name}, times Time scale for overheads"
     top.add("command_overhead_ms", overhead, source, place_of(disk, name))
 
@@ -134,19 +125,6 @@ def _write_bus(drive: Drive, disk: Block, scale: float, top: Table, account: Acc
         ("never_disconnect", "Never disconnect"),
     ):
         top.add(key, disk.flag(name), name, place_of(disk, name))
-
-
-def _write_overheads(disk: Block, scale: float, sheet: Sheet) -> None:
-    table = sheet.table("[overheads]")
-    suffix = "" if scale == 1 else ", times Time scale for overheads"
-    for key, name in _OVERHEADS.items():
-        time = _scaled(disk.number(name, at_least=0), scale)
-        table.add(key, time, name + suffix, place_of(disk, name))
-
-
-def _scaled(time: float, scale: float) -> float:
-    """Multiply in decimals: 0.1 times 3 is 0.3."""
-    return time if scale == 1 else float(f"{time * scale:.12g}")
 
 
 def _write_capacity(model: Block, sheet: Sheet, at: int) -> None:

@@ -41,8 +41,15 @@ _RESERVED_WIDTH = 1
 more than one. A wider gap is a slip of the pen."""
 
 
-def write(model: Block, surfaces: int, cylinders: int, sheet: Sheet, account: Account) -> None:
+def write(
+    model: Block, surfaces: int, cylinders: int, sheet: Sheet, account: Account
+) -> list[tuple[float, Place]]:
     """Add the layout to a sheet.
+
+    Returns
+    -------
+    list
+        The skew between two tracks of a cylinder, in revolutions, and where it stands, by zone.
 
     Raises
     ------
@@ -76,10 +83,13 @@ def write(model: Block, surfaces: int, cylinders: int, sheet: Sheet, account: Ac
         raise error(place_of(layout, "Zones"), "'Zones' is empty: must list at least one zone")
     _write_unused(blocks, cylinders, top, account)
     in_revolutions = _in_revolutions(layout, default=False)
+    skews = []
     for number, zone in enumerate(blocks):
         table = sheet.table("[[zone]]", f"Zone {number}")
         _write_zone(zone, table, account, scheme=scheme, per_range=per_range)
-        _write_angles(zone, table, in_revolutions=_in_revolutions(zone, default=in_revolutions))
+        units = _in_revolutions(zone, default=in_revolutions)
+        skews.append(_write_angles(zone, table, in_revolutions=units))
+    return skews
 
 
 def _in_revolutions(block: Block, *, default: bool) -> bool:
@@ -242,8 +252,9 @@ def _write_defects(zone: Block, table: Table, account: Account, slips: set[int])
     table.add_list(name, items, name, place_of(zone, name))
 
 
-def _write_angles(zone: Block, table: Table, *, in_revolutions: bool) -> None:
-    """Add skews and offset; whole revolutions in them are left out."""
+def _write_angles(zone: Block, table: Table, *, in_revolutions: bool) -> tuple[float, Place]:
+    """Add skews and offset; whole revolutions in them are left out. Return the track skew."""
+    track_skew = 0.0
     unit = "revolutions" if in_revolutions else "sectors"
     turn = 1 if in_revolutions else zone.integer("Blocks per track")
     for key, name in (
@@ -257,3 +268,6 @@ def _write_angles(zone: Block, table: Table, *, in_revolutions: bool) -> None:
             source = f"{name} = {angle:g}, less whole revolutions"
             angle %= turn
         table.add(f"{key}_{unit}", angle, source, place_of(zone, name))
+        if key == "track_skew":
+            track_skew = angle / turn
+    return track_skew, place_of(zone, "Skew for track switch")

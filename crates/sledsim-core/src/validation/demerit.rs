@@ -77,8 +77,14 @@ impl Comparison {
     /// The same as a percentage of the measured mean; `None` if that is zero.
     #[must_use]
     pub fn demerit_percent(&self) -> Option<f64> {
+        self.percent(self.demerit_ms()?)
+    }
+
+    /// So many ms as a percentage of the measured mean; `None` if that is zero.
+    #[must_use]
+    pub fn percent(&self, ms: f64) -> Option<f64> {
         let mean = mean_ms(&self.measured).filter(|&mean| mean > 0.0)?;
-        Some(100.0 * self.demerit_ms()? / mean)
+        Some(100.0 * ms / mean)
     }
 
     /// Root mean square of the difference of each request, in ms: never below
@@ -137,6 +143,45 @@ impl Comparison {
     fn root_mean_ms(&self, squares: u128) -> Option<f64> {
         let count = self.requests();
         (count > 0).then(|| (squares as f64 / count as f64).sqrt() / 1e6)
+    }
+}
+
+/// The demerit figures of several kinds of requests in one: the root of the mean
+/// of their squares, weighted by requests.
+///
+/// It is never below the demerit figure of all of them together, in which the
+/// distribution functions of the kinds are added up, so that errors of one kind
+/// may make up for errors of another.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassWeighted {
+    requests: usize,
+    squares: u128,
+}
+
+impl ClassWeighted {
+    /// Of these kinds.
+    #[must_use]
+    pub fn of(kinds: &[Comparison]) -> Self {
+        Self {
+            requests: kinds.iter().map(Comparison::requests).sum(),
+            squares: (kinds.iter())
+                .map(|kind| kind.squares)
+                .fold(0, u128::saturating_add),
+        }
+    }
+
+    /// The figure in ms; `None` without requests.
+    #[must_use]
+    pub fn ms(&self) -> Option<f64> {
+        let mean = self.squares as f64 / self.requests as f64;
+        (self.requests > 0).then(|| mean.sqrt() / 1e6)
+    }
+
+    /// Whether the demerit figure of `all` of them hides much: more than a third
+    /// of the squares cancels in it.
+    #[must_use]
+    pub fn disagrees(&self, all: &Comparison) -> bool {
+        all.squares.saturating_mul(3) < self.squares.saturating_mul(2)
     }
 }
 

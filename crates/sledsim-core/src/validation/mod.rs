@@ -15,7 +15,7 @@ mod demerit;
 mod table;
 
 pub use classes::{NEAR_BLOCKS, Place};
-pub use demerit::{Comparison, Pair};
+pub use demerit::{ClassWeighted, Comparison, Pair};
 
 use crate::devices::Device;
 use crate::engine::Progress;
@@ -291,10 +291,15 @@ fn figures(comparisons: &[Comparison; 3]) -> Value {
         let kinds = kinds.map(|(kind, comparison)| (kind.name().to_owned(), figure(comparison)));
         Value::Object(kinds.collect())
     };
+    let [all, kinds @ ..] = comparisons;
+    let weighted = ClassWeighted::of(kinds);
     json!({
         "requests": each(&|comparison| json!(comparison.requests())),
         "demerit_ms": each(&|comparison| json!(comparison.demerit_ms())),
         "demerit_percent": each(&|comparison| json!(comparison.demerit_percent())),
+        "class_weighted_ms": weighted.ms(),
+        "class_weighted_percent": weighted.ms().and_then(|ms| all.percent(ms)),
+        "demerits_disagree": weighted.disagrees(all),
         "paired_rms_ms": each(&|comparison| json!(comparison.paired_rms_ms())),
         "measured_ms": each(&Comparison::measured),
         "simulated_ms": each(&Comparison::simulated),

@@ -16,7 +16,9 @@ use sledsim_core::row::Row;
 use sledsim_core::run::{Plan, RowsTo, Run, run};
 use sledsim_core::schedulers::Choice;
 use sledsim_core::units::Nanos;
-use sledsim_core::validation::{Comparison, Pair, Validation, validate, write_table};
+use sledsim_core::validation::{
+    ClassWeighted, Comparison, Pair, Validation, validate, write_table,
+};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -65,6 +67,37 @@ fn the_figure_of_a_shift_is_the_shift() {
             "{shift}, the other way"
         );
     }
+}
+
+/// What the reads are too slow the writes are too fast: together no error is left.
+#[test]
+fn errors_of_two_kinds_that_cancel_are_in_the_class_weighted_figure() {
+    let (short, long) = (vec![1_000_000_u64; 30], vec![3_000_000_u64; 30]);
+    let kinds = [compared(&short, &long), compared(&long, &short)];
+    let both = |a: &[u64], b: &[u64]| [a, b].concat();
+    let all = compared(&both(&short, &long), &both(&long, &short));
+    assert_eq!(all.demerit_ms(), Some(0.0));
+    let weighted = ClassWeighted::of(&kinds);
+    assert_eq!(weighted.ms(), Some(2.0));
+    assert!(weighted.disagrees(&all));
+
+    // Weighted by requests: 10 are off by 4 ms, 30 by none.
+    let far = vec![5_000_000; 10];
+    let kinds = [compared(&short[..10], &far), compared(&long, &long)];
+    let weighted = ClassWeighted::of(&kinds);
+    assert!(close(weighted.ms().unwrap(), 2.0));
+    assert!(close(all.percent(1.0).unwrap(), 50.0));
+
+    // No error, no requests, and a third of three squares, which may cancel.
+    let same = compared(&long, &long);
+    assert!(!ClassWeighted::of(&[same.clone()]).disagrees(&same));
+    let none = ClassWeighted::of(&[Comparison::default(), Comparison::default()]);
+    assert_eq!(none.ms(), None);
+    assert!(!none.disagrees(&Comparison::default()));
+    let squares = |count: u64| compared(&vec![0; count as usize], &vec![1; count as usize]);
+    let three = ClassWeighted::of(&[squares(2), squares(1)]);
+    assert!(!three.disagrees(&squares(2)), "a third");
+    assert!(three.disagrees(&squares(1)), "two thirds");
 }
 
 /// Two uniform distributions from zero: the distance of rank i of n is
@@ -156,6 +189,28 @@ proptest! {
         let expected = (area / steps as f64).sqrt();
         let found = demerit(&measured, &simulated);
         prop_assert!((found - expected).abs() <= 1e-9 * expected.max(1.0), "{found} {expected}");
+    }
+
+    /// What is paired within each kind is one way to pair all.
+    #[test]
+    fn the_class_weighted_figure_is_never_below_that_of_all(
+        both in prop::collection::vec((0..1000_u64, 0..1000_u64), 1..60), reads in 0..60_usize,
+    ) {
+        let (measured, simulated): (Vec<_>, Vec<_>) = both.into_iter().unzip();
+        let reads = reads.min(measured.len());
+        let kinds = [
+            compared(&measured[..reads], &simulated[..reads]),
+            compared(&measured[reads..], &simulated[reads..]),
+        ];
+        let weighted = ClassWeighted::of(&kinds);
+        let squares = |kind: &Comparison| {
+            kind.requests() as f64 * kind.demerit_ms().unwrap_or(0.0).powi(2)
+        };
+        let mean = kinds.iter().map(squares).sum::<f64>() / measured.len() as f64;
+        prop_assert!((weighted.ms().unwrap() - mean.sqrt()).abs() <= 1e-12 * mean.sqrt());
+        let all = compared(&measured, &simulated).demerit_ms().unwrap();
+        prop_assert!(weighted.ms().unwrap() >= all);
+        prop_assert_eq!(weighted.disagrees(&compared(&measured, &simulated)), mean > 1.5 * all * all);
     }
 
     /// Of all ways to pair the two sides, none has a lower root mean square.
@@ -267,6 +322,8 @@ fn a_device_agrees_with_itself() {
     let slower = validated(&device, &slower.path, "");
     assert_eq!(figure(&slower, "demerit_ms", "read"), Some(0.0));
     assert!(close(figure(&slower, "demerit_ms", "write").unwrap(), 2.0));
+    let weighted = slower.document["class_weighted_ms"].as_f64().unwrap();
+    assert!(close(weighted, 2.0 * (1.0 / 3.0_f64).sqrt()));
     let paired = figure(&slower, "paired_rms_ms", "all").unwrap();
     assert!(close(paired, 2.0 * (1.0 / 3.0_f64).sqrt()));
     assert!(figure(&slower, "demerit_ms", "all").unwrap() <= paired);
@@ -295,6 +352,9 @@ fn a_device_agrees_with_itself() {
         figure(&reads, "demerit_ms", "all"),
         figure(&reads, "demerit_ms", "read")
     );
+    let all = figure(&reads, "demerit_ms", "all");
+    assert_eq!(reads.document["class_weighted_ms"].as_f64(), all);
+    assert_eq!(reads.document["demerits_disagree"], false);
 }
 
 /// Flash completes requests in another order than that of their arrival.

@@ -334,6 +334,31 @@ fn a_window_moves_on_with_the_host() {
     }
 }
 
+/// DiskSim's -1 for "Read-ahead over requested".
+#[test]
+fn a_window_may_drop_what_the_host_has_had_at_once() {
+    let over = ("buffer.read_ahead_over_requested", "true");
+    let ahead = ("buffer.keep", "'ahead'");
+    let most = ("buffer.read_ahead_max_blocks", "10");
+    let free = ("buffer.read_free_blocks", "true");
+    let read = [(0, R, 20, 5)];
+    let probes = [5, 19, 20, 24, 25, 34];
+    // Blocks 5 to 19 pass first, 25 to 34 are read ahead.
+    let window = [SEGMENT, most, free, over];
+    assert_eq!(held(&window, &read, &probes), [true; 6]);
+    // Dropped is all up to the end of the request, or the request alone.
+    let drops = [SEGMENT, most, free, over, ahead];
+    let found = held(&drops, &read, &probes);
+    assert_eq!(found, [false, false, false, false, true, true]);
+    let keeps = [SEGMENT, most, free, ahead];
+    let found = held(&keeps, &read, &probes);
+    assert_eq!(found, [true, true, false, false, true, true]);
+    // Of a hit as well.
+    let hit = [(0, R, 20, 5), (100_000, R, 27, 3)];
+    assert_eq!(held(&drops, &hit, &[25, 29, 30]), [false, false, true]);
+    assert_eq!(held(&keeps, &hit, &[25, 29, 30]), [true, false, true]);
+}
+
 #[test]
 fn hits_read_on() {
     let keys = [SEGMENT, ("buffer.read_ahead_max_blocks", "10")];

@@ -395,7 +395,9 @@ impl Controller {
         if self.buffer.keep == Keep::All {
             self.coming.extend(&self.pieces);
         } else {
-            self.give_up(index, &(request.lbn..request.end()));
+            let over = self.buffer.over_requested;
+            let from = if over { 0 } else { request.lbn };
+            self.give_up(index, &(from..request.end()));
         }
         let followed = Followed {
             extent: request,
