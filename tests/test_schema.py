@@ -90,6 +90,8 @@ SUMMARIES = {
     "open": summary(rate=500, requests=400),
     "closed": summary(think_ms=150, requests=50),
     "saturated": summary(rate=9000, requests=5000, max_queue=100),
+    "overloaded": summary(rate=9000, requests=2000),
+    "overloaded seeds": summary(rate=9000, requests=600, seeds=2),
     "one request": summary(requests=1, size="fixed"),
     "none": summary(rate=1e9, requests=100, max_queue=1),
     "precise": summary(rate=500, warm_up_requests=100, precision=0.05),

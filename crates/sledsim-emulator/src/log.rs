@@ -142,6 +142,7 @@ impl Log {
         let run = RunFacts {
             simulated_end: until.max(kept.end),
             saturated: None,
+            demand: None,
             interrupted: false,
             reports,
             warm_up: None,

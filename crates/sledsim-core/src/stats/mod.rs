@@ -4,6 +4,7 @@
 
 #[cfg(feature = "parquet")]
 mod batch;
+mod demand;
 mod distribution;
 mod file;
 mod interval;
@@ -20,6 +21,7 @@ mod warm_up;
 pub(crate) use batch::described;
 #[cfg(feature = "parquet")]
 pub use batch::{RowBuffer, recording_schema, row_schema};
+pub use demand::{Backlog, Demand};
 pub(crate) use distribution::Distribution;
 pub(crate) use file::PendingFile;
 pub use file::write_atomically;
