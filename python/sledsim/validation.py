@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim.devices import Device
 from sledsim.devices import device as resolve
 from sledsim.loads import Load, read_trace
@@ -22,6 +22,7 @@ class Validation:
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
         self.document: dict[str, Any] = json.loads(core.document())
+        self.document["caution"] = cautions.of(self.document)
         """Everything but the requests, as the JSON of ``sledsim validate --json``."""
 
     def __repr__(self) -> str:
@@ -48,6 +49,12 @@ class Validation:
         """The same as percentages of the measured means; ``None`` also where such a mean is 0."""
         figures: dict[str, float | None] = self.document["demerit_percent"]
         return figures
+
+    @property
+    def cautions(self) -> list[dict[str, Any]]:
+        """What to know before relying on it, as :attr:`Run.cautions`."""
+        found: list[dict[str, Any]] = self.document["caution"]
+        return found
 
     @property
     def requests(self) -> _core.Rows:
