@@ -91,7 +91,9 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
     ):
         alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).document
         assert alone["layout"]["name"] == name
-        assert line == alone | {"label": line["label"], "speed_up": line["speed_up"]}
+        own = {key: line[key] for key in ("label", "speed_up", "no_speed_up")}
+        assert line == alone | own
+        assert own["no_speed_up"] is None
         plain = ss.simulate(load, device, scheduler, requests=False)
         assert (line["summary"] == plain.summary) == (name == "simple")
 

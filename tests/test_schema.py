@@ -90,6 +90,8 @@ SUMMARIES = {
     "open": summary(rate=500, requests=400),
     "closed": summary(think_ms=150, requests=50),
     "saturated": summary(rate=9000, requests=5000, max_queue=100),
+    "overloaded": summary(rate=9000, requests=2000),
+    "overloaded seeds": summary(rate=9000, requests=600, seeds=2),
     "one request": summary(requests=1, size="fixed"),
     "none": summary(rate=1e9, requests=100, max_queue=1),
     "precise": summary(rate=500, warm_up_requests=100, precision=0.05),
@@ -180,7 +182,8 @@ def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
 
 def test_the_documents_of_the_command_line_are_those_of_python() -> None:
     run = ss.simulate(ss.workload("random", requests=3), ss.device("g2"))
-    assert list(run.document) == ["sledsim", "device", "scheduler", "layout", "workload", "summary"]
+    keys = ["sledsim", "device", "scheduler", "layout", "workload", "summary", "caution"]
+    assert list(run.document) == keys
     assert run.document["sledsim"] == ss.__version__
     assert run.workload["requests"] == 3
     assert run.workload["queue_depth"] == 1

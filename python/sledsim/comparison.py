@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from sledsim import cautions
 from sledsim._core import VERSION, SledsimError
 from sledsim.arguments import optional, several, text, whole
 from sledsim.devices import device_of
@@ -42,6 +43,11 @@ class Comparison:
     def labels(self) -> list[str]:
         """What each run is called in tables and pictures."""
         return [line["label"] for line in self.document["runs"]]
+
+    @property
+    def cautions(self) -> dict[str, list[dict[str, Any]]]:
+        """What to know of each run, by its label, as :attr:`Run.cautions`."""
+        return dict(zip(self.labels, (run.cautions for run in self.runs), strict=True))
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -189,10 +195,24 @@ def _document(runs: Sequence[Run], labels: Sequence[str], blocks: int | None) ->
         "baseline": labels[0],
         "lbns": "each device's own" if blocks is None else f"0 to {blocks - 1} on every device",
         "runs": [
-            {"label": label, **run.document, "speed_up": _speed_up(runs[0], run)}
+            {
+                "label": label,
+                **run.document,
+                "speed_up": _speed_up(runs[0], run),
+                "no_speed_up": _no_speed_up(runs[0], run),
+            }
             for label, run in zip(labels, runs, strict=True)
         ],
     }
+
+
+def _no_speed_up(baseline: Run, run: Run) -> str | None:
+    """Return why there is no speed-up: cautions of the run, or else of the baseline."""
+    own, first = (cautions.codes(r.cautions, unreliable=True) for r in (run, baseline))
+    if not own and not first:
+        return None
+    reasons = own or [f"baseline: {first[0]}", *first[1:]]
+    return ", ".join(code.replace("_", " ") for code in reasons)
 
 
 def _speed_up(baseline: Run, run: Run) -> dict[str, Any] | None:
@@ -201,7 +221,7 @@ def _speed_up(baseline: Run, run: Run) -> dict[str, Any] | None:
     The interval takes the two means as independent. Their loads are the same, so that they rise
     and fall together, and it is rather too wide.
     """
-    if baseline.summary["saturated"] or run.summary["saturated"]:
+    if _no_speed_up(baseline, run) is not None:
         return None
     theirs, ours = (r.summary["response_time_ms"]["mean"] for r in (baseline, run))
     if not ours or not theirs:
@@ -232,6 +252,7 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
         "device": line["device"],
         "scheduler": line["scheduler"],
         "requests": requests,
+        "caution": ", ".join(cautions.codes(line["caution"])),
         "saturated": summary["saturated"] is not None,
         "mean_ms": times["mean"],
         "mean_low_ms": interval["low"],
@@ -250,4 +271,5 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
         "speed_up": speed_up.get("ratio"),
         "speed_up_low": speed_up.get("low"),
         "speed_up_high": speed_up.get("high"),
+        "no_speed_up": line["no_speed_up"],
     }

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim.arguments import optional, path_text, real, refuse, several, share, text, whole
 from sledsim.devices import flat
 from sledsim.layouts import laid_out
@@ -55,6 +55,15 @@ class Run:
         """What was run: every key in effect and what was done to a trace."""
         workload: dict[str, Any] = self.document["workload"]
         return workload
+
+    @property
+    def cautions(self) -> list[dict[str, Any]]:
+        """What to know before relying on it: ``code``, ``text`` and ``unreliable`` of each caution.
+
+        ``unreliable`` says that the mean response time and its interval are not to be relied on.
+        """
+        found: list[dict[str, Any]] = self.document["caution"]
+        return found
 
     def cdf(self, time: str = "response_time", op: str | None = None) -> list[tuple[float, float]]:
         """Return a distribution function, from the histograms that are always kept.
@@ -192,7 +201,8 @@ def simulate(
         threads or 0,
         progress,
     )
-    return Run(json.loads(document), statistics, rows, windows)
+    told = json.loads(document)
+    return Run(told | {"caution": cautions.of(told)}, statistics, rows, windows)
 
 
 def _kept(name: str, given: object) -> bool | str:

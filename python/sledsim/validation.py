@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
 from sledsim.devices import Device, device_of
 from sledsim.loads import Load, read_trace
@@ -22,6 +22,7 @@ class Validation:
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
         self.document: dict[str, Any] = json.loads(core.document())
+        self.document["caution"] = cautions.of(self.document)
         """Everything but the requests, as the JSON of ``sledsim validate --json``."""
 
     def __repr__(self) -> str:
@@ -75,6 +76,12 @@ class Validation:
         """
         hides: bool = self.document["demerits_disagree"]
         return hides
+
+    @property
+    def cautions(self) -> list[dict[str, Any]]:
+        """What to know before relying on it, as :attr:`Run.cautions`."""
+        found: list[dict[str, Any]] = self.document["caution"]
+        return found
 
     @property
     def requests(self) -> _core.Rows:

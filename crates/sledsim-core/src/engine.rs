@@ -11,6 +11,7 @@ use crate::links::{Chains, Links};
 use crate::model::{Answers, Model};
 use crate::parallel::free::Background;
 use crate::row::Row;
+use crate::stats::{Backlog, Demand};
 use crate::units::Nanos;
 use crate::workloads::Source;
 use std::cmp::Reverse;
@@ -78,7 +79,7 @@ pub struct Saturated {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Requests submitted.
     pub submitted: u64,
@@ -91,6 +92,9 @@ pub struct Outcome {
     pub idle: Nanos,
     /// Set if the load outran the device.
     pub saturated: Option<Saturated>,
+    /// What arrived as work, if it can be told; means something for open loads that
+    /// were served to their end.
+    pub demand: Option<Demand>,
 }
 
 /// How far a run is; handed to the `check` of [`simulate`].
@@ -186,6 +190,7 @@ pub fn simulate(
     let mut enough = false;
     let links = model.links();
     let mut chains = Chains::default();
+    let mut backlog = Backlog::new(model.servers());
     loop {
         let completion = never(desk.due.peek().map(|Reverse((at, _, _))| *at));
         let now = completion.min(arrival).min(wake);
@@ -197,6 +202,7 @@ pub fn simulate(
         }
         if completion == now {
             if let Some(Reverse((at, _, id))) = desk.due.pop() {
+                backlog.complete(at);
                 source.completed(id, at);
             }
             if !enough {
@@ -212,6 +218,7 @@ pub fn simulate(
                 if links != Links::Ignored && (request.flags.linked || chains.are_open()) {
                     chains.take(&request, links)?;
                 }
+                backlog.arrive(now);
                 model.submit(request, &mut desk);
                 submitted += 1;
                 let outstanding = submitted - desk.announced + desk.due.len() as u64;
@@ -255,6 +262,7 @@ pub fn simulate(
         end: desk.end,
         idle: idle.max(desk.end),
         saturated,
+        demand: backlog.demand().filter(|_| saturated.is_none()),
     })
 }
 

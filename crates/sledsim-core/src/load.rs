@@ -206,6 +206,15 @@ impl Running {
 }
 
 impl Running {
+    /// Whether any requests arrive at times of their own.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Self::Generator(source) => !source.is_closed(),
+            Self::Mix(source) => source.has_open_parts(),
+            Self::Trace(source) => source.is_open(),
+        }
+    }
+
     /// Whether the order of the requests depends on when others complete.
     pub(crate) fn needs_times(&self) -> bool {
         matches!(self, Self::Mix(source) if source.has_closed_parts())

@@ -44,6 +44,12 @@ pub trait Model: Send {
     /// for requests. Asked anew after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;
 
+    /// How many requests it can serve at once: with fewer under way it may be able to
+    /// do more.
+    fn servers(&self) -> u64 {
+        1
+    }
+
     /// What it makes of linked requests; a host hands it none that it refuses.
     fn links(&self) -> Links {
         Links::Refused

@@ -11,8 +11,8 @@ use crate::row::Row;
 use crate::schedulers::Choice as SchedulerChoice;
 use crate::seeds::run_seeds;
 use crate::stats::{
-    Pieces, Precision, RowBuffer, RowsFile, RunFacts, Series, Stats, TableFile, WarmUp, WarmUpCut,
-    Window, refuse_overwriting, series_batch, summary,
+    Caution, Pieces, Precision, RowBuffer, RowsFile, RunFacts, Series, Stats, TableFile, WarmUp,
+    WarmUpCut, Window, refuse_overwriting, series_batch, summary,
 };
 use crate::traces::Measured;
 use crate::units::Nanos;
@@ -427,30 +427,39 @@ pub(crate) fn run_one(
     for (report, before) in reports.iter_mut().zip(&recorder.before) {
         *report = difference(report, before);
     }
+    let demand = outcome.demand.filter(|_| source.is_open());
+    let overloaded = demand.is_some_and(|demand| demand.is_overload());
     let mut intervals = recorder.pieces.intervals();
-    if outcome.saturated.is_some() {
-        for interval in intervals.iter_mut().flatten() {
-            interval.caution = Some(crate::stats::Caution::Saturated);
-        }
+    let unsteady = match outcome.saturated {
+        Some(_) => Some(Caution::Saturated),
+        None => overloaded.then_some(Caution::Overloaded),
+    };
+    for interval in intervals.iter_mut().flatten() {
+        interval.caution = unsteady.or(interval.caution);
     }
     let precision = plan.precision.map(|target| Precision {
         target,
         reached: intervals[0].map(|interval| interval.share()),
-        missed: (!recorder.reached && !recorder.pieces.is_within(target)).then(|| {
-            let reason = match (outcome.saturated, goes_on) {
-                (Some(_), _) => "the load outran the device".to_owned(),
-                (None, true) => format!("the limit of {} requests came first", outcome.submitted),
-                (None, false) => format!("the load ended after {} requests", outcome.submitted),
-            };
-            match intervals[0].and_then(|interval| interval.caution) {
-                Some(caution) => format!("{reason} ({})", caution.text()),
-                None => reason,
-            }
-        }),
+        missed: (overloaded || !(recorder.reached || recorder.pieces.is_within(target))).then(
+            || {
+                let reason = match (outcome.saturated, goes_on) {
+                    (Some(_), _) => "the load outran the device".to_owned(),
+                    (None, true) => {
+                        format!("the limit of {} requests came first", outcome.submitted)
+                    }
+                    (None, false) => format!("the load ended after {} requests", outcome.submitted),
+                };
+                match intervals[0].and_then(|interval| interval.caution) {
+                    Some(caution) => format!("{reason} ({})", caution.text()),
+                    None => reason,
+                }
+            },
+        ),
     });
     let facts = RunFacts {
         simulated_end: outcome.idle,
         saturated: outcome.saturated,
+        demand,
         interrupted: false,
         reports,
         warm_up: warm_up.is_some().then(|| WarmUpCut {

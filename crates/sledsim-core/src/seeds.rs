@@ -11,7 +11,7 @@ use crate::model::Report;
 use crate::panics::{caught, unexpected};
 use crate::run::{Plan, Single, merged, run_one};
 use crate::schedulers::Choice as SchedulerChoice;
-use crate::stats::{Caution, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
+use crate::stats::{Caution, Demand, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
 use serde_json::{Value, json};
 use std::array;
 use std::sync::Mutex;
@@ -163,6 +163,7 @@ fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts,
     let mut facts = RunFacts::default();
     let mut workload = Value::Null;
     let mut worst: Option<Precision> = None;
+    let mut demands = Vec::with_capacity(results.len());
     for (run, one, one_workload) in results {
         if facts.runs.is_empty() {
             facts.reports.clone_from(&one.reports);
@@ -178,6 +179,7 @@ fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts,
         }
         facts.simulated_end = facts.simulated_end.max(one.simulated_end);
         facts.saturated = facts.saturated.or(one.saturated);
+        demands.push(one.demand);
         if let Some(cut) = one.warm_up {
             let sum = facts.warm_up.get_or_insert(WarmUpCut {
                 requests: 0,
@@ -201,13 +203,16 @@ fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts,
         }
         facts.runs.push(run);
     }
+    facts.demand = Demand::of_runs(&demands);
+    let unsteady = match (facts.saturated, facts.overload()) {
+        (Some(_), _) => Some(Caution::Saturated),
+        (None, overload) => overload.map(|_| Caution::Overloaded),
+    };
     let requests = facts.runs.iter().map(|run| run.requests).sum();
     facts.intervals = array::from_fn(|kind| {
         let means: Vec<f64> = facts.runs.iter().map(|run| run.means_ns[kind]).collect();
         let mut interval = Interval::of_runs(&means, requests)?;
-        if facts.saturated.is_some() {
-            interval.caution = Some(Caution::Saturated);
-        }
+        interval.caution = unsteady.or(interval.caution);
         Some(interval)
     });
     facts.precision = worst.filter(|_| plan.precision.is_some());

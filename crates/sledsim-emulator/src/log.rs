@@ -143,6 +143,7 @@ impl Log {
         let run = RunFacts {
             simulated_end: until.max(kept.end),
             saturated: None,
+            demand: None,
             interrupted: false,
             reports,
             warm_up: None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.tables import number, percent, table
@@ -115,14 +115,29 @@ def _report(comparison: Comparison) -> Iterator[str]:
     if document["runs"][0]["workload"]["workload"] != "trace":
         facts.append(["LBNs", document["lbns"]])
     yield table(facts, "<<")
-    yield _times(comparison.table)
+    marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
+    notes = cautions.lines(comparison.cautions)
+    yield "\n".join([_times(comparison.table, marks), *notes])
     yield _causes(document["runs"])
 
 
-_HEADS = ("", "mean, ms", "", "p50", "p99", "p99.9", "max", "per s", "busy", "mJ each", "speed-up")
+_HEADS = (
+    "",
+    "",
+    "mean, ms",
+    "",
+    "p50",
+    "p99",
+    "p99.9",
+    "max",
+    "per s",
+    "busy",
+    "mJ each",
+    "speed-up",
+)
 
 
-def _times(lines: list[dict[str, Any]]) -> str:
+def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
     rows = [list(_HEADS)]
     for line in lines:
         mean, share = line["mean_ms"], line["mean_half_width_share"]
@@ -134,6 +149,7 @@ def _times(lines: list[dict[str, Any]]) -> str:
         rows.append(
             [
                 line["label"],
+                marks[line["label"]],
                 "saturated" if line["saturated"] else _ms(mean),
                 half,
                 *percentiles,
@@ -143,13 +159,13 @@ def _times(lines: list[dict[str, Any]]) -> str:
                 _speed_up(line),
             ]
         )
-    return table(rows, "<><" + ">" * 8)
+    return table(rows, "<<><" + ">" * 8)
 
 
 def _speed_up(line: dict[str, Any]) -> str:
     ratio, low, high = (line[key] for key in ("speed_up", "speed_up_low", "speed_up_high"))
     if ratio is None:
-        return "-"
+        return f"- ({line['no_speed_up']})" if line["no_speed_up"] else "-"
     between = "" if low is None or low == high else f" ({low:.2f} to {high:.2f})"
     return f"{ratio:.2f}{between}"
 

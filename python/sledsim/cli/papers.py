@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, table
 from sledsim.cli.work import work
@@ -124,13 +124,15 @@ def _run(options: argparse.Namespace) -> bool:
         ]
         print_json({"quick": options.quick, "items": documents})
         return passed
-    rows = [["item", "verdict", "values", "reproduced", "explained", "missed"]]
+    rows = [["item", "", "verdict", "values", "reproduced", "explained", "missed"]]
     for result in results:
         verdicts = Counter(value["verdict"] for value in result.document["values"])
         counts = [verdicts[verdict] for verdict in ("reproduced", "explained", "missed")]
         numbers = [number(count) if count else "" for count in (sum(counts), *counts)]
-        rows.append([result.item.id, result.verdict, *numbers])
-    print(table(rows, "<<>>>>"))
+        mark = cautions.mark(result.cautions)
+        rows.append([result.item.id, mark, result.verdict, *numbers])
+    print(table(rows, "<<<>>>>"))
+    print(*cautions.lines({r.item.id: r.cautions for r in results}), sep="\n")
     for result in results:
         _differences(result)
     print(f"\nwritten: {_folder(options)}")

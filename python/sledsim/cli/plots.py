@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import io
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sledsim import cautions
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -28,6 +32,9 @@ CAUSES = (
     "retry",
     "other",
 )
+
+_CHARACTERS_PER_INCH, _INCHES_PER_LINE = 14, 0.17
+"""Of small text."""
 
 
 def check(path: str, *others: str | None) -> None:
@@ -78,10 +85,12 @@ def draw(run: Run, path: str) -> bytes:
     causes = [cause for cause in CAUSES if run.summary[f"{cause}_ms"]["mean"]]
     means = [run.summary[f"{cause}_ms"]["mean"] for cause in causes]
     bars = right.barh([cause.replace("_", " ") for cause in causes], means)
-    right.bar_label(bars, fmt="{:.3f}", padding=2)
+    mark = cautions.mark(run.cautions)
+    right.bar_label(bars, fmt=f"{{:.3f}} {mark}".rstrip(), padding=2)
     right.invert_yaxis()
-    right.margins(x=0.15)
+    right.margins(x=0.2)
     right.set(xlabel="mean response time by cause, ms")
+    noted(figure, {"": run.cautions})
     return rendered(figure, path)
 
 
@@ -114,16 +123,17 @@ def draw_comparison(comparison: Comparison, path: str) -> bytes:
             right.barh(labels, widths, left=ends, label=name, color=f"C{index}")
             ends = [end + width for end, width in zip(ends, widths, strict=True)]
     for label, run, end in zip(labels, runs, ends, strict=True):
-        interval = run.summary["confidence"]["response_time_ms"]
+        interval, half = run.summary["confidence"]["response_time_ms"], 0.0
         if interval["low"] is not None:
             half = (interval["high"] - interval["low"]) / 2
             right.errorbar(end, label, xerr=half, color="black", capsize=3, linewidth=1)
-        saturated = " (saturated)" if run.summary["saturated"] else ""
-        right.annotate(f"  {end:.3g}{saturated}", (end, label), va="center", fontsize="small")
+        text = f"  {end:.3g} {cautions.mark(run.cautions)}".rstrip()
+        right.annotate(text, (end + half, label), va="center", fontsize="small")
     right.invert_yaxis()
-    right.margins(x=0.2)
+    right.margins(x=0.25)
     right.set(xlabel="mean response time by cause, ms (bars: 95 % confidence)")
     right.legend(fontsize="small")
+    noted(figure, comparison.cautions)
     return rendered(figure, path)
 
 
@@ -147,6 +157,28 @@ def _distributions(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> 
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
+
+
+def noted(figure: Figure, by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Write cautions below a figure, which grows by what they need.
+
+    Parameters
+    ----------
+    figure
+        The figure, with constrained layout.
+    by_label
+        Cautions by what their results are called.
+    """
+    width, height = figure.get_size_inches()
+    wide = int(_CHARACTERS_PER_INCH * width)
+    notes = [
+        textwrap.fill(line, wide, subsequent_indent="   ") for line in cautions.lines(by_label)
+    ]
+    if not notes:
+        return
+    text = "\n".join(notes)
+    figure.set_size_inches(width, height + _INCHES_PER_LINE * (1 + text.count("\n")))
+    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
 
 
 def rendered(figure: Figure, path: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -142,13 +143,11 @@ def _run(options: argparse.Namespace) -> None:
 
 def _report(document: dict[str, Any]) -> Iterator[str]:
     summary = document["summary"]
-    saturated = summary["saturated"]
-    if saturated:
-        at, queue = number(saturated["at_s"]), number(saturated["queue"])
-        yield (
-            f"SATURATED: the load outran the device. Given up at {at} s with {queue} requests\n"
-            f"waiting; what follows tells of the {number(summary['requests'])} served by then."
-        )
+    # The confidence tells of intervals, and the other facts of what is not about means.
+    for one in document["caution"]:
+        if one["code"] in {"saturated", "overloaded", "seeds"}:
+            text = f"{one['code'].upper()}: {one['text']}."
+            yield textwrap.fill(text, 90, break_on_hyphens=False)
     yield table(list(_facts(document)), "<<")
     yield _times(summary)
     yield _energy(summary)

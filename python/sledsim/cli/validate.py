@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, cautions
 from sledsim._core import SledsimError
 from sledsim.cli import loads, plots, validation_plots
 from sledsim.cli.parser import command, print_json
@@ -112,7 +112,9 @@ def _limit(text: str | None) -> float | None:
 
 
 def _report(document: dict[str, Any]) -> Iterator[str]:
-    yield table(list(_facts(document)), "<<")
+    yield "\n".join(
+        [table(list(_facts(document)), "<<"), *cautions.lines({"": document["caution"]})]
+    )
     what = {
         "closed": "measured service and simulated response time",
         "open": "response time",

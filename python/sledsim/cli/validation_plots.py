@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sledsim import cautions
+from sledsim.cli import plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,14 +44,15 @@ def draw(validation: Validation, path: str) -> bytes:
     figure = Figure(figsize=(5.2 * count, 4.4), layout="constrained")
     panels = figure.subplots(1, count)
     trace = Path(document["workload"]["path"]).name
-    figure.suptitle(f"{document['device']} against {trace}: {_demerits(document)}")
     for axes, part in zip(panels, ("response", *parts), strict=False):
         _distributions(axes, validation, part, parts.get(part, document))
     if not parts:
         _differences(panels[1], validation)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
-    return picture.getvalue()
+    mark = cautions.mark(validation.cautions)
+    title = f"{document['device']} against {trace} {mark}".rstrip()
+    figure.suptitle(f"{title}: {_demerits(document)}")
+    plots.noted(figure, {"": validation.cautions})
+    return plots.rendered(figure, path)
 
 
 def _demerits(document: dict[str, Any]) -> str:

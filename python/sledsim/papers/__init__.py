@@ -22,7 +22,7 @@ from sledsim.papers.model import (
     find,
     papers,
 )
-from sledsim.papers.simulations import summary_of
+from sledsim.papers.simulations import once, run_of, summary_of
 
 __all__ = [
     "Explained",
@@ -36,7 +36,9 @@ __all__ = [
     "Verdict",
     "external_file",
     "find",
+    "once",
     "papers",
     "run",
+    "run_of",
     "summary_of",
 ]

@@ -30,9 +30,15 @@ class Result:
 
     item: Item
     document: dict[str, Any]
-    """As in the JSON file: ``id``, ``verdict``, ``values``, ``series``, ..."""
+    """As in the JSON file: ``id``, ``verdict``, ``values``, ``series``, ``caution``, ..."""
     svg: str
     png: bytes
+
+    @property
+    def cautions(self) -> list[dict[str, Any]]:
+        """What to know of its runs, by kind, as :attr:`Run.cautions <sledsim.Run.cautions>`."""
+        found: list[dict[str, Any]] = self.document["caution"]
+        return found
 
     @property
     def verdict(self) -> judge.Verdict:
@@ -151,8 +157,10 @@ def simulate(name: str, *, quick: bool) -> Result:
     from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
 
     (item,) = model.find([name])
-    found: Found = item.module.simulate(quick=quick)
-    document = _plain(item, _document(item, found, quick))
+    with simulations.collecting() as runs:
+        found: Found = item.module.simulate(quick=quick)
+    document = _document(item, found, quick) | {"caution": simulations.together(runs)}
+    document = _plain(item, document)
     png, svg = pictures.draw(item, found, document)
     return Result(item, document, svg, png)
 

@@ -9,6 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 import sledsim
+from sledsim import cautions
 from sledsim.papers.page_embed import (
     CSS,
     VARIABLES,
@@ -175,6 +176,7 @@ def _item(result: Result) -> str:
         f"<span>{escape(item.place)}</span>{verdict_html(result.verdict)}"
         f'<a class="quiet small up" href="#overview">overview</a></header>\n'
         f"{paragraphs(item.how)}\n"
+        f"{_cautions(result)}"
         f'<div class="both{many}">\n{_figure(result)}\n'
         f'<div class="scroll"{reach}>\n{table(document, notes)}\n</div>\n</div>\n'
         f"{notes.html(document['hypotheses'])}"
@@ -183,6 +185,14 @@ def _item(result: Result) -> str:
         f"<details><summary>Data: <code>{file}.toml</code></summary>\n"
         f"<pre><code>{highlighted_toml(item.data)}</code></pre></details>\n</article>"
     )
+
+
+def _cautions(result: Result) -> str:
+    """Return what is to be known of the runs of an item."""
+    notes = cautions.lines({"": result.cautions})
+    if not notes:
+        return ""
+    return f'<p class="quiet small">Cautions: {escape("; ".join(notes))}.</p>\n'
 
 
 def _figure(result: Result) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
+from collections import Counter
+from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import sledsim as ss
 from sledsim.outcomes import OutcomeStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ENVIRONMENT = "SLEDSIM_OUTCOMES"
 """The variable of the environment that names a folder for all of them."""
@@ -27,7 +33,7 @@ def summary_of(
 
     Where :func:`sledsim.papers.run` runs items, or ``SLEDSIM_OUTCOMES`` of the environment names a
     folder, it is read from a store if there was such a run before. An item that needs rows or a
-    distribution calls :func:`sledsim.simulate`.
+    distribution calls :func:`run_of`.
 
     Parameters
     ----------
@@ -44,8 +50,72 @@ def summary_of(
         document = ss.simulate(
             load, device, scheduler, seeds=seeds, requests=False, threads=1, **keys
         ).document
+    _collect(document["caution"])
     summary: dict[str, Any] = document["summary"]
     return summary
+
+
+_collecting: list[list[Sequence[Mapping[str, Any]]]] = []
+"""Where the cautions of each run go, the innermost last."""
+
+
+def _collect(run: Sequence[Mapping[str, Any]]) -> None:
+    if _collecting:
+        _collecting[-1].append(run)
+
+
+@contextlib.contextmanager
+def collecting() -> Iterator[list[Sequence[Mapping[str, Any]]]]:
+    """Collect the cautions of each run that :func:`summary_of` or :func:`run_of` returns."""
+    _collecting.append([])
+    try:
+        yield _collecting[-1]
+    finally:
+        _collecting.pop()
+
+
+def together(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the cautions of many runs by kind, the gravest first, each with how many have it.
+
+    The warm-up is left out: an item has one where it chose to.
+    """
+    found = [one for run in runs for one in run if one["code"] != "warm_up"]
+    kinds = {one["code"]: one["unreliable"] for one in found}
+    counts = Counter(one["code"] for one in found)
+    return [
+        {
+            "code": code,
+            "text": f"{code.replace('_', ' ')}: {counts[code]:,} of {len(runs):,} runs",
+            "unreliable": unreliable,
+        }
+        for code, unreliable in sorted(kinds.items(), key=lambda kind: (not kind[1], kind[0]))
+    ]
+
+
+def run_of(load: ss.Load, device: ss.Device, scheduler: str = "fcfs", **keys: Any) -> ss.Run:
+    """Return :func:`sledsim.simulate` of the same, for rows and distributions."""
+    run = ss.simulate(load, device, scheduler, **keys)
+    _collect(run.cautions)
+    return run
+
+
+def once(function: Callable[P, T]) -> Callable[P, T]:
+    """Call a function once for the same arguments; the cautions of its runs count each time."""
+
+    def collected(*arguments: Hashable) -> tuple[T, list[Sequence[Mapping[str, Any]]]]:
+        with collecting() as runs:
+            return cast("Callable[..., T]", function)(*arguments), runs
+
+    kept = cache(collected)
+
+    @wraps(function)
+    def call(*arguments: P.args, **keys: P.kwargs) -> T:
+        result, runs = kept(*inspect.signature(function).bind(*arguments, **keys).args)
+        for run in runs:
+            _collect(run)
+        return result
+
+    return call
 
 
 @contextlib.contextmanager

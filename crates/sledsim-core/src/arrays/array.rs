@@ -769,6 +769,10 @@ impl<L: Level> Model for Array<L> {
         self.level.blocks()
     }
 
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         let at = request.arrival;
         self.advance(at, false, answers);

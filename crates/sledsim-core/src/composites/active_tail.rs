@@ -116,6 +116,10 @@ impl Model for ActiveTail {
         self.child.blocks()
     }
 
+    fn servers(&self) -> u64 {
+        self.child.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         self.advance(request.arrival, false, answers);
         self.give(request, answers);

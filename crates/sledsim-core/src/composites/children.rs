@@ -110,6 +110,12 @@ impl Children {
         self.models.is_empty()
     }
 
+    /// How many requests all of them can serve at once.
+    #[must_use]
+    pub fn servers(&self) -> u64 {
+        self.models.iter().map(|model| model.servers()).sum()
+    }
+
     /// Blocks of child `index`.
     #[must_use]
     pub fn blocks(&self, index: usize) -> u64 {

@@ -156,6 +156,10 @@ impl Model for HostQueue {
         self.child.blocks(0)
     }
 
+    fn servers(&self) -> u64 {
+        self.child.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         let arrival = request.arrival;
         self.advance(arrival, false, answers);

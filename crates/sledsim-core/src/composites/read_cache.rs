@@ -126,6 +126,10 @@ impl Model for ReadCache {
         self.children.blocks(BACK)
     }
 
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         self.advance(request.arrival, false, answers);
         let mut row = Row::of(&request, self.device);

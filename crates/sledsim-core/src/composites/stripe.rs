@@ -153,6 +153,10 @@ impl Model for Stripe {
         self.blocks
     }
 
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         self.advance(request.arrival, false, answers);
         let mut row = Row::of(&request, self.device);

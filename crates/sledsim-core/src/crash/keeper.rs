@@ -207,6 +207,10 @@ impl Model for Keeper {
         self.leaf.blocks()
     }
 
+    fn servers(&self) -> u64 {
+        self.leaf.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         self.settle(request.arrival);
         match request.op {

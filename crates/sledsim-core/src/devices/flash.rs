@@ -252,6 +252,10 @@ impl Model for FlashModel {
         self.spec.blocks
     }
 
+    fn servers(&self) -> u64 {
+        u64::from(self.spec.units)
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         let arrival = request.arrival;
         self.advance(arrival, false, answers);

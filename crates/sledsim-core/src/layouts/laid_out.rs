@@ -77,6 +77,10 @@ impl Model for LaidOut {
         self.model.blocks()
     }
 
+    fn servers(&self) -> u64 {
+        self.model.servers()
+    }
+
     fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
         let layout = &*self.layout;
         place(layout, &mut request.extents);

@@ -249,6 +249,10 @@ impl Model for Reshuffling {
         self.model.blocks()
     }
 
+    fn servers(&self) -> u64 {
+        self.model.servers()
+    }
+
     fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
         let arrival = request.arrival;
         self.advance(arrival, false, answers);

@@ -25,7 +25,7 @@ const PIECES_PER_BATCH: usize = 8;
 const MOST_PIECES: usize = 256;
 /// Fewer batches, or fewer requests, make no interval to rely on.
 const FEWEST_BATCHES: usize = 16;
-const FEWEST_REQUESTS: u64 = 512;
+pub(super) const FEWEST_REQUESTS: u64 = 512;
 /// Pieces more correlated than this belong to batches that are too short.
 const MOST_CORRELATED: f64 = 0.3;
 
@@ -37,6 +37,8 @@ pub enum Caution {
     /// Neighbouring batches are correlated: the run is too short for its
     /// queues, or not in a steady state.
     Correlated,
+    /// More arrived than the device can serve: the mean depends on the length of the run.
+    Overloaded,
     /// The load outran the device: there is no steady state.
     Saturated,
 }
@@ -48,6 +50,7 @@ impl Caution {
         match self {
             Self::TooFew => "too few requests",
             Self::Correlated => "correlated batches",
+            Self::Overloaded => "overloaded",
             Self::Saturated => "saturated",
         }
     }
@@ -73,7 +76,7 @@ pub struct Interval {
 
 impl Interval {
     /// Student's interval of independent `means`; at least two.
-    fn of(means: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
+    pub(super) fn of(means: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
         let batches = means.len();
         if batches < 2 {
             return None;

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "parquet")]
 mod batch;
+mod demand;
 mod distribution;
 mod file;
 mod interval;
@@ -22,6 +23,7 @@ mod warm_up;
 pub(crate) use batch::described;
 #[cfg(feature = "parquet")]
 pub use batch::{RowBuffer, recording_schema, row_schema};
+pub use demand::{Backlog, Demand};
 pub(crate) use distribution::Distribution;
 pub(crate) use file::PendingFile;
 pub use file::{refuse_overwriting, write_atomically};

@@ -1,5 +1,6 @@
 //! The summary of a run, as JSON.
 
+use super::demand::Demand;
 use super::distribution::Distribution;
 use super::interval::{Interval, KINDS, LEVEL};
 use super::streaming::Stats;
@@ -16,6 +17,8 @@ pub struct RunFacts {
     /// Set if the run was stopped because the load was more than the device
     /// could take; of several runs, how the first such ended.
     pub saturated: Option<Saturated>,
+    /// What arrived as work, of an open load that was served to its end.
+    pub demand: Option<Demand>,
     /// Whether the user stopped the run before its end.
     pub interrupted: bool,
     /// One per device, outermost first, as [`crate::model::Model::report`]
@@ -31,6 +34,14 @@ pub struct RunFacts {
     pub background: Vec<Value>,
     /// Of several runs, what each gave.
     pub runs: Vec<SeedRun>,
+}
+
+impl RunFacts {
+    /// What was demanded, if it is more than the device can serve.
+    #[must_use]
+    pub fn overload(&self) -> Option<Demand> {
+        self.demand.filter(Demand::is_overload)
+    }
 }
 
 /// What was cut off the beginning of a run.
@@ -76,6 +87,8 @@ pub struct SeedRun {
     pub longest_wait: Option<(Nanos, Nanos, u64)>,
     /// Whether the load outran the device.
     pub saturated: bool,
+    /// Whether more arrived than the device can serve.
+    pub overloaded: bool,
 }
 
 impl SeedRun {
@@ -94,6 +107,7 @@ impl SeedRun {
             interval: facts.intervals[0],
             longest_wait: (stats.longest_wait).map(|wait| (wait.queue, wait.arrival, wait.id)),
             saturated: facts.saturated.is_some(),
+            overloaded: facts.overload().is_some(),
         }
     }
 
@@ -103,6 +117,7 @@ impl SeedRun {
             "requests": self.requests,
             "throughput_iops": self.requests as f64 / seconds(self.duration),
             "saturated": self.saturated,
+            "overloaded": self.overloaded,
         }) else {
             unreachable!("an object was written")
         };
@@ -176,6 +191,12 @@ pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
         "max_queue_depth": stats.max_queue_depth,
         "utilisation": run.reports.first().map(utilisation),
         "saturated": run.saturated.map(|s| json!({ "at_s": seconds(s.at), "queue": s.queue })),
+        "overloaded": run.overload().map(|demand| json!({
+            "offered_iops": demand.offered_iops(),
+            "load": demand.load(),
+            "found_first": demand.found_first,
+            "found_last": demand.found_last,
+        })),
         "interrupted": run.interrupted,
         "warm_up": run.warm_up.map(|cut| json!({
             "requests": cut.requests,

@@ -143,8 +143,7 @@ pub struct Columns {
 }
 
 /// An example for messages.
-pub const EXAMPLE: &str =
-    "--columns \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\" (a key in \
+pub const EXAMPLE: &str = "--columns \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\" (a key in \
      Python and in files)";
 
 /// Times from here on (10 years) must say what they count from.

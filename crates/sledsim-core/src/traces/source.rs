@@ -501,6 +501,12 @@ impl TraceSource {
         facts
     }
 
+    /// Whether requests arrive at the times of the trace.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.arrivals, Arrivals::Open)
+    }
+
     /// What the trace says of how long its requests took, by their ids; taken
     /// out, and empty unless kept.
     pub fn take_measured(&mut self) -> Vec<Measured> {

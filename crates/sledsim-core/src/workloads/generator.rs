@@ -244,7 +244,7 @@ impl Generator {
     }
 
     /// Whether requests answer completions.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         !matches!(self.arrivals, Arrivals::Open(_))
     }
 

@@ -219,6 +219,12 @@ impl Mix {
         self.parts.iter().any(Generator::is_closed)
     }
 
+    /// Whether requests of any part arrive at times of their own.
+    #[must_use]
+    pub fn has_open_parts(&self) -> bool {
+        !self.parts.iter().all(Generator::is_closed)
+    }
+
     fn ask(&mut self, part: usize) -> Result<()> {
         let next = self.parts[part].next_arrival()?;
         self.next[part] = next.unwrap_or(Nanos::MAX);

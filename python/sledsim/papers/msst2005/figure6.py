@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
 
@@ -112,7 +113,11 @@ def simulate(
         some(compare(found)),
         hypotheses={name_of: some(compare(own)) if own else {} for name_of, own in others.items()},
         series={
-            label: {"mean_ms": outcome.mean_ms, "saturated": outcome.saturated}
+            label: {
+                "mean_ms": outcome.mean_ms,
+                "saturated": outcome.saturated,
+                "caution": outcome.caution,
+            }
             for label, outcome in found.items()
         },
     )
@@ -127,6 +132,7 @@ def draw(figure: Figure, found: Found) -> None:
         height = top if one["saturated"] else one["mean_ms"]
         axes.bar(place, height, 0.6, color="C5" if one["saturated"] else "C0")
         text = "saturated" if one["saturated"] else f"{one['mean_ms']:.2f}"
+        text += f" {UNRELIABLE}" if one["caution"] else ""
         inside = one["saturated"]
         axes.annotate(
             text,

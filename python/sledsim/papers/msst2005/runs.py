@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import external_file, summary_of
+from sledsim.papers import external_file, once, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,6 +63,8 @@ class Outcome:
     saturated: bool
     back_busy: float
     """Share of the time for which the disk was busy."""
+    caution: str | None = None
+    """Why the mean is not to be relied on."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """What the MEMS tier counted, if there is one."""
 
@@ -174,7 +175,7 @@ def outcome(
     return _outcome(name, kind, quick, scheduler, json.dumps([load_keys or {}, keys]))
 
 
-@cache
+@once
 def _outcome(name: str, kind: str, quick: bool, scheduler: str, keys: str) -> Outcome:
     load_keys, device_keys = json.loads(keys)
     return measure(
@@ -221,6 +222,7 @@ def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcom
         mean_ms=times["mean"],
         p99_ms=times["p99"],
         saturated=summary["saturated"] is not None,
+        caution=summary["confidence"]["response_time_ms"]["caution"],
         back_busy=parts[-1]["utilisation"],
         counts=tiers[-1] if tiers else {},
     )

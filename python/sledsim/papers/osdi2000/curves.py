@@ -8,6 +8,7 @@ from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.cautions import UNRELIABLE
 from sledsim.papers import summary_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Point:
     error_ms: float | None
     """Half the width of the 95 % confidence interval of the mean, if there are several seeds."""
     saturated: bool
+    caution: str | None = None
+    """Why the mean is not to be relied on."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) ->
         scv=times["scv"],
         error_ms=round(share * times["mean"], 6) if several else None,
         saturated=summary["saturated"] is not None,
+        caution=about["caution"],
     )
 
 
@@ -151,6 +155,10 @@ def draw_means(axes: Axes, curves: Mapping[str, Any], top_ms: float) -> None:
     for name, curve in curves.items():
         means = [point["mean_ms"] for point in curve["points"]]
         axes.plot(curve["loads"], means, marker=MARKERS[name], ms=4, label=name)
+        for load, point in zip(curve["loads"], curve["points"], strict=True):
+            if point["caution"] and point["mean_ms"] <= top_ms:
+                at = (load, point["mean_ms"])
+                axes.annotate(UNRELIABLE, at, (0, 4), textcoords="offset points", ha="center")
     axes.set(ylim=(0, top_ms), ylabel="mean response time (ms)")
     axes.legend()
 

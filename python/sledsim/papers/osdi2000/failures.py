@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import Found, summary_of
+from sledsim.papers import Found, run_of, summary_of
 from sledsim.power import column
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def responses_ms(requests: int, faults: Mapping[str, Any]) -> list[float]:
     load = ss.workload(
         "sequential", requests=requests, sequential_fraction=0.5, rate=500, mean_size_kib=16
     )
-    run = ss.simulate(load, ss.device(SLED, faults=dict(faults)))
+    run = run_of(load, ss.device(SLED, faults=dict(faults)))
     ends, begins = (column(run.requests, name) for name in ("completion_ns", "arrival_ns"))
     return [(end - begin) / 1e6 for end, begin in zip(ends, begins, strict=True)]
 
@@ -49,7 +49,7 @@ def retries_ms(requests: int, faults: Mapping[str, Any]) -> tuple[float, float]:
     load = ss.workload(
         requests=requests, read_fraction=1, size="fixed", mean_size_kib=SIZE_KIB, blocking=8
     )
-    run = ss.simulate(load, ss.device(SLED, faults=dict(faults)))
+    run = run_of(load, ss.device(SLED, faults=dict(faults)))
     took = column(run.requests, "retry_ns")
     counts = run.summary["devices"][0]["counts"]
     errors = counts["retries"] + counts["seek_errors"]

@@ -309,6 +309,10 @@ impl Model for Mcd {
         self.blocks
     }
 
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
     fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
         self.advance(request.arrival, false, answers);
         self.now = request.arrival;

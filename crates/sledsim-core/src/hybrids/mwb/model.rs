@@ -492,6 +492,10 @@ impl Model for Mwb {
         self.children.blocks(BACK)
     }
 
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
     fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
         let at = request.arrival;
         self.advance(at, false, answers);

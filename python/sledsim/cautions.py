@@ -1,0 +1,160 @@
+"""Cautions: what one must know of a result before relying on it.
+
+They are derived here, and only here, from the document of a run: for its JSON (``caution``), its
+tables and pictures, and those of whatever is made of runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ALL = "all"
+"""What stands for every label in :func:`lines`."""
+UNRELIABLE, NOTE = "!", "*"
+"""Marks: a mean that is not to be relied on, and something to be known."""
+
+_INTERVALS = {
+    "too few requests": "there are too few requests",
+    "correlated batches": "its batches are correlated: the run is too short for its queues, or not "
+    "in a steady state",
+}
+"""Cautions of an interval, which a run has beside those that it shares with the whole."""
+_ADDRESSES = {
+    "wrapped": "{} requests were wrapped around at the end of the device",
+    "scaled": "{} requests were moved to spread the trace over the device",
+    "moved": "{} requests were moved down to end within the device",
+    "widened": "{} requests were widened to whole blocks",
+}
+"""What became of addresses of a trace."""
+
+
+def of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the cautions of a run, the gravest first.
+
+    Parameters
+    ----------
+    document
+        ``summary`` and ``workload``, as in :attr:`Run.document <sledsim.Run.document>`.
+
+    Returns
+    -------
+    list of dict
+        ``code``, a short name; ``text``, a sentence without its full stop; ``unreliable``, whether
+        the mean response time and its interval are not to be relied on.
+    """
+    return [
+        {"code": code, "text": text, "unreliable": unreliable}
+        for unreliable, found in (
+            (True, _of_means(document["summary"])),
+            (False, _of_seeds(document["summary"])),
+            (False, _of_requests(document["summary"])),
+            (False, _of_load(document["workload"])),
+        )
+        for code, text in found
+    ]
+
+
+def codes(cautions: Sequence[Mapping[str, Any]], *, unreliable: bool = False) -> list[str]:
+    """Return the short names of cautions, or of those that make a mean unreliable."""
+    return [one["code"] for one in cautions if one["unreliable"] or not unreliable]
+
+
+def mark(cautions: Sequence[Mapping[str, Any]]) -> str:
+    """Return what stands at a number or a bar: ``!``, ``*`` or nothing."""
+    if not cautions:
+        return ""
+    return UNRELIABLE if codes(cautions, unreliable=True) else NOTE
+
+
+def lines(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Return the lines for below a table or a picture, each sentence once.
+
+    Parameters
+    ----------
+    by_label
+        Cautions by what their results are called.
+    """
+    labels: dict[tuple[bool, str], list[str]] = {}
+    for label, cautions in by_label.items():
+        for one in cautions:
+            labels.setdefault((one["unreliable"], one["text"]), []).append(label)
+    ordered = sorted(labels.items(), key=lambda entry: not entry[0][0])
+    return [
+        f"{UNRELIABLE if unreliable else NOTE} {_named(named, by_label)}{text}"
+        for (unreliable, text), named in ordered
+    ]
+
+
+def _named(labels: Sequence[str], by_label: Mapping[str, object]) -> str:
+    if len(by_label) == 1:
+        return ""
+    return f"{ALL if len(labels) == len(by_label) else ', '.join(labels)}: "
+
+
+def _of_means(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if saturated := summary["saturated"]:
+        text = (
+            f"the load outran the device: given up at {_number(saturated['at_s'])} s with "
+            f"{saturated['queue']:,} requests waiting; the figures are of the "
+            f"{summary['requests']:,} served by then"
+        )
+        yield "saturated", text
+    if overloaded := summary["overloaded"]:
+        yield "overloaded", _overload(overloaded, summary)
+    interval = summary["confidence"]["response_time_ms"]["caution"]
+    if interval in _INTERVALS:
+        text = f"the interval of the mean is not to be relied on: {_INTERVALS[interval]}"
+        yield interval.replace(" ", "_"), text
+
+
+def _of_seeds(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Tell of seeds that say more against themselves than all together."""
+    runs = summary["seeds"] or []
+    alone = [str(run["seed"]) for run in runs if run["overloaded"] and not run["saturated"]]
+    if alone and not summary["saturated"] and not summary["overloaded"]:
+        many = len(alone) > 1
+        seeds = f"seed{'s' * many} {', '.join(alone)}"
+        yield "seeds", f"{seeds}, taken alone, {'are' if many else 'is'} overloaded"
+
+
+def _overload(overloaded: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    offered, served = overloaded["offered_iops"], summary["throughput_iops"]
+    rates = (
+        ""
+        if None in (offered, served)
+        else f" ({_number(offered)} against {_number(served)} per s)"
+    )
+    first, last = _number(overloaded["found_first"]), _number(overloaded["found_last"])
+    return (
+        f"requests arrived faster than they were served{rates} and the queue grew to the end, from "
+        f"{first} to {last} requests found on arrival: means depend on the length of the run"
+    )
+
+
+def _of_requests(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if (precision := summary["precision"]) and precision["missed"]:
+        target = f"{100 * precision['target']:.3g} %"
+        yield "precision", f"the precision of {target} was not reached: {precision['missed']}"
+    if errors := summary["errors"]:
+        yield "errors", f"{errors:,} requests could not be served"
+    lost = sum(part["counts"].get("lost_blocks", 0) for part in summary["devices"])
+    if lost:
+        yield "lost", f"{lost:,} blocks of an array are gone for good"
+    if warm_up := summary["warm_up"]:
+        yield "warm_up", f"{warm_up['requests']:,} requests of the warm-up are not counted"
+
+
+def _of_load(workload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, text in _ADDRESSES.items():
+        if count := workload.get(key):
+            yield key, text.format(f"{count:,}")
+    parts = workload.get("part", {"": workload}).values()
+    if shortened := sum(part.get("shortened", 0) for part in parts):
+        yield "shortened", f"{shortened:,} requests were shortened to fit into the device"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"

@@ -1,0 +1,227 @@
+"""Cautions of a run go wherever its figures go, and no speed-up comes from a doubtful mean."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim import cautions, papers
+from sledsim.cli import main
+from sledsim.papers import simulations
+from sledsim.papers.page import page
+
+from tests import paper_items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+OVERLOAD = ["--set", "rate=300", "--set", "requests=2000"]
+SLOW_TRACE = ["--trace", "sample:postmark-ext4", "--set", "time_scale=0.125"]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    def run(*words: object) -> str:
+        assert main([*map(str, words)]) == 0
+        out = capsys.readouterr()
+        assert out.err == ""
+        return out.out
+
+    return run
+
+
+def codes(found: list[dict[str, Any]]) -> list[str]:
+    return [one["code"] for one in found]
+
+
+def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., str]) -> None:
+    words = ["compare", "--devices", "atlas10k,mcd,g2", *SLOW_TRACE]
+    runs = json.loads(said(*words, "--json"))["runs"]
+    intervals = [run["summary"]["confidence"]["response_time_ms"] for run in runs]
+    assert intervals[0]["caution"] == "correlated batches"
+    assert [run["speed_up"] for run in runs] == [None] * 3
+    for run, interval in zip(runs, intervals, strict=True):
+        expected = [interval["caution"].replace(" ", "_")] if interval["caution"] else []
+        assert codes(run["caution"]) == expected
+        assert run["no_speed_up"] == (interval["caution"] or "baseline: correlated batches")
+    text = said(*words)
+    atlas, mcd = (re.search(rf"^{name} .*", text, re.MULTILINE) for name in ("atlas10k", "mcd"))
+    assert atlas is not None
+    assert mcd is not None
+    assert re.match(r"atlas10k +! ", atlas[0])
+    assert atlas[0].endswith("- (correlated batches)")
+    assert re.match(r"mcd +\d", mcd[0])
+    assert mcd[0].endswith("- (baseline: correlated batches)")
+    assert "! atlas10k, g2: the interval of the mean is not to be relied on" in text
+    assert not re.search(r"\d\.\d\d \(", text)
+
+
+def test_the_table_for_data_frames_has_them() -> None:
+    pair = [ss.device(name) for name in ("g2", "atlas10k")]
+    load = ss.workload(rate=300, requests=2000, warm_up_requests=20)
+    comparison = ss.compare(load, pair)
+    first, second = comparison.table
+    assert first["caution"] == "warm_up"
+    assert (first["speed_up"], first["no_speed_up"]) == (1.0, None)
+    assert second["caution"] == "overloaded, warm_up"
+    assert second["no_speed_up"] == "overloaded"
+    assert [second[f"speed_up{end}"] for end in ("", "_low", "_high")] == [None] * 3
+    assert {label: codes(found) for label, found in comparison.cautions.items()} == {
+        "g2": ["warm_up"],
+        "atlas10k": ["overloaded", "warm_up"],
+    }
+
+
+def test_lines_name_whom_they_concern() -> None:
+    """A sentence once, the graver first; "all" for all, no name where there is one result."""
+    grave, note = ({"code": c, "text": c, "unreliable": c == "bad"} for c in ("bad", "so"))
+    lines = cautions.lines({"a": [note], "b": [grave, note], "c": [note]})
+    assert lines == ["! b: bad", "* all: so"]
+    assert cautions.lines({"a": [note], "b": [note], "c": []}) == ["* a, b: so"]
+    assert cautions.lines({"a": [grave]}) == ["! bad"]
+    assert [cautions.mark(found) for found in ([], [note], [note, grave])] == ["", "*", "!"]
+
+
+def trace(folder: Path) -> Path:
+    """Write 600 requests, some beyond the end of a small device and some of odd bytes."""
+    file = folder / "trace.csv"
+    lines = [f"{n / 50:.3f},{n * 40_000_000},{4096 - n % 2},R" for n in range(600)]
+    file.write_text("\n".join(["t,at,size,op", *lines]) + "\n")
+    return file
+
+
+COLUMNS = "time=t:s, offset=at:B, bytes=size:B, op=op"
+
+
+@pytest.mark.parametrize("rule", ["wrap", "scale"])
+def test_what_was_done_to_addresses_is_a_caution_of_each_device(
+    said: Callable[..., str], tmp_path: Path, rule: str
+) -> None:
+    words = ["--trace", trace(tmp_path), "--columns", COLUMNS, "--set", f'address="{rule}"']
+    runs = json.loads(said("compare", "--devices", "g3,g1", *words, "--json"))["runs"]
+    for run in runs:
+        found = {one["code"]: one["text"] for one in run["caution"]}
+        key = {"wrap": "wrapped", "scale": "scaled"}[rule]
+        assert found[key].startswith(f"{run['workload'][key]:,} requests were ")
+        assert found["widened"].startswith(f"{run['workload']['widened']:,} requests were ")
+    text = said("compare", "--devices", "g3,g1", *words)
+    expected = r"^\* (g1|all): [\d,]+ requests were (wrapped|moved to spread)"
+    assert re.search(expected, text, re.MULTILINE)
+    assert re.search(r"^\* all: 300 requests were widened", text, re.MULTILINE)
+
+
+def test_a_run_says_it_in_text_json_and_python(said: Callable[..., str]) -> None:
+    words = ["run", "--device", "atlas10k", *OVERLOAD]
+    text = said(*words)
+    assert text.startswith("OVERLOADED: requests arrived faster than they were served (296.2 ag")
+    assert "NOT TO BE RELIED ON: overloaded" in text
+    document = json.loads(said(*words, "--json"))
+    run = ss.simulate(ss.workload(rate=300, requests=2000), ss.device("atlas10k"))
+    assert document["caution"] == run.cautions
+    assert codes(run.cautions) == ["overloaded"]
+    sound = ss.simulate(ss.workload(rate=300), ss.device("g2"))
+    assert sound.cautions == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"requests": 100}, ["too_few_requests"]),
+        ({"rate": 9000, "requests": 5000, "max_queue": 100}, ["saturated"]),
+        ({"requests": 5000, "warm_up_requests": 10}, ["warm_up"]),
+        ({"rate": 1230, "requests": 2000}, ["correlated_batches"]),
+    ],
+)
+def test_each_kind_is_there(keys: dict[str, Any], expected: list[str]) -> None:
+    run = ss.simulate(ss.workload(**keys), ss.device("g2"), requests=False)
+    assert codes(run.cautions) == expected
+    grave = run.summary["confidence"]["response_time_ms"]["caution"] is not None
+    assert [one["unreliable"] for one in run.cautions] == [grave]
+
+
+def test_seeds_and_precision_have_them() -> None:
+    load, disk = ss.workload(rate=300, requests=600), ss.device("atlas10k")
+    run = ss.simulate(load, disk, seeds=2, precision=0.01)
+    assert codes(run.cautions) == ["overloaded", "precision"]
+    assert "1 % was not reached" in run.cautions[1]["text"]
+
+
+def test_errors_and_lost_blocks_are_cautions() -> None:
+    summary = ss.simulate(ss.workload(), ss.device("g2"), requests=False).summary
+    summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
+    found = cautions.of({"summary": summary, "workload": {"part": {"a": {"shortened": 3}}}})
+    assert [one["text"] for one in found] == [
+        "1,200 requests could not be served",
+        "7 blocks of an array are gone for good",
+        "3 requests were shortened to fit into the device",
+    ]
+
+
+def test_a_validation_has_them(said: Callable[..., str], tmp_path: Path) -> None:
+    """A response of 1 ms, measured every 2 ms; the disk takes five times as long."""
+    file = tmp_path / "measured.csv"
+    lines = [f"{n * 2},{n * 7919 % 10_000 * 1000},8,R,1" for n in range(1000)]
+    file.write_text("\n".join(["t,at,n,op,took", *lines]) + "\n")
+    columns = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
+    words = ["validate", "--device", "atlas10k", "--trace", file, "--columns", columns]
+    document = json.loads(said(*words, "--json"))
+    assert codes(document["caution"]) == ["overloaded"]
+    assert "\n! requests arrived faster than they were served" in said(*words)
+    validation = ss.validate("atlas10k", ss.read_trace(file, columns=columns))
+    assert validation.cautions == document["caution"]
+    slower = ss.validate("atlas10k", ss.read_trace(file, columns=columns, time_scale=0.05))
+    assert "overloaded" not in codes(slower.cautions)
+
+
+def texts(picture: Path) -> str:
+    """Return what is written in a picture, which is text in the metadata of no letter."""
+    return " ".join(re.findall(r"<!-- (.*?) -->", picture.read_text("utf-8")))
+
+
+def test_pictures_have_the_mark_and_the_line(said: Callable[..., str], tmp_path: Path) -> None:
+    picture = tmp_path / "picture.svg"
+    said("run", "--device", "atlas10k", *OVERLOAD, "--plot", picture)
+    assert re.search(r"\d\.\d{3} !", texts(picture))
+    assert "! requests arrived faster than they were served" in texts(picture)
+    said("compare", "--devices", "g2,atlas10k", *OVERLOAD, "--plot", picture)
+    assert len(re.findall(r"\d !", texts(picture))) == 1
+    assert "! atlas10k: requests arrived faster" in texts(picture)
+    said("compare", "--devices", "g2,g3", *OVERLOAD, "--plot", picture)
+    assert "!" not in texts(picture)
+
+
+def test_an_item_of_a_paper_counts_its_runs() -> None:
+    """The rates of the figure end beyond what the device can serve."""
+    result = paper_items.run("osdi2000/figure6a")
+    points = [p for curve in result.document["series"].values() for p in curve["points"]]
+    beyond = sum(point["caution"] == "overloaded" for point in points)
+    assert 0 < beyond < len(points)
+    (found,) = [one for one in result.cautions if one["code"] == "overloaded"]
+    count, runs = map(int, re.findall(r"\d+", found["text"]))
+    assert beyond <= count < runs
+    line = f"! overloaded: {count} of {runs} runs"
+    assert line in result.svg
+    assert line in page(papers.papers(), [result])
+
+
+def test_an_outcome_that_is_kept_has_its_cautions_each_time() -> None:
+    """An item must say the same, whichever items were run before it in the same process."""
+
+    @papers.once
+    def mean_ms(rate: float) -> float:
+        load = ss.workload(rate=rate, requests=600)
+        summary = papers.summary_of(load, ss.device("atlas10k"))
+        mean: float = summary["response_time_ms"]["mean"]
+        return mean
+
+    seen = []
+    for _ in range(2):
+        with simulations.collecting() as runs:
+            assert mean_ms(300) == mean_ms(rate=300) > mean_ms(20)
+        seen.append(simulations.together(runs))
+    assert seen[0] == seen[1]
+    assert "overloaded: 2 of 3 runs" in [one["text"] for one in seen[0]]
