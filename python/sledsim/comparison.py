@@ -86,8 +86,8 @@ def compare(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, a layout that one of the devices cannot have, nothing
-        to compare, or a pair given twice.
+        For whatever is wrong with the load, a pipe that cannot be copied, a layout that one of the
+        devices cannot have, nothing to compare, or a pair given twice.
     """
     devices = [laid_out(device, layout) for device in devices]
     pairs = [(device, scheduler) for device in devices for scheduler in schedulers]
@@ -98,6 +98,8 @@ def compare(
     blocks = min(device.blocks for device in devices) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
     tally = _Tally(len(pairs), progress)
+    if len(pairs) > 1:
+        shared.keep(progress)  # all runs read the same trace
 
     def run(index: int) -> Run:
         device, scheduler = pairs[index]

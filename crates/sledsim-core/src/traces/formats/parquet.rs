@@ -20,7 +20,6 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_schema::{DataType, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time.
@@ -103,13 +102,11 @@ impl Parquet {
             return Err(Error::file(shown, problem));
         }
         let refuse = |error: parquet::errors::ParquetError| Error::file(shown, told(&error));
-        let path = input.path().filter(|path| path.is_file());
-        let Some(path) = path else {
-            let problem = "Parquet is read from its end: it must be a file, not a pipe";
+        let Some(file) = input.as_whole().cloned() else {
+            let problem = "Parquet is read from its end: it must be a file";
             return Err(Error::file(shown, problem));
         };
-        let file = File::open(path).map_err(|error| Error::file(shown, error))?;
-        let file_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        let file_bytes = file.bytes();
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(refuse)?;
         let schema = builder.schema().clone();
         let has = |name: &str| schema.column_with_name(name).is_some();

@@ -7,6 +7,7 @@ use super::parquet::{BAD, Parquet, numbers, text};
 use crate::error::{Error, Result};
 use crate::traces::columns::Quantity;
 use crate::traces::order::Sorter;
+use crate::traces::supply::Whole;
 use crate::traces::{Input, Options, Reader, Record};
 use crate::units::Nanos;
 use arrow_array::Array;
@@ -14,15 +15,14 @@ use arrow_array::cast::AsArray;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Starts reading a Parquet file: as it is, or sorted if it holds rows.
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     let rows = Parquet::new(input, options)?;
-    Ok(match (&rows.parent, input.path()) {
-        (Some(_), Some(path)) => Box::new(Recording {
-            file: path.to_owned(),
+    Ok(match (&rows.parent, input.as_whole()) {
+        (Some(_), Some(file)) => Box::new(Recording {
+            file: file.clone(),
             rows,
             window: None,
             held: Sorter::new(),
@@ -36,7 +36,7 @@ pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
 
 /// Rows, those held that something in the rest of the file may come before.
 struct Recording {
-    file: PathBuf,
+    file: Whole,
     rows: Parquet,
     /// How far arrivals fall at most; found when the first record is asked for.
     window: Option<Nanos>,
@@ -114,13 +114,13 @@ struct Survey {
 }
 
 impl Survey {
-    /// Reads the columns of the file at `path` that tell.
-    fn read(path: &Path, shown: &Path) -> Result<Self> {
+    /// Reads the columns of `file`, called `shown`, that tell.
+    fn read(file: &Whole, shown: &Path) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::file(shown, format!("the Parquet data are damaged ({error})"))
         };
-        let file = File::open(path).map_err(|error| Error::file(shown, error))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| failed(&e))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone());
+        let builder = builder.map_err(|e| failed(&e))?;
         let columns = ["arrival_ns", "parent", "device"];
         let mask = ProjectionMask::columns(builder.parquet_schema(), columns);
         let batches = builder.with_projection(mask).build();
