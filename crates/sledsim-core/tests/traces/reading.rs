@@ -382,7 +382,7 @@ fn files_that_are_no_traces_are_told_so() {
             "bad.trace:1: the zstd data end in the middle: the file is cut off",
         ),
         (
-            [zstd(b"1 0 5 1 1\n"), b"more".to_vec()].concat(),
+            [zstd(b"1.5 0 5 1 1\n"), b"more".to_vec()].concat(),
             "bad.trace:2: the zstd data are damaged (",
         ),
     ] {
