@@ -79,7 +79,7 @@ def loads(device: str, week: Path | None, requests: int | None) -> dict[str, ss.
     }
     if week is not None:
         keys = {"trace_device": "separate", "address": "wrap", **some}
-        named["week of a workstation (1992)"] = ss.read_trace(week, **keys)
+        named["week of a workstation (1992)"] = ss.read_trace(week, **keys).keep()
     return named
 
 

@@ -195,6 +195,7 @@ def test_the_command_tells_the_same(capsys: pytest.CaptureFixture[str], tmp_path
     expected = ss.hit_ratios(
         ss.read_trace(SAMPLE), sizes_mib=[1, 0.5], policies=["arc", "lru"], segment_kib=16
     )
+    assert said.pop("workload")["requests"] == expected[0]["requests"]
     assert said == {"path": SAMPLE, "caches": expected}
     picture = tmp_path / "hits.png"
     assert main([*line, "--segment", "16", "--plot", str(picture)]) == 0

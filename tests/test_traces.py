@@ -337,7 +337,7 @@ WRONG = [
         "trace convert late.trace -o out.trace --format disksim_ascii",
         "late.trace:2",
         "--sort",
-        "2 ms",
+        "at least 1.500000",
     ),
     ("trace generate --blocks 100 -o out.trace", "--workload"),
     ("trace generate --workload random -o out.trace", "--device", "--blocks"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,35 @@ def hit_ratios(
         For an unknown policy, a size out of range or below a segment, a load whose order depends on
         how long requests take, or a line of a trace that cannot be read.
     """
+    rows, _ = hits_and_load(
+        load,
+        sizes_mib=sizes_mib,
+        policies=policies,
+        segment_kib=segment_kib,
+        device=device,
+        device_blocks=device_blocks,
+        progress=progress,
+    )
+    return rows
+
+
+def hits_and_load(
+    load: Load | str | PathLike[str],
+    *,
+    sizes_mib: Sequence[float],
+    policies: Sequence[str] | None,
+    segment_kib: float,
+    device: Device | str | PathLike[str] | None = None,
+    device_blocks: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return what :func:`hit_ratios` does, and the load as :attr:`Run.workload` has it.
+
+    Raises
+    ------
+    SledsimError
+        As :func:`hit_ratios`.
+    """
     if device is not None and device_blocks is not None:
         _refuse("device and device_blocks: give one of them")
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
@@ -160,7 +190,7 @@ def hit_ratios(
     names = _core.policies()
     if policies is not None:
         names = [text("policies", name) for name in several("policies", policies)]
-    counted = _core.hit_ratios(
+    counted, told = _core.hit_ratios(
         load_of(load)._core,  # noqa: SLF001 (one package)
         int(segment),
         [int(size * 2048) for size in sizes_mib],
@@ -188,7 +218,7 @@ def hit_ratios(
                 else None,
             }
         )
-    return rows
+    return rows, json.loads(told)
 
 
 def _refuse(problem: str) -> None:

@@ -96,8 +96,8 @@ def compare(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, a layout that one of the devices cannot have, nothing
-        to compare, or a pair given twice.
+        For whatever is wrong with the load, a pipe that cannot be copied, a layout that one of the
+        devices cannot have, nothing to compare, or a pair given twice.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1)
     models = [laid_out(device_of(each), layout) for each in several("devices", devices)]
@@ -110,6 +110,8 @@ def compare(
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
     tally = _Tally(len(pairs), progress)
+    if len(pairs) > 1:
+        shared.keep(progress)  # all runs read the same trace
 
     def run(index: int) -> Run:
         device, scheduler = pairs[index]

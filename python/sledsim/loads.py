@@ -41,6 +41,25 @@ class Load:
     def __repr__(self) -> str:
         return f"<sledsim load {self.name}>"
 
+    def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
+        """See to it that several runs can read the load, and return it.
+
+        A pipe can be read once. It is copied to a temporary file without a name (in ``TMPDIR``, up
+        to 16 GiB), which goes when the process ends. For a file and a workload nothing is done.
+
+        Parameters
+        ----------
+        progress
+            Called now and then, with 0 and ``None``.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be read or copied, or was read before.
+        """
+        self._core.keep(progress)
+        return self
+
 
 def load_of(given: object, name: str = "load") -> Load:
     """Return a load as it is, or make the one that a name stands for.
@@ -98,13 +117,16 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     Parameters
     ----------
     path
-        A trace in any known format, plain or compressed by gzip, zstd or xz, or
-        ``"sample:NAME"`` for one of :func:`sample_traces`. A pipe will do where the trace is read
-        once.
+        A trace in any known format, plain or compressed by gzip, zstd, xz or bzip2,
+        ``"sample:NAME"`` for one of :func:`sample_traces`, or ``"-"`` for standard input. A pipe
+        is read as the simulation goes; what reads a trace twice (a comparison, and
+        ``address="scale"``) copies it to a temporary file before, and a further run needs
+        :meth:`Load.keep`.
     **keys
         ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
         ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"`` or ``"scale"``),
-        ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``, ``requests``,
+        ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``, ``glitches``,
+        ``requests``,
         ``queue_depth``, ``think_ms``, ...; see the page on workloads. ``think="recorded"`` replays
         a recording closed: each request as long after the completion it waited for as it was
         recorded, among those of its own stream or, with ``depends_on="all"``, of any. What was done
@@ -127,6 +149,8 @@ def trace_info(
     format: str | None = None,  # noqa: A002 (as the option is called)
     columns: str | None = None,
     sort_ms: float | None = None,
+    blk_action: str | None = None,
+    drop_glitches: bool = False,
     quick: bool = False,
     interleave_blocks: int | None = None,
     max_units: int | None = None,
@@ -140,13 +164,19 @@ def trace_info(
     Parameters
     ----------
     path
-        A trace, or ``"sample:NAME"``.
+        A trace, ``"sample:NAME"``, or ``"-"`` for standard input.
     format
         Its format; recognised by its content by default.
     columns
         Which column is what, for formats that leave it open.
     sort_ms
         Puts requests in order that are late by up to this.
+    blk_action
+        Which events of a ``blkparse`` trace are the requests: ``"Q"`` (queued, the default),
+        ``"D"`` (issued) or ``"C"`` (complete).
+    drop_glitches
+        Drops single requests whose time is more than a minute above, or below, the times of both
+        their neighbours, as after a glitch of the clock, and counts them.
     quick
         Leaves footprint and reuse out, which take most of the time.
     interleave_blocks
@@ -166,7 +196,7 @@ def trace_info(
     """
     document = _core.trace_info(
         trace_path(path),
-        _reading(format, columns, sort_ms),
+        _reading(format, columns, sort_ms, blk_action, drop_glitches),
         (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
         progress,
     )
@@ -250,6 +280,8 @@ def convert_trace(
     format: str | None = None,  # noqa: A002
     columns: str | None = None,
     sort_ms: float | None = None,
+    blk_action: str | None = None,
+    drop_glitches: bool = False,
     devices: Sequence[int | str] = (),
     from_s: float | None = None,
     until_s: float | None = None,
@@ -270,10 +302,10 @@ def convert_trace(
     Parameters
     ----------
     inputs
-        A trace, or several to merge by time; ``"sample:NAME"`` too.
+        A trace, or several to merge by time; ``"sample:NAME"`` and ``"-"`` too.
     output, to
         The file to write, and its format; that of its ending by default.
-    format, columns, sort_ms
+    format, columns, sort_ms, blk_action, drop_glitches
         As in :func:`trace_info`.
     devices
         Takes only these devices, by number or name.
@@ -320,7 +352,7 @@ def convert_trace(
         [trace_path(file) for file in several("inputs", inputs)],
         path_text("output", output),
         optional(text, "to", to),
-        _reading(format, columns, sort_ms),
+        _reading(format, columns, sort_ms, blk_action, drop_glitches),
         choices,
         progress,
     )
@@ -388,12 +420,18 @@ def sample_traces() -> dict[str, dict[str, Any]]:
 
 
 def _reading(
-    trace_format: object, columns: object, sort_ms: object
-) -> tuple[str | None, str | None, float | None]:
+    trace_format: object,
+    columns: object,
+    sort_ms: object,
+    blk_action: object,
+    drop_glitches: object,
+) -> tuple[str | None, str | None, float | None, str | None, bool]:
     return (
         optional(text, "format", trace_format),
         optional(text, "columns", columns),
         optional(real, "sort_ms", sort_ms),
+        optional(text, "blk_action", blk_action),
+        bool(drop_glitches),
     )
 
 

@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::stats::WarmUp;
 #[cfg(feature = "parquet")]
 use crate::traces::Measured;
-use crate::traces::{TraceSource, TraceSpec};
+use crate::traces::{STANDARD_INPUT, TraceSource, TraceSpec};
 use crate::units::Nanos;
 use crate::workloads::{Generator, Mix, Source, Workload, resolve};
 use serde_json::{Value, json};
@@ -123,6 +123,19 @@ impl Load {
         self
     }
 
+    /// Sees to it that the load can be run any number of times, also clones of
+    /// it: a trace that can be read once only (a pipe) is copied to a temporary
+    /// file. `check` is called now and then; its error ends that.
+    ///
+    /// # Errors
+    /// The trace cannot be read or copied, was read before, or `check`'s.
+    pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        match &self.kind {
+            LoadKind::Workload(_) => Ok(()),
+            LoadKind::Trace(spec) => spec.keep(check),
+        }
+    }
+
     /// The same load, keeping what a trace says of how long its requests took.
     #[must_use]
     pub fn keeping_measured(mut self) -> Self {
@@ -160,7 +173,7 @@ impl Load {
 }
 
 /// The path of the trace that the key `file` of `keys` names: relative to the
-/// folder `beside`, or among the sample traces in `samples`.
+/// folder `beside`, standard input (`-`), or among the sample traces in `samples`.
 ///
 /// # Errors
 /// An unknown sample.
@@ -170,6 +183,9 @@ pub(crate) fn trace_path(
     beside: Option<&Path>,
     samples: Option<&Path>,
 ) -> Result<PathBuf> {
+    if file == STANDARD_INPUT {
+        return Ok(file.into());
+    }
     let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
         return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
     };

@@ -18,7 +18,7 @@ pub(crate) fn policies() -> Vec<&'static str> {
 /// Requests, accesses, hits, accesses that read, hits of these.
 type PyHits = (u64, u64, u64, u64, u64);
 
-/// Hits of every policy at every size.
+/// Hits of every policy at every size, and the load as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, segment_blocks, sizes_blocks, policies, device_blocks, progress))]
 pub(crate) fn hit_ratios(
@@ -29,7 +29,7 @@ pub(crate) fn hit_ratios(
     policies: Vec<String>,
     device_blocks: Option<u64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<PyHits>> {
+) -> PyResult<(Vec<PyHits>, String)> {
     let policies = policies.iter().map(|label| Choice::named(label));
     let spec = HitsSpec {
         segment_blocks,
@@ -40,9 +40,9 @@ pub(crate) fn hit_ratios(
     let mut check = Check::new(progress.as_ref());
     let load = &load.load;
     let counted = detached(py, load.file(), || {
-        spec.count(load, &mut |at| check.report(at.completed, at.expected()))
+        spec.count_and_tell(load, &mut |at| check.report(at.completed, at.expected()))
     });
-    let counted = counted.map_err(|error| check.exception(error))?;
+    let (counted, told) = counted.map_err(|error| check.exception(error))?;
     let hits = counted.iter().map(|line| {
         (
             line.requests,
@@ -52,7 +52,7 @@ pub(crate) fn hit_ratios(
             line.read_hits,
         )
     });
-    Ok(hits.collect())
+    Ok((hits.collect(), told.to_string()))
 }
 
 /// A cache of keys.

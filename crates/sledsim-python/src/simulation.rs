@@ -78,6 +78,14 @@ impl Load {
         Ok(Self { load })
     }
 
+    /// Sees to it that a trace can be read any number of times.
+    #[pyo3(signature = (progress = None))]
+    fn keep(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let mut check = Check::new(progress.as_ref());
+        let kept = py.detach(|| self.load.keep(&mut |at| check.check(at)));
+        kept.map_err(|error| check.exception(error))
+    }
+
     /// The same load for a device as if it had that many blocks.
     fn within(&self, blocks: u64) -> Self {
         Self {

@@ -11,32 +11,52 @@ use sledsim_core::keys::Keys;
 use sledsim_core::load::Load as CoreLoad;
 use sledsim_core::schedulers::Choice;
 use sledsim_core::traces::{
-    ConvertSpec, Format, InfoSpec, Options, Place, Reading, Sample, generate,
+    BLK_ACTIONS, ConvertSpec, Format, InfoSpec, Options, Place, Reading, Sample, generate,
 };
 use sledsim_core::units::Nanos;
 use std::path::{Path, PathBuf};
 
-/// How a trace is to be read: format, columns, window for sorting in ms.
-type Given = (Option<String>, Option<String>, Option<f64>);
+/// How a trace is to be read: format, columns, window for sorting in ms, events
+/// of blkparse, whether glitches are dropped.
+type Given = (
+    Option<String>,
+    Option<String>,
+    Option<f64>,
+    Option<String>,
+    bool,
+);
 
 /// The longest time anybody may name, in s: 285 years.
 const LONGEST_S: f64 = 9e9;
 
-fn reading((format, columns, sort_ms): Given) -> Result<(Option<Format>, Options, Nanos)> {
-    let format = format.map(|name| {
-        let choices = Format::choices();
-        let found = choices.iter().find(|(known, _)| *known == name);
-        found.map(|(_, format)| *format).ok_or_else(|| {
-            let known = choices.map(|(name, _)| name).join(", ");
-            Error::Key(format!("unknown format '{name}': must be one of {known}"))
-        })
-    });
+/// What a name stands for, of those that `what` may have.
+fn chosen<T: Copy, const N: usize>(
+    what: &str,
+    name: Option<String>,
+    choices: [(&str, T); N],
+) -> Result<Option<T>> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let found = choices.iter().find(|(known, _)| *known == name);
+    let found = found.map(|(_, choice)| Some(*choice));
+    found.ok_or_else(|| {
+        let known = choices.map(|(name, _)| name).join(", ");
+        Error::Key(format!("unknown {what} '{name}': must be one of {known}"))
+    })
+}
+
+fn reading(
+    (format, columns, sort_ms, blk_action, drop_glitches): Given,
+) -> Result<(Option<Format>, Options, Nanos)> {
+    let format = chosen("format", format, Format::choices())?;
     let sort = time("sort", sort_ms.map(|ms| ms * 1e-3))?;
     Ok((
-        format.transpose()?,
+        format,
         Options {
             columns,
-            ..Options::default()
+            blk_action: chosen("blk_action", blk_action, BLK_ACTIONS)?,
+            drop_glitches,
         },
         sort.unwrap_or_default(),
     ))

@@ -12,6 +12,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,11 @@ class Recording:
             msg = f"{about}: does not tell of a run of an application ({error})"
             raise SledsimError(msg) from None
 
+    @cached_property
+    def _load(self) -> ss.Load:
+        # One load for all replays: it keeps what can be read once only.
+        return ss.read_trace(self.path, think="recorded", depends_on="all")
+
     def replay(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Outcome:
         """Return how long the run would take on another device.
 
@@ -73,8 +79,7 @@ class Recording:
         """
         import pyarrow as pa  # noqa: PLC0415 (an extra)
 
-        load = ss.read_trace(self.path, think="recorded", depends_on="all")
-        run = ss.simulate(load, device, scheduler)
+        run = ss.simulate(self._load, device, scheduler)
         outside_s = self.run_s - run.workload["recorded_duration_s"]
         return Outcome(
             application=self.application,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.caches import SIZES_MIB, hit_ratios, policies
-from sledsim.cli import plots
+from sledsim.caches import SIZES_MIB, hits_and_load, policies
+from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, table
 from sledsim.cli.work import work
@@ -37,7 +37,7 @@ each. No times are simulated.
 def add(actions: Commands) -> Parser:
     """Add the command; the caller adds how a trace is read."""
     parser = command(actions, "hits", _hits, _ABOUT)
-    parser.add_argument("file", metavar="FILE", help="path of a trace, or sample:NAME")
+    parser.add_argument("file", metavar="FILE", help="path of a trace, sample:NAME, or -")
     parser.add_argument(
         "--sizes",
         metavar="MIB,...",
@@ -75,24 +75,30 @@ def _hits(options: argparse.Namespace) -> None:
         "trace_format": options.format,
         "columns": options.columns,
         "sort_ms": options.sort,
+        "blk_action": options.blk_action,
+        "glitches": "drop" if options.drop_glitches else None,
         "trace_device": options.trace_device,
     }
     load = read_trace(options.file, **{key: value for key, value in keys.items() if value})
-    rows = work(
-        lambda beat: hit_ratios(
+    rows, told = work(
+        lambda beat: hits_and_load(
             load, sizes_mib=sizes, policies=names, segment_kib=options.segment, progress=beat
         )
     )
     if options.plot is not None:
         _core.write_atomically(options.plot, _draw(rows, options.file, options.plot))
     if options.json:
-        print_json({"path": options.file, "caches": rows})
+        print_json({"path": options.file, "caches": rows, "workload": told})
         return
     first = rows[0]
     print(
         f"{options.file}: {number(first['requests'])} reads and writes, "
         f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
     )
+    if told["format_others"]:
+        print(f"{told['format']} ({loads.told_by(told)})\n")
+    if passed := ", ".join(loads.passed_over(told)):
+        print(f"passed over: {passed}\n")
     found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}
     lines = [["hit ratio", *names]]
     lines += [

@@ -37,7 +37,11 @@ def add_load(parser: Parser) -> None:
     parser.add_argument(
         "--workload", metavar="NAME", help=f"{_either(_core.workloads())}; {_FILED}"
     )
-    parser.add_argument("--trace", metavar="FILE", help="a trace to replay, or sample:NAME")
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="a trace to replay, sample:NAME, or - for standard input",
+    )
     add_reading(parser)
 
 
@@ -77,6 +81,7 @@ def add_reading(parser: Parser) -> None:
     parser.add_argument(
         "--columns", metavar="MAP", help="which column of a CSV or Parquet trace is what"
     )
+    add_repairs(parser)
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -122,6 +127,22 @@ def rows(options: argparse.Namespace) -> str | None:
     return str(file) if file is not None else None
 
 
+def add_repairs(parser: Parser) -> None:
+    """Take ``--blk-action`` and ``--drop-glitches``."""
+    parser.add_argument(
+        "--blk-action",
+        metavar="ACTION",
+        help="which events of a blkparse trace are the requests: Q (queued, the default), D "
+        "(issued) or C (complete)",
+    )
+    parser.add_argument(
+        "--drop-glitches",
+        action="store_true",
+        help="drop and count single requests whose time is over a minute above, or below, those "
+        "of both their neighbours",
+    )
+
+
 def add_precision(parser: Parser) -> None:
     """Take ``--precision`` and ``--seeds``."""
     parser.add_argument(
@@ -148,6 +169,10 @@ def settings(options: argparse.Namespace) -> list[str]:
         told.append(f"sort_ms={options.sort}")
     if options.columns is not None:
         told.append(f"columns={json.dumps(options.columns)}")
+    if options.blk_action is not None:
+        told.append(f"blk_action={json.dumps(options.blk_action)}")
+    if options.drop_glitches:
+        told.append('glitches="drop"')
     return told
 
 
@@ -259,16 +284,37 @@ def _devices(workload: dict[str, Any]) -> str:
 
 
 def _format(workload: dict[str, Any]) -> str:
-    told = {
-        "content": "by its content",
-        "ending": "by the ending of its name",
-        "trace_format": "as asked for",
-    }[workload["format_from"]]
+    """Say in which format a trace is read, and what was passed over."""
     compression = workload["compression"]
     packed = "" if compression == "none" else f", {compression}"
-    others = workload["not_requests"]
-    passed = f"; {number(others)} lines that are no requests" if others else ""
-    return f"{workload['format']} ({told}){packed}{passed}"
+    passed = "".join(f"; {what}" for what in passed_over(workload))
+    return f"{workload['format']} ({told_by(workload)}){packed}{passed}"
+
+
+def told_by(trace: dict[str, Any]) -> str:
+    """Say what told the format of a trace, and which others fit."""
+    told = {
+        "content": "by its content",
+        "plausibility": "as the most plausible",
+        "ending": "by the ending of its name",
+        "trace_format": "as asked for",
+    }[trace["format_from"]]
+    others = trace["format_others"]
+    fit = "fits" if len(others) == 1 else "fit"
+    return f"{told}; --format {' or '.join(others)} {fit}, too" if others else told
+
+
+def passed_over(trace: dict[str, Any]) -> Iterator[str]:
+    """Say what of a trace is not replayed, and why."""
+    for key, what in (
+        ("not_requests", "lines that are no requests"),
+        ("empty_requests", "requests of size 0 left out"),
+    ):
+        if trace[key]:
+            yield f"{number(trace[key])} {what}"
+    if trace["glitches_dropped"]:
+        first = trace["first_glitch"]
+        yield f"{number(trace['glitches_dropped'])} dropped as glitches of the clock ({first})"
 
 
 def _addresses(workload: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.cli import hits, plots, trace_plots
+from sledsim.cli import hits, loads, plots, trace_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, size, table
 from sledsim.cli.work import work
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Tell what is in a trace or a cache of it, convert it, write a workload as one, or list the samples.
 
-Plain or compressed (gzip, zstd, xz); the format is recognised by the content.
+Plain or compressed (gzip, zstd, xz, bzip2); the format is recognised by the content.
 """
 
 _INFO = """\
@@ -73,7 +73,7 @@ def add(commands: Commands) -> None:
     actions = command(commands, "trace", _list, _ABOUT).add_commands()
     command(actions, "list", _list, "List the sample traces (the default).")
     info = command(actions, "info", _info, _INFO)
-    info.add_argument("file", metavar="FILE", help="path of a trace, or sample:NAME")
+    info.add_argument("file", metavar="FILE", help="path of a trace, sample:NAME, or -")
     _add_reading(info)
     info.add_argument(
         "--quick", action="store_true", help="leave out footprint and reuse, which take most time"
@@ -111,6 +111,7 @@ def _add_reading(parser: Parser) -> None:
         type=float,
         help="put requests in order that are late by up to so many ms",
     )
+    loads.add_repairs(parser)
 
 
 def _add_output(parser: Parser) -> None:
@@ -119,7 +120,7 @@ def _add_output(parser: Parser) -> None:
 
 
 def _add_convert(parser: Parser) -> None:
-    parser.add_argument("files", metavar="IN", nargs="+", help="paths of traces, or sample:NAME")
+    parser.add_argument("files", metavar="IN", nargs="+", help="paths of traces, sample:NAME, or -")
     _add_output(parser)
     _add_reading(parser)
     parser.add_argument(
@@ -184,7 +185,13 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
-    return {"format": options.format, "columns": options.columns, "sort_ms": options.sort}
+    return {
+        "format": options.format,
+        "columns": options.columns,
+        "sort_ms": options.sort,
+        "blk_action": options.blk_action,
+        "drop_glitches": options.drop_glitches,
+    }
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -228,7 +235,10 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     rate, sequential, arrivals = info["mean_rate_per_s"], info["sequential"], info["arrivals"]
     mean, most = number(info["mean_size_blocks"]), number(info["max_size_blocks"])
     yield ["file", info["path"]]
-    yield ["format", f"{info['format']}, compression: {info['compression']}"]
+    told = loads.told_by(info)
+    yield ["format", f"{info['format']} ({told}), compression: {info['compression']}"]
+    if passed := ", ".join(loads.passed_over(info)):
+        yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]
     share = f"{number(info['requests'])}, {info['read_fraction']:.1%} reads"
     yield ["requests", ", ".join([share, *others])]
@@ -245,6 +255,8 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
             "not in order",
             f"{number(late)} are late by up to {most_late} ms and counted late; see --sort",
         ]
+        if (place := info["glitch_suspected"]) is not None:
+            yield ["", f"perhaps a glitch of the clock ({place}); see --drop-glitches"]
     by_op = ", ".join(
         f"{sequential[key]:.1%} of the {name}"
         for key, name in (("read_fraction", "reads"), ("write_fraction", "writes"))
@@ -394,6 +406,16 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
         for line in report["inputs"]
     ]
     yield table(rows, "<<>><")
+    passed = [
+        f"{line['path']}: {line['format']} ({loads.told_by(line)})"
+        for line in report["inputs"]
+        if line["format_others"]
+    ]
+    passed += [
+        f"{line['path']}: {what}" for line in report["inputs"] for what in loads.passed_over(line)
+    ]
+    if passed:
+        yield "\n".join(passed)
     written, left = report["output"], report["left_out"]
     first, last = number(written["first_time_s"], 6), number(written["last_time_s"], 6)
     facts = [

@@ -9,6 +9,7 @@ use crate::request::{Op, Request};
 use crate::traces::END_BYTES;
 use crate::units::BLOCK_BYTES;
 use crate::workloads::Source;
+use serde_json::Value;
 
 /// What is cached, and by what.
 #[derive(Clone, Debug)]
@@ -61,6 +62,19 @@ impl HitsSpec {
         load: &Load,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Vec<Hits>> {
+        Ok(self.count_and_tell(load, check)?.0)
+    }
+
+    /// As [`HitsSpec::count`], with every key of the load and, of a trace, what
+    /// was passed over.
+    ///
+    /// # Errors
+    /// As [`HitsSpec::count`].
+    pub fn count_and_tell(
+        &self,
+        load: &Load,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<(Vec<Hits>, Value)> {
         let blocks = match self.device_blocks {
             Some(0) => return Err(refuse("device_blocks = 0: must be at least 1")),
             Some(blocks) => blocks,
@@ -122,7 +136,7 @@ impl HitsSpec {
             read_hits: hits.read_hits,
             ..all
         });
-        Ok(counted.collect())
+        Ok((counted.collect(), load.facts(&source)))
     }
 
     /// The segments a request touches.

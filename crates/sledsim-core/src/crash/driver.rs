@@ -45,6 +45,7 @@ pub fn test_model(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Report> {
     plan.check()?;
+    load.keep(&mut |_| check(progress(&Report::default(), plan)))?;
     let promise = plan.promise.unwrap_or(promise);
     let mut crashes = Stream::new(plan.seed, "crash points");
     let mut report = Report {

@@ -94,6 +94,8 @@ fn count(
     units: u32,
     site: &mut Site<'_>,
 ) -> Result<Vec<u32>> {
+    // Each device of a comparison has its layout, and the load may be the same trace.
+    spec.keep(site.check)?;
     let mut source = spec.source(blocks, site.check)?;
     let mut counts = vec![0; units as usize];
     let mut taken = 0_u64;

@@ -9,6 +9,7 @@ mod header;
 mod pages;
 
 use crate::panics::caught;
+use crate::traces::Whole;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ProjectionMask;
@@ -18,8 +19,8 @@ use std::path::Path;
 
 /// A file whose footer was read.
 pub(crate) struct ParquetFile {
-    builder: ParquetRecordBatchReaderBuilder<File>,
-    file: File,
+    builder: ParquetRecordBatchReaderBuilder<Whole>,
+    file: Whole,
 }
 
 impl ParquetFile {
@@ -28,11 +29,18 @@ impl ParquetFile {
     /// # Errors
     /// What is wrong with it.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let again = file.try_clone().map_err(|error| error.to_string())?;
+        let whole = File::open(path).and_then(Whole::of);
+        Self::of(whole.map_err(|error| error.to_string())?)
+    }
+
+    /// Reads the footer of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of(file: Whole) -> Result<Self, String> {
         let refuse =
             |said: &dyn std::fmt::Display| format!("not a Parquet file that can be read ({said})");
-        let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(again));
+        let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(file.clone()));
         let builder = opened.map_err(|said| refuse(&said))?;
         Ok(Self {
             builder: builder.map_err(|error| refuse(&error))?,

@@ -1,11 +1,11 @@
 //! The sizes that the pages of a Parquet file claim.
 
 use super::header::PageHeader;
+use crate::traces::Whole;
 use parquet::arrow::ProjectionMask;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read};
 
 /// Bytes read at once; headers are short.
 const STEP: usize = 512;
@@ -19,8 +19,12 @@ const LENGTHS: [(i64, Encoding); 2] = [
 
 /// Refuses pages of the chosen columns that cannot be as large as they say: the
 /// library would take memory for them.
-pub fn check(file: &File, metadata: &ParquetMetaData, mask: &ProjectionMask) -> Result<(), String> {
-    let end = file.metadata().map_err(|error| error.to_string())?.len();
+pub fn check(
+    file: &Whole,
+    metadata: &ParquetMetaData,
+    mask: &ProjectionMask,
+) -> Result<(), String> {
+    let end = file.bytes();
     for (group, row_group) in metadata.row_groups().iter().enumerate() {
         let chosen = |(leaf, _): &(usize, _)| mask.leaf_included(*leaf);
         for (_, chunk) in row_group.columns().iter().enumerate().filter(chosen) {
@@ -33,7 +37,7 @@ pub fn check(file: &File, metadata: &ParquetMetaData, mask: &ProjectionMask) -> 
     Ok(())
 }
 
-fn check_chunk(file: &File, file_end: u64, chunk: &ColumnChunkMetaData) -> Result<(), String> {
+fn check_chunk(file: &Whole, file_end: u64, chunk: &ColumnChunkMetaData) -> Result<(), String> {
     let start = chunk
         .dictionary_page_offset()
         .unwrap_or_else(|| chunk.data_page_offset());
@@ -51,9 +55,8 @@ fn check_chunk(file: &File, file_end: u64, chunk: &ColumnChunkMetaData) -> Resul
     };
     let mut left = chunk.num_values();
     while left > 0 && at < end {
-        let mut from = file;
-        (from.seek(SeekFrom::Start(at))).map_err(|error| error.to_string())?;
-        let header = PageHeader::read(BufReader::with_capacity(STEP, from.take(end - at)))?;
+        let from = file.from(at).take(end - at);
+        let header = PageHeader::read(BufReader::with_capacity(STEP, from))?;
         check_page(&header, chunk).map_err(|problem| format!("the page at byte {at} {problem}"))?;
         if !header.is_dictionary {
             left -= header.values;

@@ -13,7 +13,8 @@ pub trait Layout<const N: usize>: Send {
     /// A first line the file may have, of names.
     const HEADER: &'static str = "";
 
-    /// The record, or which field is bad.
+    /// The record, or which field is bad. One of no bytes is passed over and
+    /// counted, where the format has them.
     fn record(&mut self, fields: [&[u8]; N]) -> std::result::Result<Record, usize>;
 
     /// As in [`Reader::device_name`].
@@ -27,6 +28,8 @@ pub struct Commas<L, const N: usize> {
     lines: Lines,
     layout: L,
     started: bool,
+    /// Records of no bytes.
+    empty: u64,
 }
 
 impl<L: Layout<N>, const N: usize> Commas<L, N> {
@@ -37,6 +40,7 @@ impl<L: Layout<N>, const N: usize> Commas<L, N> {
             lines,
             layout,
             started: false,
+            empty: 0,
         }
     }
 
@@ -59,19 +63,22 @@ impl<L: Layout<N>, const N: usize> Commas<L, N> {
 
 impl<L: Layout<N>, const N: usize> Reader for Commas<L, N> {
     fn next(&mut self) -> Result<Option<Record>> {
-        let there = match self.started {
-            true => self.lines.advance()?,
-            false => self.start()?,
-        };
-        if !there {
-            return Ok(None);
-        }
-        let Some(fields) = split(self.lines.line(), L::MORE) else {
-            return Err(self.lines.miscounted(&L::FIELDS, |byte| *byte == b','));
-        };
-        match self.layout.record(fields) {
-            Ok(record) => Ok(Some(record)),
-            Err(index) => Err(self.lines.bad(&L::FIELDS, index, fields[index])),
+        loop {
+            let there = match self.started {
+                true => self.lines.advance()?,
+                false => self.start()?,
+            };
+            if !there {
+                return Ok(None);
+            }
+            let Some(fields) = split(self.lines.line(), L::MORE) else {
+                return Err(self.lines.miscounted(&L::FIELDS, |byte| *byte == b','));
+            };
+            match self.layout.record(fields) {
+                Ok(record) if record.bytes == 0 => self.empty += 1,
+                Ok(record) => return Ok(Some(record)),
+                Err(index) => return Err(self.lines.bad(&L::FIELDS, index, fields[index])),
+            }
         }
     }
 
@@ -81,6 +88,15 @@ impl<L: Layout<N>, const N: usize> Reader for Commas<L, N> {
 
     fn device_name(&self, device: u32) -> Option<&str> {
         self.layout.device_name(device)
+    }
+
+    fn empty(&self) -> u64 {
+        self.empty
+    }
+
+    fn why_none(&self) -> Option<String> {
+        let empty = self.empty;
+        (empty > 0).then(|| format!("no requests but {empty} of size 0, which move nothing"))
     }
 
     fn bytes_read(&self) -> u64 {

@@ -52,6 +52,7 @@ pub fn generate(
         return Err(Error::Key("blocks = 0: must be at least 1".to_owned()));
     }
     let (mut format, writer) = output::create(path, to)?;
+    load.keep(check)?;
     let mut recorder = Recorder::new(load.source(blocks, check)?, writer);
     let open = draw(&mut recorder, check)?;
     if !open {
@@ -78,10 +79,8 @@ pub fn generate(
         }
     }
     if recorder.records == 0 {
-        return Err(Error::file(
-            path,
-            "not written: the workload has no requests",
-        ));
+        let problem = format!("not written: the workload has no requests that {format} holds");
+        return Err(Error::file(path, problem));
     }
     let facts = load.facts(&recorder.source);
     let lost = recorder.writer.finish()?;
@@ -157,18 +156,23 @@ impl<S: Source> Recorder<S> {
             op: request.op,
             ..Record::default()
         };
-        self.first.get_or_insert(record.time);
-        self.last = record.time;
         if request.extents.is_empty() {
-            self.records += 1;
-            return self.writer.write(&record);
+            return self.put(&record);
         }
         // The extents of a batch become requests of the same time.
         for extent in &request.extents {
             record.offset = extent.lbn * BLOCK_BYTES;
             record.bytes = u64::from(extent.blocks) * BLOCK_BYTES;
+            self.put(&record)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, record: &Record) -> Result<()> {
+        if self.writer.write(record)?.is_some() {
             self.records += 1;
-            self.writer.write(&record)?;
+            self.first.get_or_insert(record.time);
+            self.last = record.time;
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! The bytes of a trace, decompressed.
 
+use super::supply::{Supply, Whole};
 use super::zstd::Zstd;
 use crate::error::{Error, Result};
-use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub enum Compression {
     /// Not at all.
     None,
+    /// The format of the program bzip2, one stream or several.
+    Bzip2,
     /// RFC 1952, one member or several.
     Gzip,
     /// RFC 8878, one frame or several.
@@ -27,6 +29,7 @@ impl Compression {
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Bzip2 => "bzip2",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Xz => "xz",
@@ -35,6 +38,8 @@ impl Compression {
 
     fn of(head: &[u8]) -> Self {
         match head {
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Self::Bzip2,
             [0x1f, 0x8b, ..] => Self::Gzip,
             // A frame, or one to be skipped before it.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
@@ -45,8 +50,7 @@ impl Compression {
 }
 
 /// First bytes of files that hold a trace in a way that is not read.
-const NOT_READ: [(&[u8], &str); 4] = [
-    (b"BZh", "bzip2 data"),
+const NOT_READ: [(&[u8], &str); 3] = [
     (b"PK\x03\x04", "a zip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"\x04\x22\x4d\x18", "lz4 data"),
@@ -62,8 +66,8 @@ const MAGIC_BYTES: u64 = 6;
 /// The bytes of a trace, decompressed, with what messages need.
 pub struct Input {
     name: String,
-    /// Where the file is, if it is one.
-    path: Option<PathBuf>,
+    /// The file as it is, if it is one.
+    whole: Option<Whole>,
     compression: Compression,
     bytes: Box<dyn Read + Send>,
     /// Read ahead of `bytes` by [`Input::head`].
@@ -135,24 +139,30 @@ impl Input {
     /// # Errors
     /// The file cannot be opened or read.
     pub fn open(path: &Path) -> Result<Self> {
-        let failed = |error: std::io::Error| Error::file(path, error);
-        let file = File::open(path).map_err(failed)?;
-        let about = file.metadata().map_err(failed)?;
-        let size = about.is_file().then_some(about.len());
-        Ok(Self::sized(&path.to_string_lossy(), Box::new(file), size)?.at(path))
+        Supply::new(path).open(&mut || Ok(()))
     }
 
-    /// Says where the file is, for formats that are not read from the front.
-    #[must_use]
-    pub fn at(mut self, path: &Path) -> Self {
-        self.path = Some(path.to_owned());
+    /// Reads a file from its start; `name` is what messages call it.
+    pub(super) fn whole(name: &str, whole: Whole) -> Result<Self> {
+        let bytes = Box::new(whole.from(0));
+        Ok(Self::sized(name, bytes, Some(whole.bytes()))?.with_whole(Some(whole)))
+    }
+
+    /// With the file that formats read which are not read from the front.
+    pub(super) fn with_whole(mut self, whole: Option<Whole>) -> Self {
+        self.whole = whole;
         self
     }
 
-    /// Where the file is, if it is one.
-    #[must_use]
-    pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+    /// The file as it is (compressed, if it is), if it is one.
+    pub(super) fn as_whole(&self) -> Option<&Whole> {
+        self.whole.as_ref()
+    }
+
+    /// How many bytes there are, if that is known without decompression.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        let plain = self.compression == Compression::None;
+        self.so_far.size.filter(|_| plain)
     }
 
     /// Reads from anything; `name` is what messages call it.
@@ -177,7 +187,8 @@ impl Input {
         let read = (&mut raw).take(MAGIC_BYTES).read_to_end(&mut head);
         read.map_err(|error| failed(&error))?;
         if let Some((_, what)) = NOT_READ.iter().find(|(magic, _)| head.starts_with(magic)) {
-            let problem = format!("{what}: must be plain, or compressed by gzip, zstd or xz");
+            let problem =
+                format!("{what}: must be plain, or compressed by gzip, zstd, xz or bzip2");
             return Err(failed(&problem));
         }
         let compression = Compression::of(&head);
@@ -185,6 +196,7 @@ impl Input {
         let buffered = |whole| BufReader::with_capacity(RAW_BUFFER, whole);
         let bytes: Box<dyn Read + Send> = match compression {
             Compression::None => Box::new(whole),
+            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(whole))),
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(whole))),
             Compression::Zstd => Box::new(Zstd::new(buffered(whole))),
             Compression::Xz => Box::new(lzma_rust2::XzReader::new(Full(buffered(whole)), true)),
@@ -200,7 +212,7 @@ impl Input {
     pub(super) fn of(name: &str, head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         Self {
             name: name.to_owned(),
-            path: None,
+            whole: None,
             compression: Compression::None,
             bytes: rest,
             head: Cursor::new(head),

@@ -12,6 +12,7 @@ mod detect;
 mod devices;
 mod formats;
 mod generate;
+mod glitches;
 mod info;
 mod input;
 mod lines;
@@ -20,10 +21,12 @@ mod names;
 mod number;
 mod order;
 mod paced;
+mod plausible;
 mod progress;
 mod records;
 mod sorted;
 mod source;
+mod supply;
 pub mod writers;
 mod zstd;
 
@@ -33,11 +36,16 @@ pub use generate::{Place, generate};
 pub use info::{InfoSpec, trace_info};
 pub use input::{Compression, Input, SoFar};
 pub use progress::Reading;
-pub use source::{Measured, TraceSource, TraceSpec};
+pub use source::{BLK_ACTIONS, Measured, TraceSource, TraceSpec};
+pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT};
+
+pub(crate) use supply::{Supply, Whole};
 
 use crate::error::{Error, Result};
 use crate::request::Op;
 use crate::units::{BLOCK_BYTES, Nanos};
+use detect::Found;
+use glitches::Steady;
 use lines::Lines;
 use std::path::Path;
 
@@ -129,6 +137,23 @@ pub trait Reader: Send {
         0
     }
 
+    /// How many requests so far moved no data, and were passed over as the
+    /// format allows.
+    fn empty(&self) -> u64 {
+        0
+    }
+
+    /// Why there are no requests, if it knows more than that.
+    fn why_none(&self) -> Option<String> {
+        None
+    }
+
+    /// How many requests so far were dropped because their clock jumped, and
+    /// the first of them.
+    fn glitches(&self) -> (u64, Option<&str>) {
+        (0, None)
+    }
+
     /// How many bytes of the (uncompressed) trace were read so far.
     fn bytes_read(&self) -> u64;
 }
@@ -169,6 +194,9 @@ pub struct Options {
     /// `blkparse`: which events are the requests; queued ([`BlkAction::Queue`])
     /// unless said.
     pub blk_action: Option<BlkAction>,
+    /// Drops single requests whose time is more than a minute above or below
+    /// the times of both their neighbours, and counts them.
+    pub drop_glitches: bool,
 }
 
 /// The event of the block layer that makes a request of a `blkparse` trace.
@@ -190,7 +218,9 @@ pub enum ChosenBy {
     Key,
     /// The content fits no other.
     Content,
-    /// The content fits several; the ending of the name decided.
+    /// The content fits several, and one of them is plausible.
+    Plausibility,
+    /// The content fits several equally well; the ending of the name decided.
     Ending,
 }
 
@@ -201,6 +231,7 @@ impl ChosenBy {
         match self {
             Self::Key => "trace_format",
             Self::Content => "content",
+            Self::Plausibility => "plausibility",
             Self::Ending => "ending",
         }
     }
@@ -216,38 +247,29 @@ impl Format {
     /// Starts reading `input` as this format.
     ///
     /// # Errors
-    /// The file cannot be read, or its header is bad.
+    /// The file cannot be read, its header is bad, or an option has no effect.
     pub fn open(&self, input: Input, options: &Options) -> Result<Box<dyn Reader>> {
-        (self.open)(input, options)
+        if options.drop_glitches && self.clock == Clock::Closed {
+            let name = self.name;
+            return Err(Error::Key(format!(
+                "glitches: has no effect with trace_format = \"{name}\", which has no times of \
+                 arrival"
+            )));
+        }
+        let reader = (self.open)(input, options)?;
+        Ok(match options.drop_glitches {
+            true => Box::new(Steady::new(reader)),
+            false => reader,
+        })
     }
 
-    /// Opens the trace at `path`: in `format` if it is given, else in the one
-    /// its content fits.
+    /// Opens the trace at `path` (`-` is standard input): in `format` if it is
+    /// given, else in the one its content fits.
     ///
     /// # Errors
     /// The file cannot be read, or no format or several fit.
     pub fn detect(path: &Path, format: Option<Self>, options: &Options) -> Result<(Self, Input)> {
-        let (format, input, _) = Self::recognise(path, format, options)?;
-        Ok((format, input))
-    }
-
-    /// As [`Format::detect`], and says what decided.
-    ///
-    /// # Errors
-    /// As [`Format::detect`].
-    pub fn recognise(
-        path: &Path,
-        format: Option<Self>,
-        options: &Options,
-    ) -> Result<(Self, Input, ChosenBy)> {
-        let mut input = Input::open(path)?;
-        let (format, chosen_by) = match format {
-            Some(format) => match detect::without_effect(&format, options) {
-                Some(problem) => return Err(Error::Key(problem)),
-                None => (format, ChosenBy::Key),
-            },
-            None => detect::detect(path, &mut input, options)?,
-        };
-        Ok((format, input, chosen_by))
+        let (found, input) = Found::of(&Supply::new(path), format, options, &mut || Ok(()))?;
+        Ok((found.format, input))
     }
 }

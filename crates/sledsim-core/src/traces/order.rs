@@ -1,11 +1,25 @@
 //! The order of times: never falling, or sorted within a window.
 
+use super::glitches::{at_place, far};
+use super::{Reader, Record};
+use crate::error::Error;
 use crate::units::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+/// A record so far from its neighbours is one whose clock jumped, if it is
+/// alone: a minute.
+pub const GLITCH: Nanos = Nanos(60_000_000_000);
+
+/// The longest window to sort in, in ms: three years.
+pub const LONGEST_SORT_MS: f64 = 1e11;
+
+/// So many records are read behind one that is late, to tell how late others
+/// are.
+const READ_ON: u64 = 1 << 22;
+
 /// Checks that times do not fall, or fall no further than a window.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Default)]
 pub struct Order {
     /// How far a time may lie before the latest one so far.
     window: Nanos,
@@ -15,6 +29,28 @@ pub struct Order {
     pub late: u64,
     /// And how far at most.
     pub latest_by: Nanos,
+    /// The last jump ahead, and how many records came since.
+    jump: Option<Jump>,
+    since_jump: u64,
+    /// Where a record is whose clock seems to have jumped: the first one.
+    pub suspect: Option<String>,
+}
+
+/// A record whose time lies far above the one before.
+struct Jump {
+    from: Nanos,
+    /// An error at the record.
+    place: Error,
+}
+
+/// What comes behind a record that is late.
+struct Outlook {
+    /// The window that sorts all of it.
+    need: Nanos,
+    /// Whether that is known of the whole file.
+    whole: bool,
+    /// The time of the next record.
+    next: Option<Nanos>,
 }
 
 impl Order {
@@ -26,36 +62,139 @@ impl Order {
         }
     }
 
-    /// Takes note of the next time; an error if it lies too far back.
+    /// Takes note of the next time, that of the record that `reader` read last;
+    /// false if it lies too far back.
     #[inline]
-    pub fn admit(&mut self, time: Nanos) -> Result<(), String> {
+    pub fn admit(&mut self, time: Nanos, reader: &dyn Reader) -> bool {
         if time >= self.latest {
+            if time.0 - self.latest.0 > GLITCH.0 {
+                self.jumped(reader);
+            }
+            self.since_jump += 1;
             self.latest = time;
-            return Ok(());
+            return true;
         }
-        let by = self.latest - time;
-        if by > self.window {
-            return Err(self.too_late(time, by));
-        }
-        self.late += 1;
-        self.latest_by = self.latest_by.max(by);
-        Ok(())
+        self.falls(time)
     }
 
     #[cold]
-    fn too_late(&self, time: Nanos, by: Nanos) -> String {
-        let (time, latest, by) = (ms(time), ms(self.latest), ms(by));
-        match self.window {
-            Nanos::ZERO => format!(
-                "time {time} ms is before {latest} ms, the request above: give sort_ms (--sort) \
-                 of at least {by} to sort what is out of order"
-            ),
+    fn jumped(&mut self, reader: &dyn Reader) {
+        self.jump = Some(Jump {
+            from: self.latest,
+            place: reader.refuse(String::new()),
+        });
+        self.since_jump = 0;
+    }
+
+    #[cold]
+    fn falls(&mut self, time: Nanos) -> bool {
+        let by = self.latest - time;
+        if self.suspect.is_none()
+            && let Some(jump) = self.glitch_before(time)
+        {
+            self.suspect =
+                Some(at_place(&jump.place, format!("{} ms", ms(self.latest))).to_string());
+        }
+        self.late += 1;
+        self.latest_by = self.latest_by.max(by);
+        self.since_jump += 1;
+        by <= self.window
+    }
+
+    /// The jump, if only the record before jumped and `time` is back where it
+    /// came from.
+    fn glitch_before(&self, time: Nanos) -> Option<&Jump> {
+        let back = |jump: &&Jump| !far(jump.from, time) && far(self.latest, time);
+        self.jump
+            .as_ref()
+            .filter(back)
+            .filter(|_| self.since_jump == 1)
+    }
+
+    /// The error about a record with this `time` that was not admitted: what
+    /// would mend the whole file. Reads on in `reader`, those records that are
+    /// `wanted`.
+    #[cold]
+    pub fn too_late(
+        &self,
+        time: Nanos,
+        reader: &mut dyn Reader,
+        wanted: &mut dyn FnMut(&Record, &dyn Reader) -> bool,
+    ) -> Error {
+        let here = reader.refuse(String::new());
+        let outlook = self.outlook(reader, wanted);
+        let (at, latest, by) = (ms(time), ms(self.latest), ms(self.latest - time));
+        let sort = outlook.sort();
+        let drop =
+            "give glitches = \"drop\" (--drop-glitches) to drop such requests and count them";
+        // The record before was counted, and so was this one.
+        let jump = self.jump.as_ref().filter(|_| self.since_jump == 2);
+        if let Some(jump) = jump.filter(|jump| !far(jump.from, time) && far(self.latest, time)) {
+            let problem = format!(
+                "time {latest} ms is far above those of the requests around it (the next one is \
+                 at {at} ms), as after a glitch of the clock: {drop}; else {sort}"
+            );
+            return at_place(&jump.place, problem);
+        }
+        if let Some(next) = outlook.next
+            && far(self.latest, time)
+            && far(next, time)
+        {
+            let problem = format!(
+                "time {at} ms is far below those of the requests around it ({latest} and {} ms), \
+                 as after a glitch of the clock: {drop}; else {sort}",
+                ms(next)
+            );
+            return at_place(&here, problem);
+        }
+        let problem = match self.window {
+            Nanos::ZERO => format!("time {at} ms is before {latest} ms, the request above: {sort}"),
             window => format!(
-                "time {time} ms is {by} ms before one above, {latest} ms: sort_ms (--sort) is \
-                 {}, and must be at least {by}",
+                "time {at} ms is {by} ms before one above, {latest} ms: sort_ms (--sort) is {}; \
+                 {sort}",
                 ms(window)
             ),
+        };
+        at_place(&here, problem)
+    }
+
+    fn outlook(
+        &self,
+        reader: &mut dyn Reader,
+        wanted: &mut dyn FnMut(&Record, &dyn Reader) -> bool,
+    ) -> Outlook {
+        let (mut latest, mut need, mut first) = (self.latest, self.latest_by, None);
+        for _ in 0..READ_ON {
+            let Ok(Some(record)) = reader.next() else {
+                let (whole, next) = (true, first);
+                return Outlook { need, whole, next };
+            };
+            if wanted(&record, &*reader) {
+                first.get_or_insert(record.time);
+                latest = latest.max(record.time);
+                need = need.max(latest - record.time);
+            }
         }
+        Outlook {
+            need,
+            whole: false,
+            next: first,
+        }
+    }
+}
+
+impl Outlook {
+    /// What window to give.
+    fn sort(&self) -> String {
+        let need = ms(self.need);
+        if self.need.ms() > LONGEST_SORT_MS {
+            return format!("no sort_ms (--sort) can help: it would take {need}");
+        }
+        let part = match self.whole {
+            true => String::new(),
+            false => format!(" (for the next {READ_ON} requests; more may follow)"),
+        };
+        format!("give sort_ms (--sort) of at least {need} to sort what is out of order{part}")
     }
 }
 

@@ -1,8 +1,5 @@
 //! How far the reading of a trace is.
 
-use super::Compression;
-use std::path::Path;
-
 /// How far a reading is; handed to the `check` of whatever takes long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
@@ -15,10 +12,4 @@ pub struct Reading {
 impl Reading {
     /// How many records pass between two calls of `check`.
     pub(super) const EVERY: u32 = 4096;
-
-    /// The size of a file, if it is that of the trace.
-    pub(super) fn size(path: &Path, compression: Compression) -> Option<u64> {
-        let about = std::fs::metadata(path).ok()?;
-        (about.is_file() && compression == Compression::None).then_some(about.len())
-    }
 }

@@ -1,8 +1,9 @@
 //! The records of the chosen devices.
 
+use super::detect::Found;
 use super::input::SoFar;
 use super::order::Order;
-use super::{ChosenBy, Compression, Format, Options, Reader, Record};
+use super::{Compression, Format, Options, Reader, Record, Supply};
 use crate::error::{Error, Result};
 use crate::units::Nanos;
 use serde_json::{Value, json};
@@ -39,8 +40,7 @@ impl Devices {
 
 /// The records of the chosen devices, their times checked.
 pub struct Records {
-    pub format: Format,
-    pub chosen_by: ChosenBy,
+    pub found: Found,
     pub compression: Compression,
     pub so_far: SoFar,
     pub order: Order,
@@ -72,24 +72,24 @@ pub enum Step {
 }
 
 impl Records {
-    /// Opens the trace at `path`.
+    /// Opens a trace. `check` is called while a stream is copied.
     pub fn open(
-        path: &Path,
+        supply: &Supply,
         format: Option<Format>,
         options: &Options,
         wanted: Devices,
         window: Option<Nanos>,
+        check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Self> {
-        let (format, input, chosen_by) = Format::recognise(path, format, options)?;
+        let (found, input) = Found::of(supply, format, options, check)?;
         let (compression, so_far) = (input.compression(), input.so_far());
-        let reader = format.open(input, options)?;
+        let reader = found.format.open(input, options)?;
         let wanted = match wanted {
             Devices::Only if reader.is_of_streams() => Devices::All,
             wanted => wanted,
         };
         Ok(Self {
-            format,
-            chosen_by,
+            found,
             compression,
             so_far,
             order: Order::new(window),
@@ -105,7 +105,7 @@ impl Records {
     #[inline]
     pub fn step(&mut self) -> Result<Step> {
         let next = self.reader.next();
-        let Some(record) = next.map_err(|error| self.in_format(error))? else {
+        let Some(record) = next.map_err(|error| self.found.explain(error))? else {
             return Ok(Step::End);
         };
         let wanted = match self.last {
@@ -116,24 +116,29 @@ impl Records {
         if !wanted {
             return Ok(Step::Other);
         }
-        match self.order.admit(record.time) {
-            Ok(()) => Ok(Step::Record(record)),
-            Err(problem) => Err(self.refuse(problem)),
+        match self.order.admit(record.time, &*self.reader) {
+            true => Ok(Step::Record(record)),
+            false => Err(self.too_late(record.time)),
+        }
+    }
+
+    #[cold]
+    fn too_late(&mut self, time: Nanos) -> Error {
+        let chosen = &self.wanted;
+        let mut wanted = |record: &Record, reader: &dyn Reader| match chosen {
+            Devices::One(name) => is_called(reader, record.device, name),
+            _ => true,
+        };
+        let error = (self.order).too_late(time, &mut *self.reader, &mut wanted);
+        match self.found.others.is_empty() {
+            true => error,
+            false => self.found.explain(error),
         }
     }
 
     /// An error about the record read last.
     pub fn refuse(&self, problem: String) -> Error {
         self.reader.refuse(problem)
-    }
-
-    /// An error of the reader, with the format that it was read in.
-    #[cold]
-    fn in_format(&self, mut error: Error) -> Error {
-        if let Error::Line { problem, .. } | Error::Byte { problem, .. } = &mut error {
-            problem.push_str(&format!(" (read as {})", self.format.name));
-        }
-        error
     }
 
     /// Another device than that of the record before: whether it is wanted.
@@ -153,7 +158,7 @@ impl Records {
                 )));
             }
             let wanted = match &self.wanted {
-                Devices::One(name) => self.is_called(device, name),
+                Devices::One(name) => is_called(&*self.reader, device, name),
                 _ => true,
             };
             let requests = 0;
@@ -174,17 +179,9 @@ impl Records {
         self.of_last = 0;
     }
 
-    /// Whether `name` means a device: its name, or its number unless its name
-    /// is another number.
-    fn is_called(&self, device: u32, name: &str) -> bool {
-        let label = self.label(device);
-        label == name || (label.parse::<u32>().is_err() && name.parse() == Ok(device))
-    }
-
     /// The name or number of a device.
     fn label(&self, device: u32) -> String {
-        let name = self.reader.device_name(device);
-        name.map_or_else(|| device.to_string(), str::to_owned)
+        label(&*self.reader, device)
     }
 
     /// The devices seen so far, by number: the label (a number where the file
@@ -211,9 +208,9 @@ impl Records {
             .sum()
     }
 
-    /// How many lines were no requests.
-    pub fn not_requests(&self) -> u64 {
-        self.reader.not_requests()
+    /// What was passed over.
+    pub fn passed_over(&self) -> PassedOver {
+        PassedOver::of(&*self.reader)
     }
 
     /// Why there is nothing to replay.
@@ -229,10 +226,55 @@ impl Records {
                 let (name, seen) = (quoted(name), seen.join(", "));
                 format!("no requests of trace_device = {name}; the trace has {seen}")
             }
-            _ => "no requests".to_owned(),
+            _ => (self.reader.why_none()).unwrap_or_else(|| "no requests".to_owned()),
         };
         Error::file(path, problem)
     }
+}
+
+/// What of a trace is no request to be replayed, as results say it.
+#[derive(Clone, Debug, Default)]
+pub struct PassedOver {
+    /// [`Reader::not_requests`].
+    pub not_requests: u64,
+    /// [`Reader::empty`].
+    pub empty: u64,
+    /// [`Reader::glitches`].
+    pub glitches: u64,
+    pub first_glitch: Option<String>,
+}
+
+impl PassedOver {
+    pub fn of(reader: &dyn Reader) -> Self {
+        let (glitches, first) = reader.glitches();
+        Self {
+            not_requests: reader.not_requests(),
+            empty: reader.empty(),
+            glitches,
+            first_glitch: first.map(str::to_owned),
+        }
+    }
+
+    /// Adds its keys to a document.
+    pub fn state(&self, facts: &mut Value) {
+        facts["not_requests"] = json!(self.not_requests);
+        facts["empty_requests"] = json!(self.empty);
+        facts["glitches_dropped"] = json!(self.glitches);
+        facts["first_glitch"] = json!(self.first_glitch);
+    }
+}
+
+/// The name or number of a device.
+fn label(reader: &dyn Reader, device: u32) -> String {
+    let name = reader.device_name(device);
+    name.map_or_else(|| device.to_string(), str::to_owned)
+}
+
+/// Whether `name` means a device: its name, or its number unless its name is
+/// another number.
+fn is_called(reader: &dyn Reader, device: u32, name: &str) -> bool {
+    let label = label(reader, device);
+    label == name || (label.parse::<u32>().is_err() && name.parse() == Ok(device))
 }
 
 /// A label as it is written in a key.

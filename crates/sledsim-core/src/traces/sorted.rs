@@ -1,6 +1,6 @@
 //! Records put in the order of their times, within a window.
 
-use super::order::Sorter;
+use super::order::{Order, Sorter};
 use super::{Reader, Record};
 use crate::error::Result;
 use crate::units::Nanos;
@@ -13,34 +13,40 @@ pub(super) struct Sorted {
     pub reader: Box<dyn Reader>,
     window: Nanos,
     waiting: Sorter<Record>,
-    latest: Nanos,
+    /// Of the records as they were read.
+    pub order: Order,
+    /// Whether a record that comes later than the window allows is an error.
+    strict: bool,
     ended: bool,
 }
 
 impl Sorted {
-    pub fn new(reader: Box<dyn Reader>, window: Nanos) -> Self {
+    /// With `strict`, a record that comes later than the window allows is an
+    /// error.
+    pub fn new(reader: Box<dyn Reader>, window: Nanos, strict: bool) -> Self {
         Self {
             reader,
             window,
             waiting: Sorter::new(),
-            latest: Nanos::ZERO,
+            order: Order::new(Some(window)),
+            strict,
             ended: false,
         }
     }
 
-    /// The next record; its time may still be lower than the one before, if
-    /// it came later than the window allows.
+    /// The next record; unless `strict`, its time may still be lower than the
+    /// one before, if it came later than the window allows.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record>> {
         if self.window == Nanos::ZERO {
-            return self.reader.next();
+            return self.read();
         }
         loop {
             if self.ended {
                 return Ok(self.waiting.pop(Nanos::MAX));
             }
             // What lies more than the window back has no one left to wait for.
-            let settled = (self.latest.0.checked_sub(self.window.0))
+            let settled = (self.order.latest.0.checked_sub(self.window.0))
                 .and_then(|until| until.checked_sub(1))
                 .and_then(|until| self.waiting.pop(Nanos(until)));
             if settled.is_some() {
@@ -50,14 +56,25 @@ impl Sorted {
         }
     }
 
-    fn pull(&mut self) -> Result<()> {
+    /// The next record of the file.
+    #[inline]
+    fn read(&mut self) -> Result<Option<Record>> {
         let Some(record) = self.reader.next()? else {
+            return Ok(None);
+        };
+        if !self.order.admit(record.time, &*self.reader) && self.strict {
+            let all = &mut |_: &Record, _: &dyn Reader| true;
+            return Err(self.order.too_late(record.time, &mut *self.reader, all));
+        }
+        Ok(Some(record))
+    }
+
+    fn pull(&mut self) -> Result<()> {
+        let Some(record) = self.read()? else {
             self.ended = true;
             return Ok(());
         };
         let held = self.waiting.push(record.time, record);
-        held.map_err(|problem| self.reader.refuse(problem))?;
-        self.latest = self.latest.max(record.time);
-        Ok(())
+        held.map_err(|problem| self.reader.refuse(problem))
     }
 }

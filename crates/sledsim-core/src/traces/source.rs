@@ -2,10 +2,10 @@
 
 use super::causes::Causes;
 use super::mapping::{Address, Mapping, Place, Spans};
-use super::order::Sorter;
+use super::order::{LONGEST_SORT_MS, Sorter};
 use super::paced::{Paced, Recorded};
 use super::records::{Devices, Records, Step};
-use super::{BlkAction, Clock, Format, Options, Record};
+use super::{BlkAction, Clock, Format, Options, Record, Supply};
 use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Range};
@@ -14,12 +14,12 @@ use crate::units::Nanos;
 use crate::workloads::{Closed, ClosedSpec, Source};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The keys of a replayed trace.
 #[derive(Clone, Debug)]
 pub struct TraceSpec {
-    path: PathBuf,
+    supply: Supply,
     format: Option<Format>,
     options: Options,
     devices: Devices,
@@ -35,6 +35,13 @@ pub struct TraceSpec {
     /// Whether measured times are kept.
     pub(crate) keep_measured: bool,
 }
+
+/// Nothing is done yet.
+const NOT_BEGUN: Progress = Progress {
+    completed: 0,
+    requests: None,
+    share: None,
+};
 
 /// What the times of a replay count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +68,16 @@ const DEPENDS_ON: [(&str, DependsOn); 2] = [("stream", DependsOn::Stream), ("all
 /// The only value of `think` that a trace has.
 const RECORDED: [(&str, ()); 1] = [("recorded", ())];
 
-const ACTIONS: [(&str, BlkAction); 3] = [
+/// The names of the events that are the requests of a `blkparse` trace.
+pub const BLK_ACTIONS: [(&str, BlkAction); 3] = [
     ("Q", BlkAction::Queue),
     ("D", BlkAction::Issue),
     ("C", BlkAction::Complete),
 ];
+
+/// What is done with requests whose clock jumped: they are errors as other
+/// times that fall, or dropped.
+const GLITCHES: [(&str, bool); 2] = [("error", false), ("drop", true)];
 
 /// How many records pass between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
@@ -73,7 +85,7 @@ const CHECK_EVERY: u64 = 1024;
 impl TraceSpec {
     /// The file.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.supply.path()
     }
 
     /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
@@ -105,11 +117,12 @@ impl TraceSpec {
             return Err(keys.refuse("depends_on", "needs think = \"recorded\""));
         }
         Ok(Self {
-            path: path.to_owned(),
+            supply: Supply::new(path),
             format: keys.opt_choice("trace_format", &Format::choices())?,
             options: Options {
                 columns: keys.opt_text("columns")?,
-                blk_action: keys.opt_choice("blk_action", &ACTIONS)?,
+                blk_action: keys.opt_choice("blk_action", &BLK_ACTIONS)?,
+                drop_glitches: keys.opt_choice("glitches", &GLITCHES)?.unwrap_or_default(),
             },
             devices: (keys.opt_name("trace_device")?).map_or(Devices::Only, Devices::named),
             address: (keys.opt_choice("address", &Address::CHOICES)?).unwrap_or_default(),
@@ -117,8 +130,7 @@ impl TraceSpec {
                 .unwrap_or_default(),
             time_scale: time_scale.unwrap_or(1.0),
             origin,
-            // Up to three years.
-            sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(1e11))?,
+            sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(LONGEST_SORT_MS))?,
             requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
             closed,
             paced: think.map(|()| depends_on.unwrap_or(DependsOn::Stream)),
@@ -131,12 +143,23 @@ impl TraceSpec {
         self.address != Address::Error
     }
 
+    /// Sees to it that [`TraceSpec::source`] may be called any number of times,
+    /// here and on clones: what can be read once only is copied to a temporary
+    /// file, of up to [`super::MOST_KEPT_BYTES`].
+    ///
+    /// # Errors
+    /// It cannot be read or copied, was read before, or `check`'s.
+    pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        self.supply.keep(&mut || check(NOT_BEGUN))
+    }
+
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
     /// is called now and then with how far the reading is; its error ends it.
     ///
     /// With `address = "scale"`, `trace_device = "separate"` or `think =
     /// "recorded"` the whole file is read here once, so that any bad record
-    /// shows now.
+    /// shows now; a stream is kept for that (see [`TraceSpec::keep`]), and else
+    /// read as the replay goes.
     ///
     /// # Errors
     /// The file cannot be read, its first record is bad, or it has no requests
@@ -153,10 +176,9 @@ impl TraceSpec {
             )));
         }
         let separate = self.devices == Devices::Separate;
-        let spans = match (self.address, separate) {
-            (Address::Scale, _) => Some(self.spans("address = \"scale\"", check)?),
-            (_, true) => Some(self.spans("trace_device = \"separate\"", check)?),
-            _ => None,
+        let spans = match self.address == Address::Scale || separate {
+            true => Some(self.spans(check)?),
+            false => None,
         };
         let mapping = Mapping::new(
             self.address,
@@ -169,10 +191,10 @@ impl TraceSpec {
             Some(depends_on) => self.causes(depends_on, check)?,
             None => (None, spans.as_ref().map(|spans| spans.requests)),
         };
-        let records = self.open()?;
-        let closed = records.format.clock == Clock::Closed;
+        let records = self.open(check)?;
+        let closed = records.found.format.clock == Clock::Closed;
         if let (true, Some(key)) = (closed, self.about_times()) {
-            let format = records.format.name;
+            let format = records.found.format.name;
             return Err(Error::Key(format!(
                 "{key}: has no effect with trace_format = \"{format}\", which has no times of arrival"
             )));
@@ -186,7 +208,7 @@ impl TraceSpec {
             },
             origin: match self.origin {
                 Some(origin) => origin,
-                None if records.format.clock == Clock::Calendar => Origin::First,
+                None if records.found.format.clock == Clock::Calendar => Origin::First,
                 None => Origin::File,
             },
             sorter: self.sort_ms.map(|_| Sorter::new()),
@@ -206,17 +228,18 @@ impl TraceSpec {
         source.pull()?;
         match source.next_arrival()? {
             Some(_) => Ok(source),
-            None => Err(source.records.empty(&self.path)),
+            None => Err(source.records.empty(self.supply.name())),
         }
     }
 
-    fn open(&self) -> Result<Records> {
+    fn open(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Records> {
         Records::open(
-            &self.path,
+            &self.supply,
             self.format,
             &self.options,
             self.devices.clone(),
             self.sort_ms.map(Nanos::from_ms),
+            &mut || check(NOT_BEGUN),
         )
     }
 
@@ -225,14 +248,15 @@ impl TraceSpec {
         let given = [
             ("time_origin", self.origin.is_some()),
             ("sort_ms", self.sort_ms.is_some()),
+            ("glitches", self.options.drop_glitches),
             ("think", self.paced.is_some()),
         ];
         (given.into_iter()).find_map(|(key, given)| given.then_some(key))
     }
 
-    fn spans(&self, why: &str, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Spans> {
+    fn spans(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Spans> {
         let mut spans = Spans::default();
-        self.scan(why, check, &mut |record| spans.add(record))?;
+        self.scan(check, &mut |record| spans.add(record))?;
         Ok(spans)
     }
 
@@ -243,7 +267,7 @@ impl TraceSpec {
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<(Option<Causes>, Option<u64>)> {
         let mut streams = BTreeMap::new();
-        let count = self.scan("think = \"recorded\"", check, &mut |record| {
+        let count = self.scan(check, &mut |record| {
             *streams.entry(depends_on.stream(record)).or_default() += 1;
         })?;
         Ok((Some(Causes::new(streams)), Some(count)))
@@ -252,17 +276,11 @@ impl TraceSpec {
     /// Reads the whole file, and counts the requests.
     fn scan(
         &self,
-        why: &str,
         check: &mut dyn FnMut(Progress) -> Result<()>,
         each: &mut dyn FnMut(&Record),
     ) -> Result<u64> {
-        let about = std::fs::metadata(&self.path);
-        let about = about.map_err(|error| Error::file(&self.path, error))?;
-        if !about.is_file() && !about.is_dir() {
-            let problem = format!("{why} reads the trace twice: it must be a file, and no pipe");
-            return Err(Error::file(&self.path, problem));
-        }
-        let mut records = self.open()?;
+        self.keep(check)?;
+        let mut records = self.open(check)?;
         let mut requests = 0;
         for step in 1_u64.. {
             match records.step()? {
@@ -278,7 +296,7 @@ impl TraceSpec {
             }
         }
         if requests == 0 {
-            return Err(records.empty(&self.path));
+            return Err(records.empty(self.supply.name()));
         }
         Ok(requests)
     }
@@ -458,15 +476,15 @@ impl TraceSource {
         let subtracted = self.subtracted();
         let mut facts = json!({
             "workload": "trace",
-            "path": spec.path.display().to_string(),
-            "format": records.format.name,
-            "format_from": records.chosen_by.name(),
+            "path": spec.supply.path().display().to_string(),
+            "format": records.found.format.name,
+            "format_from": records.found.chosen_by.name(),
+            "format_others": records.found.others,
             "compression": records.compression.name(),
             "requests": self.taken,
             "trace_device": chosen,
             "devices": devices,
             "other_devices_requests": records.others(),
-            "not_requests": records.not_requests(),
             "address": spec.address.name(),
             "address_offset": spec.address_offset,
             "span_blocks": self.mapping.span(),
@@ -482,8 +500,9 @@ impl TraceSource {
             "sorted": order.late,
             "sorted_most_ms": order.latest_by.ms(),
         });
+        records.passed_over().state(&mut facts);
         if let Some(action) = spec.options.blk_action {
-            let name = ACTIONS.iter().find(|(_, known)| *known == action);
+            let name = BLK_ACTIONS.iter().find(|(_, known)| *known == action);
             facts["blk_action"] = json!(name.map(|(name, _)| *name));
         }
         match (&self.arrivals, spec.closed) {
@@ -704,7 +723,7 @@ impl TraceSource {
         );
         Err(match &self.sorter {
             None => self.records.refuse(problem),
-            Some(_) => Error::file(&self.spec.path, problem),
+            Some(_) => Error::file(self.spec.supply.name(), problem),
         })
     }
 }

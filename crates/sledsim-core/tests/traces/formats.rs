@@ -102,6 +102,13 @@ fn spc_as_in_its_specification() {
     ];
     assert_eq!(read("spc", text), expected);
     assert_eq!(format("spc").clock, Clock::Start);
+    // Size 0 is legal, and moves nothing.
+    let empty = format!("0,7,0,R,0.5\n{text}\n5,7,0,w,9000000000\n");
+    assert_eq!(read("spc", &empty), expected);
+    let input = Input::new("t", Box::new(Cursor::new(empty.into_bytes()))).unwrap();
+    let mut reader = format("spc").open(input, &Options::default()).unwrap();
+    while reader.next().unwrap().is_some() {}
+    assert_eq!((reader.empty(), reader.not_requests()), (2, 0));
     refuses(
         "spc",
         "0,20,8192,W,0.5\n3,40,512,R,1.5\n",
@@ -120,8 +127,8 @@ fn spc_as_in_its_specification() {
             (",40", ",18014398509481984", "field 3 (size) is '512'"),
             (
                 ",512",
-                ",0",
-                "field 3 (size) is '0': must be a whole number of bytes from 1",
+                ",-1",
+                "field 3 (size) is '-1': must be a whole number of bytes from 0",
             ),
             (",512", ",", "field 3 (size) is ''"),
             (",R", ",X", "field 4 (opcode) is 'X': must be R or W"),

@@ -464,7 +464,7 @@ fn files_that_are_no_parquet_or_cut_are_refused() {
     let error = read(Path::new("/dev/null"), Some(MAP))
         .unwrap_err()
         .to_string();
-    assert!(error.contains("it must be a file, not a pipe"), "{error}");
+    assert!(error.contains("it must be a file"), "{error}");
 }
 
 #[test]

@@ -362,6 +362,25 @@ fn blkparse_text() {
         let names = [0, 1, 2].map(|device| reader.device_name(device));
         assert_eq!(names, [Some("8,1"), Some("8,16"), None]);
     }
+    // Without requests it says which events there are.
+    let lines = (BLK.lines()).filter(|line| line.split_whitespace().nth(5) != Some("Q"));
+    let others: String = lines.map(|line| format!("{line}\n")).collect();
+    let mut reader = reader("blkparse", &others, &Options::default());
+    assert_eq!(reader.next().unwrap(), None);
+    let why = reader.why_none().unwrap();
+    assert!(
+        why.starts_with("no requests: none of its events is Q, they are "),
+        "{why}"
+    );
+    assert!(
+        why.ends_with("; give --blk-action D or --blk-action C (blk_action)"),
+        "{why}"
+    );
+    for action in ["C", "D"] {
+        let of_it = |line: &&str| line.split_whitespace().nth(5) == Some(action);
+        let count = others.lines().filter(of_it).count();
+        assert!(why.contains(&format!("{count} {action}")), "{why}");
+    }
     let events: String = (BLK.lines().take_while(|line| !line.starts_with("CPU")))
         .map(|line| format!("{line}\n"))
         .collect();

@@ -52,9 +52,12 @@ impl Devices {
         if !self.known.get(self.latest).is_some_and(same) {
             self.latest = self.find(input, device, reader, writer)?;
         }
-        let known = &mut self.known[self.latest];
-        known.requests += 1;
-        Ok(known.output)
+        Ok(self.known[self.latest].output)
+    }
+
+    /// Counts a request of the device asked for last.
+    pub fn count(&mut self) {
+        self.known[self.latest].requests += 1;
     }
 
     fn find(

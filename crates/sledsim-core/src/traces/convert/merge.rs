@@ -1,18 +1,21 @@
 //! Several traces as one, by time.
 
 use crate::error::{Error, Result};
+use crate::traces::detect::Found;
 use crate::traces::sorted::Sorted;
-use crate::traces::{Clock, Compression, Format, Reading, Record};
+use crate::traces::{Clock, Compression, Record, Supply};
 use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One of the traces.
 pub(super) struct Input {
     pub path: String,
-    pub format: Format,
+    pub found: Found,
     pub compression: Compression,
+    /// How many there are, if that is known.
+    bytes: Option<u64>,
     pub records: Sorted,
     /// The next record, on the common clock.
     next: Option<Record>,
@@ -20,8 +23,6 @@ pub(super) struct Input {
     pub first: Nanos,
     /// What is taken from its times.
     pub origin: Nanos,
-    /// The time of the latest record, on its own clock.
-    before: Nanos,
     /// For traces without times: when the next request arrives.
     clock: Nanos,
     pub read: u64,
@@ -41,11 +42,12 @@ impl Merge {
     pub fn new(mut inputs: Vec<Input>, paths: &[PathBuf]) -> Result<Self> {
         let mut of = Some(0);
         for (input, path) in inputs.iter_mut().zip(paths) {
-            let size = Reading::size(path, input.compression);
-            of = of.zip(size).map(|(all, size)| all + size);
+            of = of.zip(input.bytes).map(|(all, size)| all + size);
             input.pull()?;
             let first = input.next.as_ref();
-            input.first = first.ok_or_else(|| Error::file(path, "no requests"))?.time;
+            let why = || input.records.reader.why_none();
+            let why = || why().unwrap_or_else(|| "no requests".to_owned());
+            input.first = first.ok_or_else(|| Error::file(path, why()))?.time;
         }
         if inputs.len() > 1 {
             timed(&inputs, paths)?;
@@ -90,8 +92,8 @@ impl Merge {
 /// Refuses to put traces without times among others.
 fn timed(inputs: &[Input], paths: &[PathBuf]) -> Result<()> {
     for (input, path) in inputs.iter().zip(paths) {
-        if input.format.clock == Clock::Closed {
-            let name = input.format.name;
+        if input.found.format.clock == Clock::Closed {
+            let name = input.found.format.name;
             return Err(Error::file(
                 path,
                 format!("{name} has no times to merge by: convert it on its own first"),
@@ -103,31 +105,38 @@ fn timed(inputs: &[Input], paths: &[PathBuf]) -> Result<()> {
 
 impl Input {
     /// Nothing read yet.
-    pub fn new(path: &Path, format: Format, compression: Compression, records: Sorted) -> Self {
+    pub fn new(
+        supply: &Supply,
+        found: Found,
+        compression: Compression,
+        bytes: Option<u64>,
+        records: Sorted,
+    ) -> Self {
         Self {
-            path: path.display().to_string(),
-            format,
+            path: supply.path().display().to_string(),
+            found,
             compression,
+            bytes,
             records,
             next: None,
             first: Nanos::ZERO,
             origin: Nanos::ZERO,
-            before: Nanos::ZERO,
             clock: Nanos::ZERO,
             read: 0,
         }
     }
 
     pub fn is_calendar(&self) -> bool {
-        self.format.clock == Clock::Calendar
+        self.found.format.clock == Clock::Calendar
     }
 
     fn pull(&mut self) -> Result<()> {
-        self.next = self.records.next()?;
+        let next = self.records.next();
+        self.next = next.map_err(|error| self.found.explain(error))?;
         let Some(next) = &mut self.next else {
             return Ok(());
         };
-        if self.format.clock == Clock::Closed {
+        if self.found.format.clock == Clock::Closed {
             let (Some(response), Some(think)) = (next.response, next.think) else {
                 let problem = "no response and think time to rebuild the times from";
                 return Err(self.records.reader.refuse(problem.to_owned()));
@@ -137,16 +146,6 @@ impl Input {
                 (self.clock.0.checked_add(response.0)).and_then(|end| end.checked_add(think.0));
             self.clock = Nanos(arrival.unwrap_or(u64::MAX));
         }
-        if next.time < self.before {
-            let (late, before) = (self.before - next.time, self.before.ms());
-            return Err(self.records.reader.refuse(format!(
-                "time {} ms is before {before} ms, that of a request above: give --sort with \
-                 at least {} ms",
-                next.time.ms(),
-                (late.0 / 1_000_000 + 1).max(1)
-            )));
-        }
-        self.before = next.time;
         next.time = next.time.since(self.origin);
         Ok(())
     }

@@ -5,9 +5,11 @@ mod merge;
 pub(super) mod output;
 mod select;
 
+use super::detect::Found;
+use super::records::PassedOver;
 use super::sorted::Sorted;
 use super::writers::Writer;
-use super::{Format, Options, Reading};
+use super::{Format, Options, Reading, Supply};
 use crate::error::{Error, Result};
 use crate::stats::refuse_overwriting;
 use crate::units::{BLOCK_BYTES, Nanos};
@@ -74,6 +76,8 @@ pub enum Sample {
 /// What was written so far.
 #[derive(Default)]
 struct Written {
+    /// Requests handed to the writer, which may leave some out.
+    taken: u64,
     requests: u64,
     reads: u64,
     bytes: u64,
@@ -122,21 +126,24 @@ impl ConvertSpec {
     pub fn convert(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.validate()?;
         refuse_overwriting(&self.output, self.inputs.iter().map(PathBuf::as_path))?;
-        let merge = Merge::new(self.open()?, &self.inputs)?;
+        let merge = Merge::new(self.open(check)?, &self.inputs)?;
         let (to, writer) = output::create(&self.output, self.to.as_deref())?;
         self.write(merge, to, writer, check)
     }
 
     /// Starts reading the inputs.
-    fn open(&self) -> Result<Vec<Input>> {
-        let open = |path: &PathBuf| {
-            let (format, input) = Format::detect(path, self.format, &self.options)?;
-            let compression = input.compression();
-            let reader = format.open(input, &self.options)?;
-            let records = Sorted::new(reader, self.sort);
-            Ok(Input::new(path, format, compression, records))
+    fn open(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Vec<Input>> {
+        // One that can be read once only must be named once: all are held.
+        let supplies: Vec<_> = (self.inputs.iter()).map(|path| Supply::new(path)).collect();
+        let mut open = |supply: &Supply| {
+            let beginning = &mut || check(Reading { bytes: 0, of: None });
+            let (found, input) = Found::of(supply, self.format, &self.options, beginning)?;
+            let (compression, bytes) = (input.compression(), input.bytes());
+            let reader = found.format.open(input, &self.options)?;
+            let records = Sorted::new(reader, self.sort, true);
+            Ok(Input::new(supply, found, compression, bytes, records))
         };
-        self.inputs.iter().map(open).collect()
+        supplies.iter().map(&mut open).collect()
     }
 
     fn write(
@@ -177,7 +184,7 @@ impl ConvertSpec {
             if !select.samples(index, &record) {
                 continue;
             }
-            if written.requests == 0 && self.rebase {
+            if written.taken == 0 && self.rebase {
                 base = record.time;
             }
             record.time = scaled(record.time - base, self.time_scale)
@@ -189,12 +196,25 @@ impl ConvertSpec {
                 written.widened += 1;
             }
             record.device = devices.renumber(index, record.device, reader, &mut *writer)?;
-            writer.write(&record)?;
-            written.take(record.time, record.op, record.bytes);
-            if self.requests == Some(written.requests) {
+            written.taken += 1;
+            if let Some(bytes) = writer.write(&record)? {
+                written.take(record.time, record.op, bytes);
+                devices.count();
+            }
+            if self.requests == Some(written.taken) {
                 ended = "requests";
                 break;
             }
+        }
+        if written.requests == 0 && written.taken > 0 {
+            let (taken, lost) = (
+                written.taken,
+                Value::Object(output::lost_fields(&writer.lost())),
+            );
+            return Err(Error::file(
+                &self.output,
+                format!("not written: {to} has no place for any of {taken} requests; {lost}"),
+            ));
         }
         if written.requests == 0 {
             let read: u64 = merge.inputs.iter().map(|input| input.read).sum();
@@ -277,20 +297,24 @@ fn scaled(time: Nanos, scale: f64) -> Option<Nanos> {
 }
 
 fn input(input: &Input) -> Value {
-    let clock = match input.format.clock {
+    let clock = match input.found.format.clock {
         super::Clock::Start => "start of the recording, kept",
         super::Clock::Calendar => "calendar, from the earliest request of all such traces",
         super::Clock::Closed => "rebuilt from response and think times",
     };
-    json!({
+    let mut facts = json!({
         "path": input.path,
-        "format": input.format.name,
+        "format": input.found.format.name,
+        "format_from": input.found.chosen_by.name(),
+        "format_others": input.found.others,
         "compression": input.compression.name(),
         "requests": input.read,
         "first_time_s": input.first.s(),
         "clock": clock,
         "origin_s": input.origin.s(),
-    })
+    });
+    PassedOver::of(&*input.records.reader).state(&mut facts);
+    facts
 }
 
 #[cfg(test)]
@@ -300,7 +324,7 @@ mod tests {
     use super::*;
     use crate::request::Op;
     use crate::traces::writers::Lost;
-    use crate::traces::{Clock, Compression, Reader, Record};
+    use crate::traces::{ChosenBy, Clock, Compression, Reader, Record};
     use std::sync::{Arc, Mutex};
 
     /// Records that were made by hand.
@@ -328,9 +352,9 @@ mod tests {
     struct Kept(Arc<Mutex<Vec<Record>>>);
 
     impl Writer for Kept {
-        fn write(&mut self, record: &Record) -> Result<()> {
+        fn write(&mut self, record: &Record) -> Result<Option<u64>> {
             self.0.lock().unwrap().push(*record);
-            Ok(())
+            Ok(Some(record.bytes))
         }
 
         fn name_device(&mut self, _: u32, _: &str) -> Result<()> {
@@ -372,8 +396,13 @@ mod tests {
                 clock,
                 ..super::super::FORMATS[0]
             };
-            let records = Sorted::new(Box::new(Given(records.into_iter())), spec.sort);
-            Input::new(path, format, Compression::None, records)
+            let records = Sorted::new(Box::new(Given(records.into_iter())), spec.sort, true);
+            let found = Found {
+                format,
+                chosen_by: ChosenBy::Key,
+                others: Vec::new(),
+            };
+            Input::new(&Supply::new(path), found, Compression::None, None, records)
         });
         let merge = Merge::new(inputs.collect(), &paths)?;
         let kept = Arc::new(Mutex::new(Vec::new()));

@@ -23,6 +23,8 @@ pub struct Blkparse {
     devices: Names,
     /// Lines that are no requests.
     others: u64,
+    /// The events of other actions, by their first letter.
+    actions: [u64; 128],
     /// Whether the counts that end the output have begun.
     counts: bool,
 }
@@ -85,6 +87,7 @@ impl Blkparse {
             action,
             devices: Names::default(),
             others: 0,
+            actions: [0; 128],
             counts: false,
         }
     }
@@ -141,6 +144,7 @@ impl Blkparse {
             return bad(5);
         }
         if action != self.action {
+            self.actions[usize::from(action[0] & 127)] += 1;
             return Ok(None);
         }
         let (flush, kind) = match rwbs {
@@ -230,6 +234,27 @@ impl Reader for Blkparse {
 
     fn not_requests(&self) -> u64 {
         self.others
+    }
+
+    fn why_none(&self) -> Option<String> {
+        let names = (0..).zip(&self.actions).filter(|(_, count)| **count > 0);
+        let events: Vec<_> = names
+            .map(|(letter, count)| format!("{count} {}", char::from(letter)))
+            .collect();
+        if events.is_empty() {
+            return None;
+        }
+        let (wanted, events) = (String::from_utf8_lossy(self.action), events.join(", "));
+        let could = ["Q", "D", "C"].into_iter();
+        let could = could.filter(|name| self.actions[usize::from(name.as_bytes()[0])] > 0);
+        let could: Vec<_> = could.map(|name| format!("--blk-action {name}")).collect();
+        let advice = match could.as_slice() {
+            [] => "; requests are of Q, D or C".to_owned(),
+            could => format!("; give {} (blk_action)", could.join(" or ")),
+        };
+        Some(format!(
+            "no requests: none of its events is {wanted}, they are {events}{advice}"
+        ))
     }
 
     fn bytes_read(&self) -> u64 {

@@ -46,7 +46,7 @@ pub const FORMATS: [Format; COUNT] = [
     Format {
         name: "mqsim",
         about: "MQSim and SSDsim: time in ns, device, block, blocks, type (1 is a read)",
-        endings: &["mqsim", "ssdsim"],
+        endings: &["mqsim", "ssdsim", "trace"],
         clock: Clock::Start,
         open: |input, _| Ok(Box::new(FiveWords::<mqsim::Mqsim>::new(Lines::new(input)))),
     },

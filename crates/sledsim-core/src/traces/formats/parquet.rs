@@ -101,13 +101,12 @@ impl Parquet {
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
             return Err(Error::file(shown, problem));
         }
-        let path = input.path().filter(|path| path.is_file());
-        let Some(path) = path else {
-            let problem = "Parquet is read from its end: it must be a file, not a pipe";
+        let Some(whole) = input.as_whole().cloned() else {
+            let problem = "Parquet is read from its end: it must be a file";
             return Err(Error::file(shown, problem));
         };
-        let file = ParquetFile::open(path).map_err(|problem| Error::file(shown, problem))?;
-        let file_bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        let file_bytes = whole.bytes();
+        let file = ParquetFile::of(whole).map_err(|problem| Error::file(shown, problem))?;
         let schema = file.schema().clone();
         let has = |name: &str| schema.column_with_name(name).is_some();
         let ours = HEADER.split(',').all(has);

@@ -6,6 +6,7 @@
 use super::parquet::{BAD, Parquet, numbers, text};
 use crate::error::{Error, Result};
 use crate::parquet_file::ParquetFile;
+use crate::traces::Whole;
 use crate::traces::columns::Quantity;
 use crate::traces::order::Sorter;
 use crate::traces::{Input, Options, Reader, Record};
@@ -13,7 +14,7 @@ use crate::units::Nanos;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Rows that are looked at together.
 const ROWS: usize = 1024;
@@ -21,9 +22,9 @@ const ROWS: usize = 1024;
 /// Starts reading a Parquet file: as it is, or sorted if it holds rows.
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     let rows = Parquet::new(input, options)?;
-    Ok(match (&rows.parent, input.path()) {
-        (Some(_), Some(path)) => Box::new(Recording {
-            file: path.to_owned(),
+    Ok(match (&rows.parent, input.as_whole()) {
+        (Some(_), Some(file)) => Box::new(Recording {
+            file: file.clone(),
             rows,
             window: None,
             held: Sorter::new(),
@@ -37,7 +38,7 @@ pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
 
 /// Rows, those held that something in the rest of the file may come before.
 struct Recording {
-    file: PathBuf,
+    file: Whole,
     rows: Parquet,
     /// How far arrivals fall at most; found when the first record is asked for.
     window: Option<Nanos>,
@@ -115,13 +116,14 @@ struct Survey {
 }
 
 impl Survey {
-    /// Reads the columns of the file at `path` that tell.
-    fn read(path: &Path, shown: &Path) -> Result<Self> {
+    /// Reads the columns of `file`, called `shown`, that tell.
+    fn read(file: &Whole, shown: &Path) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::file(shown, format!("the Parquet data are damaged ({error})"))
         };
         let columns = ["arrival_ns", "parent", "device"];
-        let batches = ParquetFile::open(path).and_then(|file| file.batches(Some(&columns), ROWS));
+        let batches =
+            ParquetFile::of(file.clone()).and_then(|file| file.batches(Some(&columns), ROWS));
         let (mut times, mut latest, mut most) = (Vec::new(), 0, 0);
         let mut free_of = BTreeSet::new();
         for batch in batches.map_err(|problem| Error::file(shown, problem))? {

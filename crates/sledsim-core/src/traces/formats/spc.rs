@@ -2,14 +2,15 @@
 //! WebSearch traces (SPC trace file format specification, revision 1.0.1).
 
 use crate::request::Op;
-use crate::traces::Record;
 use crate::traces::commas::{self, Layout};
 use crate::traces::lines::Field;
+use crate::traces::{END_BYTES, Record};
 use crate::units::{BLOCK_BYTES, Nanos};
 
 /// `ASU,LBA,bytes,op,seconds`, perhaps with more behind. Every application
 /// storage unit has an address space of its own: it is the device. The
-/// address is in blocks of 512 bytes, the size in bytes.
+/// address is in blocks of 512 bytes, the size in bytes. A request of size 0 is
+/// legal; it moves nothing, and is passed over and counted.
 pub struct Spc;
 
 impl Layout<5> for Spc {
@@ -25,7 +26,7 @@ impl Layout<5> for Spc {
         },
         Field {
             name: "size",
-            allowed: commas::LENGTH_BYTES,
+            allowed: "a whole number of bytes from 0 on, ending by 2^63",
         },
         Field {
             name: "opcode",
@@ -43,7 +44,9 @@ impl Layout<5> for Spc {
         Ok(Record {
             device: commas::small(asu).ok_or(0_usize)?,
             offset,
-            bytes: commas::length(size, 1, offset).ok_or(2_usize)?,
+            bytes: commas::size(size, 1)
+                .filter(|bytes| *bytes <= END_BYTES - offset)
+                .ok_or(2_usize)?,
             op: match op {
                 b"R" | b"r" => Op::Read,
                 b"W" | b"w" => Op::Write,

@@ -10,8 +10,10 @@ mod sizes;
 
 pub(in crate::traces) use reuse::{UNIT_BYTES, mix};
 
+use super::detect::Found;
+use super::records::PassedOver;
 use super::sorted::Sorted;
-use super::{Format, Options, Reading, Record};
+use super::{Format, Options, Reading, Record, Supply};
 use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::load::Load;
@@ -80,13 +82,15 @@ impl InfoSpec {
     /// is out of its range, or `check`'s.
     pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.checked()?;
-        let (format, input) = Format::detect(&self.path, self.format, &self.options)?;
-        let compression = input.compression();
-        let of = Reading::size(&self.path, compression);
-        let mut records = Sorted::new(format.open(input, &self.options)?, self.sort);
+        let supply = Supply::new(&self.path);
+        let beginning = &mut || check(Reading { bytes: 0, of: None });
+        let (found, input) = Found::of(&supply, self.format, &self.options, beginning)?;
+        let (compression, of) = (input.compression(), input.bytes());
+        let reader = found.format.open(input, &self.options)?;
+        let mut records = Sorted::new(reader, self.sort, false);
         let mut contents = Contents::new(self);
         let mut left = Reading::EVERY;
-        while let Some(record) = records.next()? {
+        while let Some(record) = records.next().map_err(|error| found.explain(error))? {
             contents.record(&record, record.device);
             left -= 1;
             if left == 0 {
@@ -97,14 +101,24 @@ impl InfoSpec {
         }
         let requests = contents.requests();
         if requests == 0 {
-            return Err(Error::file(&self.path, "no requests"));
+            let why = records.reader.why_none();
+            let why = why.unwrap_or_else(|| "no requests".to_owned());
+            return Err(Error::file(supply.name(), why));
         }
         let mut facts = json!({
             "path": self.path.display().to_string(),
-            "format": format.name,
+            "format": found.format.name,
+            "format_from": found.chosen_by.name(),
+            "format_others": found.others,
             "compression": compression.name(),
         });
         contents.facts(&mut facts);
+        PassedOver::of(&*records.reader).state(&mut facts);
+        // What would sort all, also where a part is sorted.
+        if facts["arrivals"]["late_requests"] != json!(0) {
+            facts["arrivals"]["late_by_up_to_ms"] = json!(records.order.latest_by.ms());
+        }
+        facts["glitch_suspected"] = json!(records.order.suspect);
         facts["devices"] = contents
             .devices
             .facts(&|id| records.reader.device_name(id).map(str::to_owned))

@@ -76,7 +76,7 @@ impl Writer for Csv {
         Ok(())
     }
 
-    fn write(&mut self, record: &Record) -> Result<()> {
+    fn write(&mut self, record: &Record) -> Result<Option<u64>> {
         let name = self.names.get(record.device).unwrap_or_default();
         let (time, device, op) = (record.time.0, record.device, record.op.name());
         let (offset, bytes) = (record.offset, record.bytes);
@@ -88,7 +88,7 @@ impl Writer for Csv {
         ))?;
         self.text.lost.written += 1;
         self.text.lost.latenesses += u64::from(record.lateness.is_some());
-        Ok(())
+        Ok(Some(record.bytes))
     }
 
     fn lost(&self) -> Lost {

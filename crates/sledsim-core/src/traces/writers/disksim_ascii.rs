@@ -5,6 +5,7 @@ use super::{Lost, Names, Writer};
 use crate::error::Result;
 use crate::request::Op;
 use crate::traces::Record;
+use crate::units::BLOCK_BYTES;
 use std::path::Path;
 
 /// Times are exact (ms with six decimals). Requests that do not begin and end
@@ -31,17 +32,17 @@ impl Writer for DisksimAscii {
         Ok(())
     }
 
-    fn write(&mut self, record: &Record) -> Result<()> {
+    fn write(&mut self, record: &Record) -> Result<Option<u64>> {
         let flags = match record.op {
             Op::Read => 1,
             Op::Write => 0,
             Op::Flush => {
                 self.text.lost.flushes += 1;
-                return Ok(());
+                return Ok(None);
             }
             Op::Trim => {
                 self.text.lost.trims += 1;
-                return Ok(());
+                return Ok(None);
             }
         };
         let (first, end) = record.blocks();
@@ -65,7 +66,7 @@ impl Writer for DisksimAscii {
         lost.queue_times += u64::from(record.queue.is_some());
         lost.latenesses += u64::from(record.lateness.is_some());
         lost.links += u64::from(record.linked);
-        Ok(())
+        Ok(Some(u64::from(blocks) * BLOCK_BYTES))
     }
 
     fn lost(&self) -> Lost {

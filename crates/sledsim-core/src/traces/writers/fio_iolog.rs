@@ -54,7 +54,7 @@ impl Writer for FioIolog {
         Ok(())
     }
 
-    fn write(&mut self, record: &Record) -> Result<()> {
+    fn write(&mut self, record: &Record) -> Result<Option<u64>> {
         let action = match record.op {
             Op::Read => "read",
             Op::Write => "write",
@@ -79,7 +79,7 @@ impl Writer for FioIolog {
         lost.queue_times += u64::from(record.queue.is_some());
         lost.latenesses += u64::from(record.lateness.is_some());
         lost.links += u64::from(record.linked);
-        Ok(())
+        Ok(Some(record.bytes))
     }
 
     fn lost(&self) -> Lost {

@@ -29,12 +29,13 @@ pub trait Writer: Send {
     /// The file cannot be written.
     fn name_device(&mut self, device: u32, name: &str) -> Result<()>;
 
-    /// Writes a record.
+    /// Writes a record. The answer is how many bytes the request has in the
+    /// file, `None` if the format has no place for it and it was left out.
     ///
     /// # Errors
     /// The file cannot be written, or the format has no room for a number in
     /// the record.
-    fn write(&mut self, record: &Record) -> Result<()>;
+    fn write(&mut self, record: &Record) -> Result<Option<u64>>;
 
     /// What the format could not hold so far.
     fn lost(&self) -> Lost;

@@ -176,7 +176,7 @@ impl Writer for Parquet {
         Ok(())
     }
 
-    fn write(&mut self, record: &Record) -> Result<()> {
+    fn write(&mut self, record: &Record) -> Result<Option<u64>> {
         let signed = |value: u64, what: &str| {
             i64::try_from(value).map_err(|_| {
                 let number = self.lost.written + 1;
@@ -212,7 +212,7 @@ impl Writer for Parquet {
         if self.batch.rows == BATCH_ROWS {
             self.hand_over()?;
         }
-        Ok(())
+        Ok(Some(record.bytes))
     }
 
     fn lost(&self) -> Lost {

@@ -27,7 +27,10 @@ impl Text {
     /// Starts it: compressed if the name ends in `.gz`.
     pub fn create(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
-        if let Some(ending) = [".zst", ".xz"].into_iter().find(|end| name.ends_with(end)) {
+        if let Some(ending) = [".zst", ".xz", ".bz2"]
+            .into_iter()
+            .find(|end| name.ends_with(end))
+        {
             let problem =
                 format!("{ending} cannot be written: end the name in .gz, or compress later");
             return Err(Error::file(path, problem));
