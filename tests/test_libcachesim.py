@@ -38,22 +38,35 @@ def mix() -> list[int]:
     return mixed[:REQUESTS]
 
 
+def answers(name: str, slots: int, keys: list[int]) -> list[bool]:
+    """Ask libCacheSim for objects of size 1."""
+    theirs = getattr(THEIRS, name)(slots, hashpower=12)
+    request = THEIRS.Request()
+    request.obj_size = 1
+    found = []
+    for key in keys:
+        request.obj_id = key
+        found.append(bool(theirs.get(request)))
+    return found
+
+
+def test_what_a_hit_leaves_below_the_age_stays() -> None:
+    # 4 and 2 rise to 10 and more; the hit on 3, the last with the age 1, makes that 10.
+    keys = [1, 2, 3, 4, *[4] * 8, *[2] * 9, 3, 5, 6, 7, 8, 3]
+    expected = answers("LFUDA", 3, keys)
+    ours = ss.cache("lfuda(age=each_hit)", 3)
+    assert [ours.access(key) for key in keys] == expected
+    assert expected[-1]
+
+
 @pytest.mark.parametrize("keys", [zipf(), mix()], ids=["zipf", "mix"])
 @pytest.mark.parametrize("slots", [40, 100, 300])
 @pytest.mark.parametrize("policy", PAIRS)
 def test_every_request_is_a_hit_in_both_or_in_neither(
     policy: str, slots: int, keys: list[int]
 ) -> None:
-    theirs = getattr(THEIRS, PAIRS[policy])(slots, hashpower=12)
-    request = THEIRS.Request()
-    request.obj_size = 1
-
-    def hit(key: int) -> bool:
-        request.obj_id = key
-        return bool(theirs.get(request))
-
     ours = ss.cache(policy, slots)
-    expected = [hit(key) for key in keys]
+    expected = answers(PAIRS[policy], slots, keys)
     assert [ours.access(key) for key in keys] == expected
     assert 0.1 < sum(expected) / len(keys) < 0.9
     plain = policy.partition("(")[0]

@@ -44,8 +44,6 @@ const SCALE: f64 = f64::from_bits(0x1a70_0000_0000_0000); // 2^-600
 pub struct Lfuda {
     aging: Aging,
     ranks: Ranks,
-    /// By slot: how often it was asked for since its key came.
-    frequencies: Vec<f64>,
     age: f64,
     /// What one use adds: 1, unless priorities were scaled.
     one: f64,
@@ -59,7 +57,6 @@ impl Lfuda {
         Self {
             aging,
             ranks: Ranks::new(slots),
-            frequencies: vec![0.0; slots as usize],
             age: 0.0,
             one: 1.0,
             uses: 0,
@@ -111,7 +108,7 @@ fn priority(rank: Rank) -> f64 {
 
 impl Policy for Lfuda {
     fn insert(&mut self, slot: u32, _key: u64) {
-        self.frequencies[slot as usize] = 1.0;
+        *self.ranks.frequency(slot) = 1.0;
         let rank = self.rank(self.age + self.one);
         self.ranks.push(slot, rank);
     }
@@ -119,7 +116,7 @@ impl Policy for Lfuda {
     fn touch(&mut self, slot: u32) {
         match self.aging {
             Aging::LastUse => {
-                let frequency = &mut self.frequencies[slot as usize];
+                let frequency = self.ranks.frequency(slot);
                 *frequency += 1.0;
                 let priority = *frequency + self.age;
                 let rank = self.rank(priority);

@@ -9,12 +9,20 @@ const NOWHERE: u32 = u32::MAX;
 /// A priority, and a count that tells which of two was used last.
 pub(super) type Rank = (u64, u64);
 
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Its place in the heap.
+    place: u32,
+    /// How often its key was asked for, as the policy counts it.
+    frequency: f64,
+}
+
 /// The slots that are in use; that of least rank is found at once.
 #[derive(Debug)]
 pub(super) struct Ranks {
     heap: Vec<(Rank, u32)>,
-    /// By slot: its place in the heap.
-    places: Vec<u32>,
+    /// By slot.
+    slots: Vec<Slot>,
     /// Places of the heap that may come next: room to look beyond busy slots.
     next: BinaryHeap<Reverse<(Rank, u32)>>,
 }
@@ -25,24 +33,39 @@ impl Ranks {
         let slots = limit as usize;
         Self {
             heap: Vec::with_capacity(slots),
-            places: vec![NOWHERE; slots],
+            slots: vec![
+                Slot {
+                    place: NOWHERE,
+                    frequency: 0.0,
+                };
+                slots
+            ],
             next: BinaryHeap::with_capacity(slots + 1),
         }
     }
 
+    /// How often the key of a slot was asked for, for the policy to count.
+    #[inline]
+    pub fn frequency(&mut self, slot: u32) -> &mut f64 {
+        &mut self.slots[slot as usize].frequency
+    }
+
     /// The rank of a slot in use.
+    #[inline]
     pub fn of(&self, slot: u32) -> Rank {
-        self.heap[self.places[slot as usize] as usize].0
+        self.heap[self.slots[slot as usize].place as usize].0
     }
 
     /// The least rank.
+    #[inline]
     pub fn least(&self) -> Option<Rank> {
         self.heap.first().map(|item| item.0)
     }
 
     /// The least rank of the slots beside `slot`.
+    #[inline]
     pub fn least_beside(&self, slot: u32) -> Option<Rank> {
-        let first = if self.places[slot as usize] == 0 {
+        let first = if self.slots[slot as usize].place == 0 {
             1..3
         } else {
             0..1
@@ -52,14 +75,16 @@ impl Ranks {
     }
 
     /// Takes up a slot.
+    #[inline]
     pub fn push(&mut self, slot: u32, rank: Rank) {
         self.heap.push((rank, slot));
         self.rise(self.heap.len() - 1);
     }
 
     /// Gives a slot in use another rank.
+    #[inline]
     pub fn set(&mut self, slot: u32, rank: Rank) {
-        let place = self.places[slot as usize] as usize;
+        let place = self.slots[slot as usize].place as usize;
         let risen = rank < self.heap[place].0;
         self.heap[place].0 = rank;
         if risen {
@@ -70,10 +95,11 @@ impl Ranks {
     }
 
     /// Takes out a slot in use; its rank.
+    #[inline]
     pub fn take(&mut self, slot: u32) -> Rank {
-        let place = self.places[slot as usize] as usize;
+        let place = self.slots[slot as usize].place as usize;
         let gone = self.heap.swap_remove(place);
-        self.places[slot as usize] = NOWHERE;
+        self.slots[slot as usize].place = NOWHERE;
         if place < self.heap.len() {
             self.sink(place);
             self.rise(place);
@@ -82,6 +108,7 @@ impl Ranks {
     }
 
     /// The first slot in the order of rank that is `evictable`.
+    #[inline]
     pub fn find(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         self.next.clear();
         self.look(0);
@@ -109,10 +136,11 @@ impl Ranks {
     #[inline]
     fn put(&mut self, place: usize, item: (Rank, u32)) {
         self.heap[place] = item;
-        self.places[item.1 as usize] = place as u32;
+        self.slots[item.1 as usize].place = place as u32;
     }
 
     /// Moves what is at `place` towards the first while it ranks lower.
+    #[inline]
     fn rise(&mut self, mut place: usize) {
         let item = self.heap[place];
         while place > 0 {
@@ -127,6 +155,7 @@ impl Ranks {
     }
 
     /// Moves what is at `place` towards the last while it ranks higher.
+    #[inline]
     fn sink(&mut self, mut place: usize) {
         let item = self.heap[place];
         loop {
@@ -149,6 +178,7 @@ impl Ranks {
         self.put(place, item);
     }
 
+    #[inline]
     fn look(&mut self, place: usize) {
         if let Some((rank, _)) = self.heap.get(place) {
             self.next.push(Reverse((*rank, place as u32)));

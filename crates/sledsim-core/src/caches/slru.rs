@@ -84,11 +84,14 @@ impl Policy for Slru {
     }
 
     fn evict(&mut self, _key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
-        let slot = (0..=self.top)
-            .flat_map(|segment| self.lists.iter(segment))
-            .find(|slot| evictable(*slot))?;
-        self.lists.take(slot);
-        Some(slot)
+        for segment in 0..=self.top {
+            let found = self.lists.iter(segment).find(|slot| evictable(*slot));
+            if let Some(slot) = found {
+                self.lists.take(slot);
+                return Some(slot);
+            }
+        }
+        None
     }
 
     fn remove(&mut self, slot: u32) {
