@@ -87,7 +87,7 @@ fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NB
 	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
 	  echo "fuzz: $$target for $(FUZZ_SECONDS) s"; mkdir -p out/fuzz/$$target; \
 	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz \
-	    $$([ $$target != nbd_session ] || echo --features emulator) $$target \
+	    $$(case $$target in nbd_session) echo --features emulator;; parquet) echo --features parquet;; esac) $$target \
 	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
 	done
 
