@@ -269,7 +269,9 @@ mod tests {
             free = arrival.max(free) + service;
             due.push_back(free);
         }
-        due.into_iter().for_each(|end| backlog.complete(Nanos(end)));
+        for end in due {
+            backlog.complete(Nanos(end));
+        }
         backlog
     }
 
