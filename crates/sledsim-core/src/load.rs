@@ -223,6 +223,7 @@ impl Running {
 
 impl Running {
     /// Whether any requests arrive at times of their own.
+    #[cfg(feature = "parquet")]
     pub(crate) fn is_open(&self) -> bool {
         match self {
             Self::Generator(source) => !source.is_closed(),

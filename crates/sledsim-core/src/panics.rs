@@ -37,7 +37,10 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 
 /// What a panic said, and the place in the source.
 fn text(info: &PanicHookInfo<'_>) -> String {
-    let said = info.payload_as_str().unwrap_or("no reason given");
+    let payload = info.payload();
+    let said = (payload.downcast_ref::<&str>().copied())
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given");
     match info.location() {
         Some(place) => {
             let file = Path::new(place.file()).file_name().unwrap_or_default();

@@ -6,8 +6,11 @@ use crate::error::{Error, Result};
 use crate::keys::{Keys, Range, did_you_mean};
 use crate::labels::read_label;
 
-/// All of them, each with what reads its keys; the first is the default.
-static KINDS: [(&str, fn(&mut Keys) -> Result<Choice>); 5] = [
+/// Reads the keys of a policy.
+type Read = fn(&mut Keys) -> Result<Choice>;
+
+/// All of them; the first is the default.
+static KINDS: [(&str, Read); 5] = [
     ("lru", |_| Ok(Choice(Kind::Lru))),
     ("lfuda", read_lfuda),
     ("slru", read_slru),

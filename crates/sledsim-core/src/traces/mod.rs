@@ -39,7 +39,9 @@ pub use progress::Reading;
 pub use source::{BLK_ACTIONS, Measured, TraceSource, TraceSpec};
 pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT};
 
-pub(crate) use supply::{Supply, Whole};
+pub(crate) use supply::Supply;
+#[cfg(feature = "parquet")]
+pub(crate) use supply::Whole;
 
 use crate::error::{Error, Result};
 use crate::request::Op;

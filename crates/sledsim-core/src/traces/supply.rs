@@ -35,6 +35,7 @@ pub struct Whole {
 
 impl Whole {
     /// That file, as long as it is now.
+    #[cfg(feature = "parquet")]
     pub fn of(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         let file = Arc::new(file);

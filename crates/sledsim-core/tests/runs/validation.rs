@@ -90,7 +90,7 @@ fn errors_of_two_kinds_that_cancel_are_in_the_class_weighted_figure() {
 
     // No error, no requests, and a third of three squares, which may cancel.
     let same = compared(&long, &long);
-    assert!(!ClassWeighted::of(&[same.clone()]).disagrees(&same));
+    assert!(!ClassWeighted::of(std::slice::from_ref(&same)).disagrees(&same));
     let none = ClassWeighted::of(&[Comparison::default(), Comparison::default()]);
     assert_eq!(none.ms(), None);
     assert!(!none.disagrees(&Comparison::default()));
