@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 from sybil.integration.pytest import SybilItem
 
-REAL_TIME = ("test_applications*", "test_emulator*", "test_rpc*", "test_tables_served*")
+REAL_TIME = (
+    "test_applications*",
+    "test_emulator*",
+    "test_failed_writes*",
+    "test_rpc*",
+    "test_tables_served*",
+)
 """Files with servers, mounts and loop devices. They look for what others leave on the machine, and
 take their time from its clock."""
 

@@ -468,3 +468,13 @@ def test_devices_to_serve_and_where(tmp_path: Path) -> None:
     with ss.serve(["mcd", "g3"], nbd=f"unix:{tmp_path / 's.sock'}") as server:
         document = server.status()
     assert [export["name"] for export in document["exports"]] == ["mcd", "g3"]
+
+
+def test_a_recording_takes_no_place(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.parquet"
+    ss.serve(ss.Export(device="g2", file=disk), nbd=f"unix:{tmp_path}/s").stop()
+    with pytest.raises(ss.SledsimError, match="is read by the same command"):
+        ss.serve(ss.Export(device="g2", file=disk, record=disk), nbd=f"unix:{tmp_path}/s")
+    twice = [ss.Export(device=name, record=tmp_path / "r.parquet") for name in ("g2", "g3")]
+    with pytest.raises(ss.SledsimError, match="of another export"):
+        ss.serve(twice, nbd=f"unix:{tmp_path}/s")

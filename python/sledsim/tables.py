@@ -350,9 +350,8 @@ def table(
     if not split and name != "capsule":
         msg = f"split = False: is for layout = 'capsule', not {name!r}"
         raise SledsimError(msg)
-    from sledsim.emulator.remote import RemoteDevice  # noqa: PLC0415 (others do without)
-
-    device = device if isinstance(device, RemoteDevice) else device_of(device)
+    if not hasattr(device, "_core"):  # neither a device nor one that is served
+        device = device_of(device)
     core = device._core  # noqa: SLF001 (one package)
     if isinstance(data, str | os.PathLike):
         made = _core.Table(None, os.fspath(data), core, name, header, split, first)

@@ -777,7 +777,7 @@ mod rows {
     fn a_full_disk_is_reported_and_leaves_nothing() {
         const FOLDER: &str = "SLEDSIM_TEST_LIMITED_FOLDER";
         if let Some(folder) = std::env::var_os(FOLDER) {
-            let path = Path::new(&folder).join("out");
+            let path = Path::new(&folder).join("out.parquet");
             for error in [
                 push_until_it_fails(&path),
                 write(&path, &random_rows(9, 10)).unwrap_err(),
