@@ -159,7 +159,9 @@ fn without_overload(mut document: Value, how: How) -> Value {
     if how != How::Open {
         summary["overloaded"].take();
         for interval in summary["confidence"].as_object_mut().unwrap().values_mut() {
-            interval["caution"].take();
+            if let Some(caution) = interval.get_mut("caution") {
+                caution.take();
+            }
         }
     }
     summary
