@@ -164,6 +164,13 @@ def test_wrong_words(line: tuple[str, ...], refused: Callable[..., str]) -> None
         assert name in said
 
 
+def test_a_picture_is_no_trace(folder: Path, refused: Callable[..., str]) -> None:
+    (folder / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10")
+    for line in ("trace info x.png", "run --device g2 --trace x.png"):
+        found = refused(*line.split())
+        assert found.startswith("x.png:1: not a trace in any known format: "), found
+
+
 def test_a_trace_is_no_scenario(folder: Path, refused: Callable[..., str]) -> None:
     for name, content in (("t.csv", b"time,lbn\n1,2\n"), ("t.gz", b"\x1f\x8b\x08\x00")):
         (folder / name).write_bytes(content)

@@ -462,7 +462,7 @@ def test_bad_input(
 def test_devices_to_serve_and_where(tmp_path: Path) -> None:
     with pytest.raises(ss.SledsimError, match="no device to serve"):
         ss.serve([], nbd=f"unix:{tmp_path / 's.sock'}")
-    with pytest.raises(ss.SledsimError, match="nobody could come"):
+    with pytest.raises(ss.SledsimError, match="no client could connect"):
         ss.serve("g2")
     document: dict[str, Any]
     with ss.serve(["mcd", "g3"], nbd=f"unix:{tmp_path / 's.sock'}") as server:

@@ -1,4 +1,4 @@
-"""Overload is flagged whatever the length of a run; a stable queue is not."""
+"""Overload is flagged in runs of any length; a stable queue is not."""
 
 from __future__ import annotations
 

@@ -65,10 +65,7 @@ def real(name: str, given: object, least: float | None = None, most: float | Non
     SledsimError
         For anything else.
     """
-    number = math.nan
-    if isinstance(given, SupportsFloat) and not isinstance(given, bool):
-        with suppress(TypeError, ValueError, OverflowError):
-            number = float(given)
+    number = _as_float(given)
     low, high = (-math.inf if least is None else least), (math.inf if most is None else most)
     if not (math.isfinite(number) and low <= number <= high):
         limits = [f" of at least {least:g}"] if least is not None else []
@@ -85,18 +82,23 @@ def share(name: str, given: object) -> float:
     SledsimError
         For anything else.
     """
-    number = math.nan
+    number = _as_float(given)
     if isinstance(given, str):
         with suppress(ValueError):
             number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
-    elif isinstance(given, SupportsFloat):
-        with suppress(TypeError, ValueError, OverflowError):
-            number = float(given)
     if not 0 < number < 1:
         shown = f"{name} {given}" if name.startswith("--") else f"{name} = {given!r}"
         msg = f"{shown}: must be above 0% and below 100%, as in 1% or 0.01"
         raise SledsimError(msg)
     return number
+
+
+def _as_float(given: object) -> float:
+    """Return a number as a float, and NaN for anything else."""
+    if isinstance(given, SupportsFloat) and not isinstance(given, bool):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(given)
+    return math.nan
 
 
 def text(name: str, given: object) -> str:

@@ -149,7 +149,7 @@ def hit_ratios(
         For an unknown policy, a size out of range or below a segment, a load whose order depends on
         how long requests take, or a line of a trace that cannot be read.
     """
-    rows, _ = hits_and_load(
+    return hits_and_load(
         load,
         sizes_mib=sizes_mib,
         policies=policies,
@@ -157,8 +157,7 @@ def hit_ratios(
         device=device,
         device_blocks=device_blocks,
         progress=progress,
-    )
-    return rows
+    )[0]
 
 
 def hits_and_load(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sledsim import cautions
 from sledsim._core import VERSION, SledsimError
 from sledsim.arguments import optional, several, text, whole
-from sledsim.devices import device_of
 from sledsim.layouts import laid_out
 from sledsim.loads import Load, load_of
 from sledsim.simulation import Run, simulate
@@ -100,7 +99,7 @@ def compare(
         devices cannot have, nothing to compare, or a pair given twice.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1)
-    models = [laid_out(device_of(each), layout) for each in several("devices", devices)]
+    models = [laid_out(each, layout) for each in several("devices", devices)]
     schedulers = [text("schedulers", each) for each in several("schedulers", schedulers)]
     pairs = [(device, scheduler) for device in models for scheduler in schedulers]
     labels = _labels([device.name for device in models], schedulers)
@@ -197,12 +196,7 @@ def _document(runs: Sequence[Run], labels: Sequence[str], blocks: int | None) ->
         "baseline": labels[0],
         "lbns": "each device's own" if blocks is None else f"0 to {blocks - 1} on every device",
         "runs": [
-            {
-                "label": label,
-                **run.document,
-                "speed_up": _speed_up(runs[0], run),
-                "no_speed_up": _no_speed_up(runs[0], run),
-            }
+            {"label": label, **run.document, **_speed_up(runs[0], run)}
             for label, run in zip(labels, runs, strict=True)
         ],
     }
@@ -217,14 +211,18 @@ def _no_speed_up(baseline: Run, run: Run) -> str | None:
     return ", ".join(code.replace("_", " ") for code in reasons)
 
 
-def _speed_up(baseline: Run, run: Run) -> dict[str, Any] | None:
+def _speed_up(baseline: Run, run: Run) -> dict[str, Any]:
+    """Return the speed-up, or why there is none."""
+    reason = _no_speed_up(baseline, run)
+    return {"speed_up": _ratio(baseline, run) if reason is None else None, "no_speed_up": reason}
+
+
+def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
     """How many times shorter the mean response time is than the baseline's.
 
     The interval takes the two means as independent. Their loads are the same, so that they rise
     and fall together, and it is rather too wide.
     """
-    if _no_speed_up(baseline, run) is not None:
-        return None
     theirs, ours = (r.summary["response_time_ms"]["mean"] for r in (baseline, run))
     if not ours or not theirs:
         return None

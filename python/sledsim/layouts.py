@@ -99,9 +99,7 @@ def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: o
     return Layout(_layout(device_of(device), {"name": name, **keys}))
 
 
-def laid_out(
-    device: Device | str | PathLike[str], given: str | Mapping[str, object] | None
-) -> Device:
+def laid_out(device: object, given: str | Mapping[str, object] | None) -> Device:
     """Return a device laid out by a name, or a mapping of keys with the name; as it is by none."""
     device = device_of(device)
     if given is None:

@@ -21,8 +21,8 @@ class Validation:
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
-        self.document: dict[str, Any] = json.loads(core.document())
-        self.document["caution"] = cautions.of(self.document)
+        found = json.loads(core.document())
+        self.document: dict[str, Any] = {**found, "caution": cautions.of(found)}
         """Everything but the requests, as the JSON of ``sledsim validate --json``."""
 
     def __repr__(self) -> str:

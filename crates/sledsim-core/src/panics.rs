@@ -50,7 +50,7 @@ fn text(info: &PanicHookInfo<'_>) -> String {
     }
 }
 
-/// How a panic is told of that no damage of a file explains.
+/// The message for a panic that no damaged file explains: an error of ours.
 #[must_use]
 pub fn unexpected(said: &str) -> String {
     format!("this is an error in sledsim, please report it: {said}")

@@ -249,7 +249,7 @@ fn after_a_failed_flush_none_succeeds() {
 }
 
 /// Of the flushes of several clients one fails while the others wait for their
-/// turn: whatever the order, all fail.
+/// turn. All fail, in any order.
 #[test]
 fn flushes_beside_one_that_fails_fail() {
     let bench = Bench::new(false);

@@ -105,7 +105,8 @@ def rows(options: argparse.Namespace) -> str | None:
     SledsimError
         For one that is read as the trace, or has another ending.
     """
-    name, file = "--rows", options.rows
+    name = "--rows"
+    file: str | None = options.rows
     if options.requests is not None:
         name = "--requests"
         if file is not None or options.requests.isdecimal():
@@ -124,7 +125,7 @@ def rows(options: argparse.Namespace) -> str | None:
             raise SledsimError(msg) from None
     if name == "--requests":
         print("sledsim: warning: --requests is called --rows now", file=sys.stderr)
-    return str(file) if file is not None else None
+    return file
 
 
 def add_repairs(parser: Parser) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib
 import io
-import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim import cautions
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -32,9 +30,6 @@ CAUSES = (
     "retry",
     "other",
 )
-
-_CHARACTERS_PER_INCH, _INCHES_PER_LINE = 14, 0.17
-"""Of small text."""
 
 
 def check(path: str, *others: str | None) -> None:
@@ -90,7 +85,7 @@ def draw(run: Run, path: str) -> bytes:
     right.invert_yaxis()
     right.margins(x=0.2)
     right.set(xlabel="mean response time by cause, ms")
-    noted(figure, {"": run.cautions})
+    cautions.below(figure, {"": run.cautions})
     return rendered(figure, path)
 
 
@@ -133,7 +128,7 @@ def draw_comparison(comparison: Comparison, path: str) -> bytes:
     right.margins(x=0.25)
     right.set(xlabel="mean response time by cause, ms (bars: 95 % confidence)")
     right.legend(fontsize="small")
-    noted(figure, comparison.cautions)
+    cautions.below(figure, comparison.cautions)
     return rendered(figure, path)
 
 
@@ -157,28 +152,6 @@ def _distributions(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> 
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
-
-
-def noted(figure: Figure, by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Write cautions below a figure, which grows by what they need.
-
-    Parameters
-    ----------
-    figure
-        The figure, with constrained layout.
-    by_label
-        Cautions by what their results are called.
-    """
-    width, height = figure.get_size_inches()
-    wide = int(_CHARACTERS_PER_INCH * width)
-    notes = [
-        textwrap.fill(line, wide, subsequent_indent="   ") for line in cautions.lines(by_label)
-    ]
-    if not notes:
-        return
-    text = "\n".join(notes)
-    figure.set_size_inches(width, height + _INCHES_PER_LINE * (1 + text.count("\n")))
-    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
 
 
 def rendered(figure: Figure, path: str) -> bytes:

@@ -51,7 +51,7 @@ def draw(validation: Validation, path: str) -> bytes:
     mark = cautions.mark(validation.cautions)
     title = f"{document['device']} against {trace} {mark}".rstrip()
     figure.suptitle(f"{title}: {_demerits(document)}")
-    plots.noted(figure, {"": validation.cautions})
+    cautions.below(figure, {"": validation.cautions})
     return plots.rendered(figure, path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from sledsim.disksim.tree import error
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 LARGEST = 2**63 - 1
 """No whole number is larger, nor smaller than its negative."""
+REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A number with or without a fraction and an exponent."""
 
 _MOST_DIGITS = 400
 _SHOWN = 40

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.numbers import real, shown, whole
+from sledsim.disksim.numbers import REAL, real, shown, whole
 from sledsim.disksim.tokens import Token, tokens_of_file, tokens_of_text
 from sledsim.disksim.tree import (
     RESERVED,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _HEX = re.compile(r"0[xX][0-9a-fA-F]+")
-_FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COUNTED = re.compile(r"(.*?)(\d+)")
 _JOINED_RANGE = re.compile(r"([A-Za-z_][\w-]*?\d+)\.\.([A-Za-z_][\w-]*?\d+)")
 _LONGEST_RANGE = 100_000
@@ -276,7 +275,7 @@ def _number(word: Token) -> int | float | None:
         return whole(text, word.place)
     if _HEX.fullmatch(text):
         return whole(text, word.place, base=16)
-    if _FLOAT.fullmatch(text):
+    if REAL.fullmatch(text):
         return real(text, word.place)
     return None
 

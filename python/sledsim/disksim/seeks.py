@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.numbers import real, shown, whole
+from sledsim.disksim.numbers import REAL, real, shown, whole
 from sledsim.disksim.tokens import text_of_file
 from sledsim.disksim.tree import Place, error
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"Seek distances measured:\s*(\d+)")
 _POINT = re.compile(r"(\d+)\s*,\s*(\S+)")
-_TIME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def _point(text: str, place: Place, before: list[SeekPoint]) -> SeekPoint:
     match = _POINT.fullmatch(text)
     if match is None:
         raise error(place, f"expected 'CYLINDERS, MILLISECONDS', found '{text}'")
-    if _TIME.fullmatch(match[2]) is None:
+    if REAL.fullmatch(match[2]) is None:
         raise error(place, f"{shown(match[2])}: must be a time in ms")
     time_ms = real(match[2], place)
     if time_ms <= 0:

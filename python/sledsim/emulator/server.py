@@ -180,7 +180,7 @@ def serve(
         msg = "there is no device to serve"
         raise SledsimError(msg)
     if not nbd and not rpc and fuse is None:
-        msg = "nobody could come: give an address (nbd, rpc) or a mount point (fuse)"
+        msg = "no client could connect: give an address (nbd, rpc) or a mount point (fuse)"
         raise SledsimError(msg)
     max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
     max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
@@ -218,7 +218,7 @@ def _check_files(specs: Sequence[Export]) -> None:
     SledsimError
         If one would.
     """
-    files = [each.file for each in specs if each.file is not None]
+    files = [path_text("file", each.file) for each in specs if each.file is not None]
     taken: set[str] = set()
     for each in specs:
         if each.record is None:

@@ -70,22 +70,12 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
             deviations(figure, document)
         else:
             own(figure, found)
-        _note(figure, document["caution"])
+        cautions.below(figure, {"": document["caution"]}, fontsize=8)
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
         nothing = dict.fromkeys(["Creator", "Date", "Format", "Type"])
         figure.savefig(svg, format="svg", transparent=True, metadata=nothing)
     return png.getvalue(), svg.getvalue()
-
-
-def _note(figure: Figure, found: Sequence[Mapping[str, Any]]) -> None:
-    """Write the cautions of the runs below a figure, which grows by a line for each."""
-    notes = cautions.lines({"": found})
-    if not notes:
-        return
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + 0.16 * len(notes))
-    figure.supxlabel("\n".join(notes), x=0.01, ha="left", fontsize=8)
 
 
 def deviations(figure: Figure, document: dict[str, Any]) -> None:

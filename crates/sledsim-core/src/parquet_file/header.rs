@@ -27,7 +27,7 @@ impl PageHeader {
     /// Reads the header at the front of `from`.
     ///
     /// # Errors
-    /// If there is none, or it ends early.
+    /// If `from` has no whole header.
     pub fn read(from: impl Read) -> Result<Self, String> {
         let mut compact = Compact { from, bytes: 0 };
         let mut header = Self::default();

@@ -1,7 +1,7 @@
 //! Whether an open load is more than the device can serve: its demand.
 //!
 //! A queue is stable if work arrives more slowly than it can be done. Both
-//! show from outside, whatever the device and the order of service. A device
+//! show in the times of requests alone, for any device and order of service. A device
 //! that serves `servers` requests at once works at its full rate while at
 //! least so many are under way. From the first arrival to the last this is so
 //! for some of the time, and after the last until all but `servers - 1` are

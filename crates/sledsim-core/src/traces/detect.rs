@@ -257,13 +257,20 @@ fn no_format(path: &Path, readings: Vec<Reading>) -> Error {
                 reading.by_ending && any,
             )
         });
-    let Some((format, Some(mut error))) = best.map(|best| (best.format, best.failed)) else {
+    let Some(best) = best else {
         return Error::file(path, "no format is left to try");
+    };
+    let is_none = best.records.is_empty() && !best.by_ending;
+    let (format, Some(mut error)) = (best.format, best.failed) else {
+        unreachable!("every reading failed");
     };
     if let Error::Line { problem, .. } | Error::Byte { problem, .. } | Error::File { problem, .. } =
         &mut error
     {
         let name = format.name;
+        if is_none {
+            problem.insert_str(0, "not a trace in any known format: ");
+        }
         problem.push_str(&format!(
             " (read as {name}, which came farthest; known are {all}; trace_format (--format) \
              insists on one)"

@@ -192,7 +192,7 @@ mod tests {
             (&[1, 50, 2, 55, 3], &[1, 2, 3, 4, 5]),
             (&[900], &[1]),
             (&[], &[]),
-            // Two are no single glitch: whoever checks the order refuses them.
+            // Two are no single glitch: the check of the order refuses them.
             (&[1, 900, 901, 2], &[1, 2, 3, 4]),
         ] {
             let (found, dropped, _) = left(times);

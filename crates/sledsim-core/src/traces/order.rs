@@ -90,7 +90,7 @@ impl Order {
     fn falls(&mut self, time: Nanos) -> bool {
         let by = self.latest - time;
         if self.suspect.is_none()
-            && let Some(jump) = self.glitch_before(time)
+            && let Some(jump) = self.glitch_before(time, 1)
         {
             self.suspect =
                 Some(at_place(&jump.place, format!("{} ms", ms(self.latest))).to_string());
@@ -102,13 +102,14 @@ impl Order {
     }
 
     /// The jump, if only the record before jumped and `time` is back where it
-    /// came from.
-    fn glitch_before(&self, time: Nanos) -> Option<&Jump> {
+    /// came from. `counted` records came since the jump: the one that jumped,
+    /// and that with `time` if it was counted.
+    fn glitch_before(&self, time: Nanos, counted: u64) -> Option<&Jump> {
         let back = |jump: &&Jump| !far(jump.from, time) && far(self.latest, time);
         self.jump
             .as_ref()
             .filter(back)
-            .filter(|_| self.since_jump == 1)
+            .filter(|_| self.since_jump == counted)
     }
 
     /// The error about a record with this `time` that was not admitted: what
@@ -127,9 +128,7 @@ impl Order {
         let sort = outlook.sort();
         let drop =
             "give glitches = \"drop\" (--drop-glitches) to drop such requests and count them";
-        // The record before was counted, and so was this one.
-        let jump = self.jump.as_ref().filter(|_| self.since_jump == 2);
-        if let Some(jump) = jump.filter(|jump| !far(jump.from, time) && far(self.latest, time)) {
+        if let Some(jump) = self.glitch_before(time, 2) {
             let problem = format!(
                 "time {latest} ms is far above those of the requests around it (the next one is \
                  at {at} ms), as after a glitch of the clock: {drop}; else {sort}"

@@ -596,7 +596,7 @@ fn the_format_is_told_by_content_then_by_what_is_plausible_then_by_the_ending() 
         said("a.mqsim", both, key),
         ok("disksim_ascii", "trace_format", 15_001_000_000)
     );
-    // One reading is plausible: whatever the name, unless it speaks for the other.
+    // One reading is plausible. It is taken under every name but one that speaks for the other.
     let slow = b"938513000 4 20 16 0\n938828000 4 30 16 0\n942828000 4 30 16 0\n";
     let quick = b"1 0 5 1 1\n2 0 6 1 0\n";
     for name in ["b.trace", "b", "b.csv", "b.trace.gz"] {
@@ -1198,7 +1198,7 @@ fn a_glitch_of_the_clock_is_named_and_dropped_if_asked_to() {
         "{found}"
     );
     assert!(!found.contains("glitch"), "{found}");
-    // Where a record is is told of the one handed out, not of the one read ahead.
+    // A message names the line of the record handed out, not of the one read ahead.
     let beyond = "1.5 0 5 1 1\n900000 0 500 1 1\n900001 0 5 1 1\n";
     let found = message(beyond, "glitches = \"drop\"", 100);
     assert!(found.starts_with("bad.trace:2: block"), "{found}");
