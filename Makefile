@@ -87,7 +87,7 @@ fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NB
 	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
 	  echo "fuzz: $$target for $(FUZZ_SECONDS) s"; mkdir -p out/fuzz/$$target; \
 	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz \
-	    $$(case $$target in nbd_session) echo --features emulator;; parquet) echo --features parquet;; esac) $$target \
+	    $$(case $$target in nbd_session) echo --features emulator;; keys|parquet) echo --features $$target;; esac) $$target \
 	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
 	done
 
@@ -119,7 +119,6 @@ lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
-	cargo clippy --release -p sledsim-core --no-default-features $(if $(CI),--locked) -- -D warnings # as fuzz/ has it
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps $(CARGO_FLAGS)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
@@ -191,7 +190,6 @@ $(CARGO_DENY):
 	cargo install --quiet --locked --version 0.20.2 --root target/tools cargo-deny
 
 $(CARGO_TARPAULIN):
-	cargo install --quiet --locked --no-default-features --version 0.37.5 --root target/tools cargo-tarpaulin
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)

@@ -1,7 +1,7 @@
 // A client that says any bytes; also run by the tests of sledsim-emulator.
 
-use sledsim_core::devices::Device;
-use sledsim_core::schedulers::Choice;
+use sledsim_core::catalog::Device;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::nbd::{Settings, serve};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{Read, Write};

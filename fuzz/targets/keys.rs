@@ -1,7 +1,6 @@
 #![no_main]
 
-#[path = "../bodies.rs"]
-#[allow(dead_code, reason = "each target uses one")]
-mod bodies;
+#[path = "../keys.rs"]
+mod keys;
 
-libfuzzer_sys::fuzz_target!(|text: &str| bodies::keys(text));
+libfuzzer_sys::fuzz_target!(|text: &str| keys::keys(text));

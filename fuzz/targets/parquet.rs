@@ -1,10 +1,9 @@
 #![no_main]
 
-#[path = "../bodies.rs"]
-#[allow(dead_code, reason = "each target uses one")]
-mod bodies;
+#[path = "../parquet.rs"]
+mod parquet;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let name = format!("sledsim-fuzz-{}.trace", std::process::id());
-    bodies::parquet(data, &std::env::temp_dir().join(name));
+    parquet::parquet(data, &std::env::temp_dir().join(name));
 });

@@ -1,10 +1,10 @@
 #![no_main]
 
-#[path = "../bodies.rs"]
+#[path = "../traces.rs"]
 #[allow(dead_code, reason = "each target uses one")]
-mod bodies;
+mod traces;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let name = format!("sledsim-fuzz-{}.trace", std::process::id());
-    bodies::trace_detect(data, &std::env::temp_dir().join(name));
+    traces::trace_detect(data, &std::env::temp_dir().join(name));
 });

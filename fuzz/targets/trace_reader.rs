@@ -1,7 +1,7 @@
 #![no_main]
 
-#[path = "../bodies.rs"]
+#[path = "../traces.rs"]
 #[allow(dead_code, reason = "each target uses one")]
-mod bodies;
+mod traces;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| bodies::trace_reader(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| traces::trace_reader(data));

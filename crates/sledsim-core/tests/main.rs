@@ -7,8 +7,6 @@ mod common;
 /// Every file here is run.
 mod listed;
 
-mod keys;
-
 mod devices {
     mod catalog;
     mod flash;
@@ -58,13 +56,6 @@ mod parallel {
     mod plans;
 }
 
-mod layouts {
-    mod places;
-    mod runs;
-}
-
-mod caches;
-
 mod hybrids {
     mod mwb;
 
@@ -80,7 +71,6 @@ mod hybrids {
 }
 
 mod arrays {
-    mod contents;
     mod times;
 }
 
@@ -90,12 +80,6 @@ mod faults {
     mod tips;
 }
 
-mod crash {
-    mod configurations;
-    mod devices;
-    mod mistakes;
-}
-
 mod power {
     mod arrays;
     mod energy;
@@ -103,37 +87,5 @@ mod power {
 
 mod workloads {
     mod generators;
-    mod mix;
     mod random;
-    mod working_sets;
 }
-
-mod traces {
-    mod convert;
-    mod formats;
-    mod info;
-    #[cfg(feature = "parquet")]
-    mod parquet;
-    mod reading;
-    #[cfg(feature = "parquet")]
-    mod recording;
-    #[cfg(feature = "parquet")]
-    mod recording_closed;
-    mod text;
-    mod writers;
-}
-
-mod runs {
-    mod intervals;
-    mod measured;
-    mod results;
-    mod validation;
-}
-
-mod tables {
-    mod media;
-    mod pages;
-}
-
-/// Readers of bytes on any bytes.
-mod any_bytes;

@@ -4,12 +4,14 @@
 use crate::common::device;
 use crate::common::sleds::{Log, Spy, sled};
 use proptest::prelude::*;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::arm::Disk;
 use sledsim_core::devices::memory::Memory;
-use sledsim_core::mechanism::Mechanism;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::schedulers::{AgedSptf, CLook, Choice, Scheduler, Sptf, SstfLbn, Waiting};
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::Mechanism;
+use sledsim_core::queueing::schedulers::{
+    AgedSptf, CLook, Choice, Scheduler, Sptf, SstfLbn, Waiting,
+};
 use std::sync::Arc;
 
 fn mechanism(name: &str) -> Box<dyn Mechanism> {

@@ -4,11 +4,11 @@
 use crate::timeline::Witness;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::model::Report;
-use sledsim_core::row::Row;
-use sledsim_core::stats::{RowsFile, RunFacts, Stats, summary};
-use sledsim_core::units::Nanos;
+use sledsim_run::stats::{RowsFile, RunFacts, Stats, summary};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! What an export does with the store: what is durable when, and what fails.
 
-use sledsim_core::devices::Device;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::export::{About, Command, Done, Export, Gathered, Refusal, What};
 use sledsim_emulator::log::Log;

@@ -1,14 +1,14 @@
 //! The model under the real clock says what it says in simulation.
 
-use sledsim_core::devices::{Device, Override};
+use sledsim_base::error::Result;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::{Device, Override};
 use sledsim_core::engine::{Limits, Observer, simulate};
-use sledsim_core::error::Result;
+use sledsim_core::model::source::Source;
 use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::{Row, Status};
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::timeline::{Answer, Reply, Timeline, Witness};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,8 +1,8 @@
 //! Where work leaves the interpreter, and where a panic in it ends.
 
 use pyo3::prelude::*;
-use sledsim_core::error::{Error, Result};
-use sledsim_core::panics::{caught, unexpected};
+use sledsim_base::error::{Error, Result};
+use sledsim_run::panics::{caught, unexpected};
 use std::path::Path;
 
 /// Does `work` without the interpreter. A panic in it is an error of `file`, if

@@ -5,8 +5,9 @@ use crate::boundary::detached;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
-use sledsim_core::caches::{Cache as CoreCache, Choice, HitsSpec};
-use sledsim_core::error::Result;
+use sledsim_base::error::Result;
+use sledsim_core::compose::caches::{Cache as CoreCache, Choice};
+use sledsim_run::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
 /// Names of the policies, the default first.

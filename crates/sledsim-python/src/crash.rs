@@ -5,9 +5,11 @@ use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
-use sledsim_core::crash::{self, Plan, Promise};
-use sledsim_core::error::Error;
-use sledsim_core::schedulers::Choice;
+use sledsim_base::error::Error;
+use sledsim_core::model::contents::Promise;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_run::crash;
+use sledsim_run::crash::Plan;
 
 /// What may be said of a plan: points, seed, `requests_between`, promise, shares
 /// of `fua`, flushes and failures during recovery.

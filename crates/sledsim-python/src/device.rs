@@ -5,17 +5,17 @@ use crate::error::{SledsimError, to_python};
 use crate::layouts::Layout;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::{self, Override, PRESETS};
 use sledsim_core::devices::disk::seek;
 use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
 use sledsim_core::devices::mems::geometry::Location;
 use sledsim_core::devices::mems::kinematics::Instant;
 use sledsim_core::devices::mems::motion::Direction;
+use sledsim_core::devices::mems::parallel::Parallel;
 use sledsim_core::devices::mems::spec::Mems;
-use sledsim_core::devices::{self, Override, PRESETS};
-use sledsim_core::mechanism::Step;
-use sledsim_core::parallel::Parallel;
-use sledsim_core::request::Extent;
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::Step;
 
 /// Place in X and Y in m, and direction: +1 up, -1 down.
 type PyPoint = (f64, f64, i8);
@@ -113,13 +113,13 @@ pub(crate) fn overrides(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Device {
-    pub(crate) device: devices::Device,
+    pub(crate) device: catalog::Device,
     calculator: Option<Box<dyn Calculator>>,
     blocks: u64,
 }
 
 impl Device {
-    pub(crate) fn new(device: devices::Device) -> Self {
+    pub(crate) fn new(device: catalog::Device) -> Self {
         let blocks = device.blocks();
         let calculator = device.mems().map(calculator);
         Self {
@@ -194,7 +194,7 @@ impl Device {
     fn resolve(name: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let overrides = overrides(arguments)?;
         Ok(Self::new(
-            devices::Device::resolve(name, &overrides).map_err(to_python)?,
+            catalog::Device::resolve(name, &overrides).map_err(to_python)?,
         ))
     }
 

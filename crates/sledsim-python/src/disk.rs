@@ -2,11 +2,11 @@
 
 use crate::error::to_python;
 use pyo3::prelude::*;
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::calculator::Calculator;
 use sledsim_core::devices::disk::geometry::Sector;
 use sledsim_core::devices::disk::spec::DiskSpec;
-use sledsim_core::request::Op;
-use sledsim_core::units::Nanos;
 
 /// The fields of a zone, in the order the Python class takes them.
 type PyZone = (u32, u32, u32, u64, u64, f64, f64, f64);

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::{PyErr, create_exception};
-use sledsim_core::error::Error;
+use sledsim_base::error::Error;
 
 create_exception!(
     sledsim,

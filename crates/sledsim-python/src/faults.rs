@@ -4,8 +4,8 @@ use crate::boundary::detached;
 use crate::error::to_python;
 use crate::simulation::Check;
 use pyo3::prelude::*;
-use sledsim_core::error::Error;
-use sledsim_core::faults::{Code, OutOfSpares, Study, TipFailures};
+use sledsim_base::error::Error;
+use sledsim_core::devices::mems::faults::{Code, OutOfSpares, Study, TipFailures};
 
 /// Tips, data tips, ECC tips, spare tips, failed tips and trials, and the seed.
 type Said = ((u32, u32, u32, u32, u32, u32), u64);
@@ -54,7 +54,7 @@ pub(crate) fn tip_failures(
     let mut check = Check::new(progress.as_ref());
     let of = Some(u64::from(plan.trials));
     let result = detached(py, None, || {
-        sledsim_core::faults::tip_failures(&plan, &mut |done| check.report(done, of))
+        sledsim_core::devices::mems::faults::tip_failures(&plan, &mut |done| check.report(done, of))
     });
     match result {
         Ok(Study {

@@ -5,7 +5,9 @@ use crate::device::Device;
 use crate::error::SledsimError;
 use crate::simulation::{Check, keys};
 use pyo3::prelude::*;
-use sledsim_core::layouts::{Laid, Part, Site, names};
+use sledsim_base::progress::Progress;
+use sledsim_core::layouts::{Laid, Part, names};
+use sledsim_run::replay::TraceFiles;
 use std::path::PathBuf;
 
 /// First LBN, blocks, cylinders, rows if not all, class if there are any.
@@ -55,16 +57,13 @@ impl Layout {
         let keys = keys("layout", arguments)?;
         let mut check = Check::new(None);
         let device = &device.device;
+        let traces = TraceFiles {
+            beside: None,
+            samples: samples.as_deref(),
+        };
         let laid = detached(py, None, || {
-            Laid::read(
-                keys,
-                &mut Site {
-                    device,
-                    beside: None,
-                    samples: samples.as_deref(),
-                    check: &mut |at| check.report(at.completed, at.expected()),
-                },
-            )
+            let check = &mut |at: Progress| check.report(at.completed, at.expected());
+            Laid::read(keys, &mut device.site(&traces, check))
         });
         match laid {
             Ok(laid) => Ok(Self {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
 use serde_json::json;
-use sledsim_core::units::Nanos;
+use sledsim_base::units::Nanos;
 use sledsim_rpc::client::{self, Client, Command, Error, Options};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// An error of the client as a Python exception.
 fn remote(py: Python<'_>, error: &Error) -> PyErr {
     if *error == Error::GivenUp {
-        return to_python(sledsim_core::error::Error::Interrupted);
+        return to_python(sledsim_base::error::Error::Interrupted);
     }
     let code = match error {
         Error::Connect(_) | Error::Ended(_) => "UNAVAILABLE".to_owned(),

@@ -5,18 +5,19 @@ use crate::device::{Device, overrides};
 use crate::error::to_python;
 use crate::rows::Rows;
 use pyo3::prelude::*;
-use sledsim_core::engine::Progress;
-use sledsim_core::error::{Error, Result};
-use sledsim_core::keys::Keys;
-use sledsim_core::load::Load as CoreLoad;
-use sledsim_core::parallel::free::TaskSpec;
-use sledsim_core::request::Op;
-use sledsim_core::run::{Plan, RowsTo, SeriesTo};
-use sledsim_core::scenario::{Additions, SCENARIOS, Scenario};
-use sledsim_core::schedulers::Choice;
-use sledsim_core::stats::{self, Stats, TableFormat, series_batch};
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::{PRESETS, Workload, show};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::files;
+use sledsim_base::keys::Keys;
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
+use sledsim_core::devices::mems::parallel::free::TaskSpec;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::workloads::{PRESETS, Workload};
+use sledsim_run::load::{Load as CoreLoad, show};
+use sledsim_run::run::{Plan, RowsTo, SeriesTo};
+use sledsim_run::scenario::{Additions, SCENARIOS, Scenario};
+use sledsim_run::stats::{Stats, TableFormat, series_batch};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -218,7 +219,7 @@ pub(crate) fn run(
         device = device.with_background(&tasks).map_err(to_python)?;
     }
     let result = detached(py, load.file(), || {
-        sledsim_core::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
+        sledsim_run::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
         Ok(run) => Ok((
@@ -294,7 +295,7 @@ pub(crate) fn scenario(
 /// Sees that a file to be written is none of those that are read.
 #[pyfunction]
 pub(crate) fn refuse_overwriting(output: PathBuf, inputs: Vec<PathBuf>) -> PyResult<()> {
-    stats::refuse_overwriting(&output, inputs.iter().map(PathBuf::as_path)).map_err(to_python)
+    files::refuse_overwriting(&output, inputs.iter().map(PathBuf::as_path)).map_err(to_python)
 }
 
 /// Sees that a file to be written ends as a table does.
@@ -306,5 +307,5 @@ pub(crate) fn check_table_file(path: PathBuf) -> PyResult<()> {
 /// Writes a file beside its place and moves it there.
 #[pyfunction]
 pub(crate) fn write_atomically(path: PathBuf, content: &[u8]) -> PyResult<()> {
-    stats::write_atomically(&path, content).map_err(to_python)
+    files::write_atomically(&path, content).map_err(to_python)
 }

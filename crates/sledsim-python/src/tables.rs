@@ -11,11 +11,11 @@ use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_pyarrow::FromPyArrow;
 use pyo3::intern;
 use pyo3::prelude::*;
-use sledsim_core::error::{Error, Result};
-use sledsim_core::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
-use sledsim_core::units::Nanos;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::units::Nanos;
 #[cfg(target_os = "linux")]
 use sledsim_rpc::client::RemoteMedium;
+use sledsim_run::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

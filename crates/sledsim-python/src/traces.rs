@@ -6,14 +6,16 @@ use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
-use sledsim_core::error::{Error, Result};
-use sledsim_core::keys::Keys;
-use sledsim_core::load::Load as CoreLoad;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::traces::{
-    BLK_ACTIONS, ConvertSpec, Format, InfoSpec, Options, Place, Reading, Sample, generate,
-};
-use sledsim_core::units::Nanos;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::Keys;
+use sledsim_base::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_run::formats;
+use sledsim_run::generate::{Place, generate};
+use sledsim_run::info;
+use sledsim_run::load::Load as CoreLoad;
+use sledsim_run::replay::BLK_ACTIONS;
+use sledsim_traces::{ConvertSpec, Format, InfoSpec, Options, Reading, Sample};
 use std::path::{Path, PathBuf};
 
 /// How a trace is to be read: format, columns, window for sorting in ms, events
@@ -30,18 +32,15 @@ type Given = (
 const LONGEST_S: f64 = 9e9;
 
 /// What a name stands for, of those that `what` may have.
-fn chosen<T: Copy, const N: usize>(
-    what: &str,
-    name: Option<String>,
-    choices: [(&str, T); N],
-) -> Result<Option<T>> {
+fn chosen<T: Copy>(what: &str, name: Option<String>, choices: &[(&str, T)]) -> Result<Option<T>> {
     let Some(name) = name else {
         return Ok(None);
     };
     let found = choices.iter().find(|(known, _)| *known == name);
     let found = found.map(|(_, choice)| Some(*choice));
     found.ok_or_else(|| {
-        let known = choices.map(|(name, _)| name).join(", ");
+        let known: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        let known = known.join(", ");
         Error::Key(format!("unknown {what} '{name}': must be one of {known}"))
     })
 }
@@ -49,13 +48,14 @@ fn chosen<T: Copy, const N: usize>(
 fn reading(
     (format, columns, sort_ms, blk_action, drop_glitches): Given,
 ) -> Result<(Option<Format>, Options, Nanos)> {
-    let format = chosen("format", format, Format::choices())?;
+    let format = chosen("format", format, &formats::all().readers.choices())?;
     let sort = time("sort", sort_ms.map(|ms| ms * 1e-3))?;
     Ok((
         format,
         Options {
+            formats: formats::all(),
             columns,
-            blk_action: chosen("blk_action", blk_action, BLK_ACTIONS)?,
+            blk_action: chosen("blk_action", blk_action, &BLK_ACTIONS)?,
             drop_glitches,
         },
         sort.unwrap_or_default(),
@@ -130,7 +130,7 @@ pub(crate) fn load_info(
     spec.max_units = max_units.unwrap_or(spec.max_units);
     let mut check = Check::new(progress.as_ref());
     let info = detached(py, load.load.file(), || {
-        spec.of_load(&load.load, blocks, &mut |at| {
+        info::load_info(&spec, &load.load, blocks, &mut |at| {
             check.report(at.completed, at.requests)
         })
     });

@@ -6,9 +6,10 @@ use crate::error::to_python;
 use crate::rows::Rows;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
-use sledsim_core::error::Error;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::validation::{self, Kind, Part};
+use sledsim_base::error::Error;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_run::validation;
+use sledsim_run::validation::{Kind, Part};
 use std::path::PathBuf;
 
 /// What came of a validation.

@@ -1,12 +1,12 @@
 //! The parallel interface in the block numbers of an export, which a layout may
 //! map to those of the device.
 
-use sledsim_core::devices::Device;
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Extent, lbns};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::devices::mems::parallel::{Groups, Parallel, Planner};
 use sledsim_core::layouts::{Laid, Layout};
-use sledsim_core::parallel::{Groups, Parallel, Planner};
-use sledsim_core::request::{Extent, lbns};
-use sledsim_core::units::Nanos;
 
 /// What a sled can access at once, as its clients count blocks.
 pub(crate) struct Interface<'a> {

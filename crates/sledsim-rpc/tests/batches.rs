@@ -1,13 +1,13 @@
 //! Batches reach the device whole, and in simulation they take the same times.
 
 use crate::served::*;
+use sledsim_base::error::Result;
+use sledsim_base::request::{Extent, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, simulate};
-use sledsim_core::error::Result;
-use sledsim_core::request::{Extent, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::model::source::Source;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_rpc::client::{Code, Error};
 
 #[test]

@@ -1,18 +1,18 @@
 //! What a client is told of a device is what the device says.
 
 use crate::served::*;
-use sledsim_core::units::Nanos;
+use sledsim_base::units::Nanos;
 use sledsim_rpc::client::{Code, Error};
 
 #[test]
 fn the_device_of_a_client_is_that_of_the_server() {
-    let exports = sledsim_core::devices::PRESETS
+    let exports = sledsim_core::catalog::PRESETS
         .iter()
         .map(|(name, _)| export(name, device(name, &[])));
     let served = Served::new(exports.collect());
     let client = served.client();
-    assert_eq!(client.exports().len(), sledsim_core::devices::PRESETS.len());
-    for (name, _) in sledsim_core::devices::PRESETS {
+    assert_eq!(client.exports().len(), sledsim_core::catalog::PRESETS.len());
+    for (name, _) in sledsim_core::catalog::PRESETS {
         let here = device(name, &[]);
         let there = client.open(name).unwrap();
         let copy = there.device().unwrap();

@@ -1,7 +1,7 @@
 //! What is refused is not done, no part of it, and the reason says enough.
 
 use crate::served::*;
-use sledsim_core::schedulers::Choice;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::server::FrontEnd;
 use sledsim_rpc::client::{Code, Command, Error, Remote};
 

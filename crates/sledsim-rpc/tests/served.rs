@@ -1,7 +1,7 @@
 //! A server for tests.
 
-use sledsim_core::devices::{Device, Override};
-use sledsim_core::schedulers::Choice;
+use sledsim_core::catalog::{Device, Override};
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::server::{ExportSpec, FrontEnd, Server};
 use sledsim_rpc::client::{Address, Client, Command, Options, Remote};
 use sledsim_rpc::server::{RpcServer, Settings};

@@ -3,11 +3,11 @@
 
 use crate::served::*;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchIterator};
-use sledsim_core::devices::Device;
-use sledsim_core::tables::{Drive, Kind, Settings, Table};
-use sledsim_core::units::Nanos;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_emulator::server::{ExportSpec, FrontEnd};
 use sledsim_rpc::client::RemoteMedium;
+use sledsim_run::tables::{Drive, Kind, Settings, Table};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;

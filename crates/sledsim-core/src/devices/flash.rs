@@ -21,13 +21,13 @@
 //! Write: `bus` while the data up to this page cross, `queue` for waiting for
 //! the link and for the unit, `transfer` for programming. `passes` counts pages.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
 use crate::model::{Answers, Energy, Model, Report};
-use crate::request::{Op, Request};
-use crate::row::{Parts, Row};
-use crate::units::{BLOCK_BYTES, Nanos};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::{Parts, Row};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

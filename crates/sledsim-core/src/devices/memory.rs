@@ -7,14 +7,14 @@
 //! `stripe` of memories. It does not model anything that depends on the
 //! address, nor energy.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::mechanism::{Mechanism, Place, Service, Step};
 use crate::model::Energy;
-use crate::request::Request;
-use crate::row::Parts;
-use crate::units::{BLOCK_BYTES, Nanos};
+use crate::model::mechanism::{Mechanism, Place, Service, Step};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::request::Request;
+use sledsim_base::row::Parts;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// A memory as a [`Mechanism`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,9 +19,9 @@ use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
 use super::subregioned::{Grid, Order};
 use super::{Layout, Made, Part, Run, Site};
-use crate::error::Result;
-use crate::keys::{Keys, Range};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
 use std::cmp::Reverse;
 use std::ops;
 
@@ -58,7 +58,7 @@ fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
     let regions = grid.regions();
     let blocks = |r: &Rectangle| row * (r.cylinders.len() * r.rows.len()) as u64;
     let sizes: Vec<u64> = regions.iter().map(blocks).collect();
-    let (small, count) = read_small(keys, site.device.blocks(), &sizes)?;
+    let (small, count) = read_small(keys, site.blocks, &sizes)?;
     let mut parts: Vec<Rectangle> = regions.into_iter().take(count).collect();
 
     // Small data may fill the span, and more.

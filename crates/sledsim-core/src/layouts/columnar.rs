@@ -10,9 +10,9 @@ use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
 use super::{Layout, Made, Part, Run, Site};
-use crate::error::Result;
-use crate::keys::Keys;
 use serde_json::json;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 use std::ops::Range;
 
 /// Its name among the layouts.

@@ -1,8 +1,8 @@
 //! The cylinders of a sled or a disk, as stretches of blocks.
 
 use super::Site;
-use crate::error::Result;
-use crate::keys::Keys;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 
 /// The cylinders that hold blocks, in the order of their blocks.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ impl Cylinders {
 
     /// Those of the device, if it is a sled or a disk.
     pub(super) fn find(site: &Site<'_>) -> Option<Self> {
-        let blocks = site.device.blocks();
-        if let Some(mems) = site.device.mems() {
+        let blocks = site.blocks;
+        if let Some(mems) = site.mems {
             let size = mems.geometry.blocks_per_cylinder();
             let first = (0..mems.geometry.cylinders).map(|c| (c, u64::from(c) * size));
             let first = first.collect();
             return Some(Self { first, blocks });
         }
-        let geometry = &site.device.disk()?.drive.geometry;
+        let geometry = &site.disk?.drive.geometry;
         let (mut first, mut lbn) = (Vec::new(), 0);
         while lbn < blocks {
             first.push((geometry.cylinder_of(lbn), lbn));

@@ -1,14 +1,14 @@
 //! A model behind a static layout.
 
 use super::Layout;
-use crate::contents::Contents;
-use crate::links::Links;
+use crate::model::Background;
+use crate::model::contents::Contents;
+use crate::model::links::Links;
 use crate::model::{Answers, Model, Report};
-use crate::parallel::free::Background;
-use crate::random::Stream;
-use crate::request::{Extents, Request, append};
-use crate::row::Row;
-use crate::units::Nanos;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extents, Request, append};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// A model whose logical blocks live where a layout says.
@@ -101,7 +101,7 @@ impl Model for LaidOut {
         self.model.links()
     }
 
-    fn background(&self) -> Option<&Background> {
+    fn background(&self) -> Option<&dyn Background> {
         self.model.background()
     }
 

@@ -28,15 +28,16 @@ pub use organ_pipe::OrganPipe;
 pub use reshuffle::{Reshuffle, Reshuffling};
 pub use simple::Simple;
 
-use crate::devices::Device;
-use crate::engine::Progress;
-use crate::error::{Error, Result};
-use crate::keys::{Keys, did_you_mean};
+use crate::devices::disk::spec::DiskSpec;
+use crate::devices::mems::spec::Mems;
 use crate::model::Model;
 use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, did_you_mean};
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Extent;
 use std::fmt::Debug;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A bijection of logical blocks onto the blocks of a device.
@@ -78,23 +79,60 @@ pub struct Part {
     pub class: Option<&'static str>,
 }
 
-/// What reading a layout takes beside its keys.
+/// The device that a layout is for, and what reading the layout takes beside its
+/// keys.
 pub struct Site<'a> {
-    /// The device it is for.
-    pub device: &'a Device,
-    /// The folder that files are relative to.
-    pub beside: Option<&'a Path>,
-    /// The folder of the sample traces.
-    pub samples: Option<&'a Path>,
+    /// The device's name.
+    pub name: &'a str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Logical blocks that it offers.
+    pub blocks: u64,
+    /// Whether any part of it has positions that a request waits for.
+    pub has_positions: bool,
+    /// The sled, if it is one.
+    pub mems: Option<&'a Mems>,
+    /// The disk, if it is one.
+    pub disk: Option<&'a DiskSpec>,
+    /// Opens the traces that layouts name.
+    pub traces: &'a dyn Traces,
     /// Called now and then while a file is read; its error ends the reading.
     pub check: &'a mut dyn FnMut(Progress) -> Result<()>,
+}
+
+/// Opens traces.
+pub trait Traces {
+    /// The trace that the table `trace` of a layout names; finishes its keys.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a key.
+    fn open(&self, keys: Keys) -> Result<Box<dyn Accesses>>;
+}
+
+/// Requests of which a layout counts the places.
+pub trait Accesses: Debug {
+    /// The file, as the table names it.
+    fn file(&self) -> &str;
+
+    /// Calls `visit` with each extent of each request, as they lie on a device of
+    /// so many blocks. `check` is called now and then; its error ends the
+    /// reading.
+    ///
+    /// # Errors
+    /// The file cannot be read, a record is bad, or `check`'s.
+    fn each(
+        &self,
+        blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+        visit: &mut dyn FnMut(Extent),
+    ) -> Result<()>;
 }
 
 impl Site<'_> {
     /// The error that the device cannot have the layout `name`, which needs
     /// `needs`.
     fn cannot(&self, keys: &Keys, name: &str, needs: &str) -> Error {
-        let (device, kind) = (self.device.name(), self.device.kind());
+        let (device, kind) = (self.name, self.kind);
         keys.refuse(
             "name",
             format_args!("'{name}' needs {needs}; the device '{device}' is of kind '{kind}'"),
@@ -159,8 +197,8 @@ impl Laid {
             let hint = did_you_mean(name, names());
             return Err(keys.refuse("name", format_args!("unknown layout{hint}")));
         };
-        if let Some(mems) = site.device.mems().filter(|_| *name != simple::NAME) {
-            mems.whole(site.device.name(), &format!("layout {name}"))?;
+        if let Some(mems) = site.mems.filter(|_| *name != simple::NAME) {
+            mems.whole(site.name, &format!("layout {name}"))?;
         }
         let made = read(&mut keys, site)?;
         keys.finish()?;

@@ -14,9 +14,9 @@ use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::reshuffle::Reshuffle;
 use super::{Layout, Made, Run, Site};
-use crate::error::Result;
-use crate::keys::Keys;
 use serde_json::json;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 use std::sync::Arc;
 
 /// Its name among the layouts.
@@ -41,14 +41,14 @@ pub struct OrganPipe {
 }
 
 pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
-    let blocks = site.device.blocks();
+    let blocks = site.blocks;
     let unit = keys.opt_u64("unit_blocks", 1..=u64::from(u32::MAX))?;
     let popularity = Popularity::read(keys, site)?;
     let reshuffle = Reshuffle::read(keys)?;
-    if !site.device.has_positions() {
+    if !site.has_positions {
         return Err(site.cannot(keys, NAME, "a sled or a disk"));
     }
-    let mems = site.device.mems();
+    let mems = site.mems;
     let track = |rows: u32, width: u32| u64::from(rows) * u64::from(width);
     let unit = unit.unwrap_or_else(|| {
         let geometry = mems.map(|mems| &mems.geometry);
@@ -134,8 +134,8 @@ impl OrganPipe {
     }
 
     /// The blocks of a place.
-    pub(super) fn extent(&self, place: u32) -> crate::request::Extent {
-        crate::request::Extent {
+    pub(super) fn extent(&self, place: u32) -> sledsim_base::request::Extent {
+        sledsim_base::request::Extent {
             lbn: u64::from(place) * self.unit,
             blocks: self.unit as u32,
         }

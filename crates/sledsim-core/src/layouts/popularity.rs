@@ -1,17 +1,13 @@
 //! Popularity: which units of data are asked for most.
 
-use super::Site;
-use crate::engine::Progress;
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::load::trace_path;
-use crate::random::{Permutation, Stream};
-use crate::traces::TraceSpec;
-use crate::workloads::Source;
+use super::{Accesses, Site};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::{Permutation, Stream};
 
 /// Where the popularity of units comes from.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Popularity {
     /// Logical order is the order of popularity.
     First,
@@ -19,11 +15,8 @@ pub(super) enum Popularity {
     /// device in the same units.
     Zipf { seed: u64 },
     /// How many requests of a trace touch a unit.
-    Trace(Box<TraceSpec>, String),
+    Trace(Box<dyn Accesses>),
 }
-
-/// How many requests pass between two calls of `check`.
-const CHECK_EVERY: u64 = 1024;
 
 impl Popularity {
     /// Reads `law` and `seed`, or the table `trace`.
@@ -33,16 +26,12 @@ impl Popularity {
         if seed.is_some() && zipf != Some(true) {
             return Err(keys.refuse("seed", "must come with law = \"zipf\" only"));
         }
-        if let Some(mut trace) = keys.take_table("trace") {
+        if let Some(trace) = keys.take_table("trace") {
             if zipf.is_some() {
                 let must = "must not be given with the table trace: it counts instead";
                 return Err(keys.refuse("law", must));
             }
-            let file = trace.text("file")?;
-            let path = trace_path(&trace, &file, site.beside, site.samples)?;
-            let spec = TraceSpec::read(&path, &mut trace)?;
-            trace.finish()?;
-            return Ok(Self::Trace(Box::new(spec), file));
+            return Ok(Self::Trace(site.traces.open(trace)?));
         }
         Ok(match zipf {
             Some(true) => Self::Zipf {
@@ -59,7 +48,7 @@ impl Popularity {
                 facts["law"] = json!("zipf");
                 facts["seed"] = json!(seed);
             }
-            Self::Trace(_, file) => facts["trace"] = json!({ "file": file }),
+            Self::Trace(trace) => facts["trace"] = json!({ "file": trace.file() }),
         }
     }
 
@@ -76,45 +65,17 @@ impl Popularity {
                 let order = (0..all).map(|rank| scatter.at(rank) as u32);
                 order.filter(|number| *number < units).collect()
             }
-            Self::Trace(spec, _) => {
-                let counts = count(spec, blocks, unit, units, site)?;
+            Self::Trace(trace) => {
+                let mut counts = vec![0; units as usize];
+                trace.each(blocks, site.check, &mut |extent| {
+                    add(&mut counts, extent.lbn / unit..=(extent.end() - 1) / unit);
+                })?;
                 let mut order: Vec<u32> = (0..units).collect();
                 order.sort_by_key(|number| u32::MAX - counts[*number as usize]);
                 order
             }
         })
     }
-}
-
-/// How many requests touch each unit.
-fn count(
-    spec: &TraceSpec,
-    blocks: u64,
-    unit: u64,
-    units: u32,
-    site: &mut Site<'_>,
-) -> Result<Vec<u32>> {
-    // Each device of a comparison has its layout, and the load may be the same trace.
-    spec.keep(site.check)?;
-    let mut source = spec.source(blocks, site.check)?;
-    let mut counts = vec![0; units as usize];
-    let mut taken = 0_u64;
-    while let Some(at) = source.next_arrival()? {
-        let request = source.take()?;
-        for extent in &request.extents {
-            add(&mut counts, extent.lbn / unit..=(extent.end() - 1) / unit);
-        }
-        source.completed(request.id, at);
-        taken += 1;
-        if taken.is_multiple_of(CHECK_EVERY) {
-            (site.check)(Progress {
-                completed: taken,
-                requests: source.requests(),
-                share: source.share(),
-            })?;
-        }
-    }
-    Ok(counts)
 }
 
 /// Counts one access to each of `units`; those past the last are not counted.

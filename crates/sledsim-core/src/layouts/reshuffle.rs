@@ -18,14 +18,14 @@
 use super::OrganPipe;
 use super::laid_out::place;
 use super::popularity::add;
-use crate::error::Result;
-use crate::keys::{Keys, Range};
+use crate::model::Background;
 use crate::model::{Answers, Model, Report};
-use crate::parallel::free::Background;
-use crate::request::{Flags, Op, Request};
-use crate::row::Row;
-use crate::units::Nanos;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::request::{Flags, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -280,7 +280,7 @@ impl Model for Reshuffling {
         [self.due, self.model.wake_at()].into_iter().flatten().min()
     }
 
-    fn background(&self) -> Option<&Background> {
+    fn background(&self) -> Option<&dyn Background> {
         self.model.background()
     }
 

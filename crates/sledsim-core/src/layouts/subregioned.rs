@@ -19,9 +19,9 @@ use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
 use super::{Made, Site};
 use crate::devices::mems::geometry::Geometry;
-use crate::error::Result;
-use crate::keys::Keys;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 use std::ops::Range;
 
 /// Its name among the layouts.
@@ -66,7 +66,7 @@ impl Grid {
         let most = 1..=1_000_000;
         let span_cylinders = keys.opt_u32("span_cylinders", most.clone())?;
         let span_rows = keys.opt_u32("span_rows", most)?;
-        let mems = site.device.mems();
+        let mems = site.mems;
         let mems = mems.ok_or_else(|| site.cannot(keys, name, "the rows of one sled"))?;
         let geometry = mems.geometry;
         let span = |key: &str, what: &str, given: Option<u32>, all: u32| {

@@ -9,7 +9,7 @@
 //! nothing is learnt.
 
 use super::Policy;
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// Inactive after a time that follows the last periods.
 #[derive(Clone, Copy, Debug)]

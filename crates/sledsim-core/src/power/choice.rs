@@ -1,9 +1,9 @@
 //! Which policy, as the keys of `[power]` say.
 
 use super::{Adaptive, Immediate, Never, Policy, Timeout};
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::units::Nanos;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
 
 /// The policy chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Immediate: the device goes inactive as soon as it has nothing to do.
 
 use super::Policy;
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// Inactive at once (CMU-CS-00-136 section 7: what a sled's short restart
 /// allows).

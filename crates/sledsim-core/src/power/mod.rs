@@ -15,8 +15,6 @@ mod adaptive;
 mod choice;
 mod immediate;
 mod never;
-mod sled;
-mod spindle;
 mod start;
 mod timeout;
 
@@ -24,13 +22,10 @@ pub use adaptive::Adaptive;
 pub use choice::{Choice, break_even};
 pub use immediate::Immediate;
 pub use never::Never;
-pub use sled::Savings;
-pub(crate) use sled::SledPower;
-pub use spindle::{Cause, DiskPower, Spindle};
 pub use start::Start;
 pub use timeout::Timeout;
 
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 use std::fmt::Debug;
 
 /// When an idle device goes inactive.

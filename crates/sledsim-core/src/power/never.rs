@@ -1,7 +1,7 @@
 //! Never: the device stays ready.
 
 use super::Policy;
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// Never inactive.
 #[derive(Clone, Copy, Debug)]

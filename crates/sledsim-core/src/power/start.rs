@@ -1,8 +1,8 @@
 //! How a device is at time zero.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::units::Nanos;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
 
 /// When power comes on, and how long it takes until the device is ready. What
 /// arrives before waits; off, it draws nothing.

@@ -5,7 +5,7 @@
 //! "Competitive randomized algorithms for nonuniform problems", 1994).
 
 use super::Policy;
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// Inactive after this idle time.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,14 @@
 use super::arrivals::{ArrivalSpec, Arrivals};
 use super::places::{KINDS, PlaceSpec, Places};
 use super::sizes::{SizeSpec, Sizes};
-use super::{ENDLESS, LONGEST_S, Source, bounded, nothing_due};
-use crate::error::{Error, Result};
-use crate::keys::{Keys, Range, did_you_mean};
-use crate::random::Stream;
-use crate::request::{Extent, Extents, Op, Request};
-use crate::units::Nanos;
+use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
+use crate::model::Source;
 use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, Range, did_you_mean};
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Extents, Op, Request};
+use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 
 /// The keys of a generator.
@@ -244,7 +245,8 @@ impl Generator {
     }
 
     /// Whether requests answer completions.
-    pub(crate) fn is_closed(&self) -> bool {
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
         !matches!(self.arrivals, Arrivals::Open(_))
     }
 

@@ -2,13 +2,14 @@
 
 use super::generator::{read_requests, read_seed};
 use super::places::KINDS;
-use super::{Generator, GeneratorSpec, LONGEST_S, Source, bounded, nothing_due};
-use crate::error::Result;
-use crate::keys::{Keys, Range, did_you_mean};
-use crate::random::Stream;
-use crate::request::Request;
-use crate::units::Nanos;
+use super::{Generator, GeneratorSpec, LONGEST_S, bounded, nothing_due};
+use crate::model::Source;
 use serde_json::{Map, Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range, did_you_mean};
+use sledsim_base::random::Stream;
+use sledsim_base::request::Request;
+use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
 /// Its name among the workloads.

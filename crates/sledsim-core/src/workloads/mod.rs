@@ -15,47 +15,10 @@ mod sizes;
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
 pub use mix::{Mix, MixSpec};
-#[cfg(feature = "parquet")]
-pub(crate) use presets::is_path;
-pub(crate) use presets::resolve;
-pub use presets::{PRESETS, show};
+pub use presets::{PRESETS, is_path, resolve};
 
-use crate::error::{Error, Result};
-use crate::keys::{Keys, did_you_mean};
-use crate::request::Request;
-use crate::units::Nanos;
-
-/// A source of requests, open (arrival times of its own) or closed (the next
-/// request depends on a completion).
-///
-/// Arrivals never fall. The host asks for one arrival ahead and never queues
-/// requests up front.
-pub trait Source: Send {
-    /// When the next request known now arrives; `None` if there is none until
-    /// some request completes, or ever.
-    ///
-    /// # Errors
-    /// What is wrong with the input, e.g. the line of a trace.
-    fn next_arrival(&mut self) -> Result<Option<Nanos>>;
-
-    /// The request whose arrival [`Source::next_arrival`] just named.
-    ///
-    /// # Errors
-    /// What is wrong with the input.
-    fn take(&mut self) -> Result<Request>;
-
-    /// Request `id` completed at `at`. Called in the order of completion.
-    fn completed(&mut self, id: u64, at: Nanos);
-
-    /// How many requests there will be, if known (for progress bars).
-    fn requests(&self) -> Option<u64>;
-
-    /// The share of the work that was handed out, where that is known and the
-    /// number of requests is not: of the bytes of a file.
-    fn share(&self) -> Option<f64> {
-        None
-    }
-}
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, did_you_mean};
 
 /// The keys of a workload that is generated: checked, not yet laid on a
 /// device.

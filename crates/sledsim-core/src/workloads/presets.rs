@@ -1,11 +1,8 @@
 //! Workloads that are files: those that come with sledsim, and those of users.
 
 use super::Workload;
-use crate::devices::to_json;
-use crate::error::{Error, Result};
-use crate::keys::{Keys, did_you_mean};
-use crate::load::Load;
-use serde_json::{Map, Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, did_you_mean};
 use std::path::Path;
 
 /// The workloads that come with sledsim, by name.
@@ -27,7 +24,7 @@ const MAX_BASES: usize = 16;
 ///
 /// # Errors
 /// An unknown name, an unreadable file, or bases in a circle.
-pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)> {
+pub fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)> {
     if Workload::names().contains(&name) {
         return Ok((name.to_owned(), keys, None));
     }
@@ -62,30 +59,6 @@ pub(crate) fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<St
     Ok((kind.to_owned(), keys, Some(preset)))
 }
 
-/// The workload called `name`, a preset or the path of a file: every key with
-/// its value, source and origin.
-///
-/// # Errors
-/// As [`crate::load::Load::workload`].
-pub fn show(name: &str) -> Result<Value> {
-    let (_, keys, Some(preset)) = resolve(name, Keys::empty(name))? else {
-        return Err(Error::Key(format!(
-            "workload '{name}': is a generator, not a file; the page on workloads has its keys"
-        )));
-    };
-    Load::workload(name, Keys::empty(name))?;
-    let mut parameters = Map::new();
-    for (key, value, source, origin) in keys.entries() {
-        let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
-        parameters.insert(key.to_owned(), entry);
-    }
-    Ok(json!({
-        "name": preset,
-        "about": keys.about(),
-        "parameters": parameters,
-    }))
-}
-
 /// The keys of a preset, or of the file at this path.
 fn load(name: &str) -> Result<Keys> {
     if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
@@ -103,6 +76,6 @@ fn load(name: &str) -> Result<Keys> {
 
 /// Whether a name must be that of a file.
 #[must_use]
-pub(crate) fn is_path(name: &str) -> bool {
+pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains('/')
 }

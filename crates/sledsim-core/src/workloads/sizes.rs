@@ -1,10 +1,10 @@
 //! Sizes of requests.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::{Geometric, Stream};
-use crate::units::BLOCK_BYTES;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::{Geometric, Stream};
+use sledsim_base::units::BLOCK_BYTES;
 
 /// `size`, `mean_size_kib`, `sizes_kib`, `size_shares` and `blocking`.
 ///

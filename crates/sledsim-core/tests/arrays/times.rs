@@ -2,13 +2,13 @@
 //! time for everything, so that every time can be worked out by hand.
 
 use crate::common::{Rows, run_open, run_through};
-use sledsim_core::devices::Device;
-use sledsim_core::keys::Keys;
+use sledsim_base::keys::Keys;
+use sledsim_base::request::{Extent, Flags, Op, Request};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::model::{Model, Report};
-use sledsim_core::request::{Extent, Flags, Op, Request};
-use sledsim_core::row::{Row, Status};
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MS: u64 = 1_000_000;

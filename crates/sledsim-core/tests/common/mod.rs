@@ -1,13 +1,16 @@
 //! What the integration tests share.
 
 pub mod policies;
+mod reference;
 pub mod sleds;
 
+pub use reference::reference;
+
 use flate2::read::GzDecoder;
-use sledsim_core::devices::{Device, Override};
+use sledsim_base::request::Request;
+use sledsim_base::row::Row;
+use sledsim_core::catalog::{Device, Override};
 use sledsim_core::model::{Answers, Model};
-use sledsim_core::request::Request;
-use sledsim_core::row::Row;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -32,17 +35,6 @@ pub fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
         })
         .collect();
     Device::resolve(name, &overrides).expect("a device")
-}
-
-/// The path of a reference file, or `None`, with one line that says so, where
-/// the reference folder is absent.
-pub fn reference(path: &str) -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    if !root.is_dir() {
-        println!("skipped: no folder of reference files beside the repository (shared/{path})");
-        return None;
-    }
-    Some(root.join(path))
 }
 
 /// Lines of a CSV file, gzip or plain, split into fields; the header left out.

@@ -1,16 +1,16 @@
 //! Sleds as mechanisms, and a spy on what is asked of one.
 
 use super::device;
+use sledsim_base::request::Request;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
+use sledsim_core::devices::mems::parallel::Parallel;
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::mechanism::{Mechanism, Place, Service, Span, Step};
-use sledsim_core::model::{Answers, Energy};
-use sledsim_core::parallel::Parallel;
-use sledsim_core::request::Request;
-use sledsim_core::row::Row;
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use sledsim_core::model::{Answers, BatchPlanner, Energy};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
@@ -141,8 +141,8 @@ impl Mechanism for Spy {
         self.inner.end_of(lbn, span)
     }
 
-    fn parallel(&self) -> Option<&Parallel> {
-        self.inner.parallel()
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        self.inner.batches()
     }
 
     fn blocks_of(&self, pass: usize) -> &[u64] {

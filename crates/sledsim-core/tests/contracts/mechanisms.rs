@@ -3,10 +3,10 @@
 
 use crate::common::device;
 use crate::common::sleds::sled;
-use sledsim_core::mechanism::{Mechanism, Span, Step};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::units::Nanos;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Span, Step};
 
 /// Power of a disk, with a spindle that stops soon.
 const STOPS: &[(&str, &str)] = &[

@@ -3,20 +3,20 @@
 //! buffers, caching tiers, and arrays that fail and are rebuilt.
 
 use crate::common::{DISK_POWER, device};
-use sledsim_core::composites::{ReadCache, Stripe};
-use sledsim_core::devices::Device;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::compose::{ReadCache, Stripe};
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::engine::{Limits, Observer, Outcome, simulate};
-use sledsim_core::error::Result;
-use sledsim_core::keys::Keys;
+use sledsim_core::model::source::Source;
 use sledsim_core::model::{Answers, Model};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::{Choice, Fcfs, Scheduler};
-use sledsim_core::station::{Interface, Station};
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::queueing::schedulers::{Choice, Fcfs, Scheduler};
+use sledsim_core::queueing::station::{Interface, Station};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 

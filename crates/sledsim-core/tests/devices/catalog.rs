@@ -1,8 +1,8 @@
 //! Are devices resolved as their files say, and mistakes named?
 
 use crate::common::device;
-use sledsim_core::devices::{Device, Override, PRESETS};
-use sledsim_core::schedulers::Choice;
+use sledsim_core::catalog::{Device, Override, PRESETS};
+use sledsim_core::queueing::schedulers::Choice;
 use std::fs;
 
 fn error(name: &str, overrides: &[(&str, &str)]) -> String {

@@ -2,16 +2,16 @@
 //! that goes through time nanosecond by nanosecond, and closed forms.
 
 use crate::common::{device, run_open};
+use sledsim_base::error::Result;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::flash::{Flash, FlashModel};
 use sledsim_core::engine::{Limits, Observer, simulate};
-use sledsim_core::error::Result;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::model::source::Source;
+use sledsim_core::queueing::schedulers::Choice;
 use std::collections::VecDeque;
 
 const SMALL: Flash = Flash {

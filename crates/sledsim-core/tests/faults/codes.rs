@@ -1,8 +1,8 @@
 //! Is a block recoverable exactly when the code says so? On real bytes, with the
 //! Reed-Solomon code of another library over tip sectors of 8 bytes.
 
-use sledsim_core::faults::{Code, TipSector};
-use sledsim_core::random::Stream;
+use sledsim_base::random::Stream;
+use sledsim_core::devices::mems::faults::{Code, TipSector};
 use std::collections::BTreeMap;
 
 const PATTERNS: usize = 10_000;

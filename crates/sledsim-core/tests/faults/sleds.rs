@@ -4,21 +4,21 @@
 
 use crate::common::sleds::sled;
 use crate::common::{device, run_open};
-use sledsim_core::devices::Device;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Flags, Op, Request};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::calculator::{Point, calculator};
+use sledsim_core::devices::mems::faults::{Elsewhere, Faulty};
 use sledsim_core::devices::mems::geometry::{Geometry, Location};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::{Direction, Motion};
 use sledsim_core::devices::mems::sled::Sled;
 use sledsim_core::devices::mems::spec::{Mems, WithMotion};
-use sledsim_core::faults::{Elsewhere, Faulty};
-use sledsim_core::mechanism::{Mechanism, Step};
+use sledsim_core::model::mechanism::{Mechanism, Step};
 use sledsim_core::model::{Energy, Model, Report};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Flags, Op, Request};
-use sledsim_core::row::{Row, Status};
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 use std::collections::BTreeSet;
 
 type Keys<'a> = &'a [(&'a str, &'a str)];
@@ -836,7 +836,7 @@ fn faults_of_a_part_are_errors_of_the_whole() {
     let keys = [("child.faults.lost_at_ms", "100")];
     let text =
         "title = 'two'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 8\n[child]\nbase = 'g2'\n";
-    let mut all = sledsim_core::keys::Keys::parse(text, "two.toml").expect("keys");
+    let mut all = sledsim_base::keys::Keys::parse(text, "two.toml").expect("keys");
     for (key, value) in keys {
         all.set_text(key, value, "test").expect("a key");
     }

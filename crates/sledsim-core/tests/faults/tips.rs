@@ -1,8 +1,10 @@
 //! What is lost when many tips fail: the Monte Carlo against closed forms, and
 //! against every order of failures of small devices.
 
-use sledsim_core::error::Error;
-use sledsim_core::faults::{Code, OutOfSpares, Study, TipFailures, Tips, tip_failures};
+use sledsim_base::error::Error;
+use sledsim_core::devices::mems::faults::{
+    Code, OutOfSpares, Study, TipFailures, Tips, tip_failures,
+};
 
 fn code(data: u32, ecc: u32) -> Code {
     Code {

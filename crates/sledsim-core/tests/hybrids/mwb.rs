@@ -5,18 +5,18 @@ mod crashes;
 mod keeper;
 
 use crate::common::{Rows, run_open};
-use sledsim_core::devices::Device;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::compose::hybrids::mwb::MwbSpec;
 use sledsim_core::engine::{Limits, Observer, simulate};
-use sledsim_core::error::Result;
-use sledsim_core::hybrids::mwb::MwbSpec;
-use sledsim_core::keys::Keys;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::model::source::Source;
+use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const FRONT: u16 = 1;

@@ -4,13 +4,13 @@
 
 use crate::common::sleds::sled;
 use crate::common::{device, run_open};
-use sledsim_core::mechanism::{Mechanism, Step};
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Flags, Op, Request};
+use sledsim_base::row::{Parts, Row};
+use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Flags, Op, Request};
-use sledsim_core::row::{Parts, Row};
-use sledsim_core::schedulers::{Choice, Scheduler, Waiting};
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Step};
+use sledsim_core::queueing::schedulers::{Choice, Scheduler, Waiting};
 
 const ROW_NS: u64 = 128_571;
 

@@ -5,18 +5,18 @@ use crate::common::{self, sleds::sled};
 use crate::common::{device, run_open};
 use proptest::prelude::*;
 use serde_json::Value;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
+use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips, TaskSpec};
+use sledsim_core::devices::mems::parallel::{Groups, Parallel, Spot};
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::mechanism::{Mechanism, Step};
 use sledsim_core::model::Energy;
-use sledsim_core::parallel::free::{Background, FreeTips, TaskSpec};
-use sledsim_core::parallel::{Groups, Parallel, Spot};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::schedulers::{Fcfs, Scheduler};
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Step};
+use sledsim_core::queueing::schedulers::{Fcfs, Scheduler};
 use std::collections::BTreeSet;
 
 fn fcfs() -> Box<dyn Scheduler> {
@@ -24,7 +24,7 @@ fn fcfs() -> Box<dyn Scheduler> {
 }
 
 /// Puts tasks, with a microjoule for each block, onto a sled.
-struct Busy(Behaviour, Parallel, Background);
+struct Busy(Behaviour, Parallel, BackgroundTasks);
 
 impl WithMotion for Busy {
     type Output = Box<dyn Mechanism>;
@@ -259,7 +259,7 @@ proptest! {
                 reached: vec![(Nanos::ZERO, 0, 0)],
             });
         }
-        let background = Background::new(parallel.clone(), &specs).expect("tasks");
+        let background = BackgroundTasks::new(parallel.clone(), &specs).expect("tasks");
         let mems = spec.mems().expect("a sled");
         let mut free = mems.with_motion(Busy(mems.behaviour, parallel.clone(), background));
         let mut bare = sled("cmu2003", &keys);
@@ -394,7 +394,7 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
     assert_eq!(hasty.len(), rows.len());
     let mut later = 0;
     for request in &requests {
-        let find = |rows: &[sledsim_core::row::Row]| {
+        let find = |rows: &[sledsim_base::row::Row]| {
             *rows.iter().find(|row| row.id == request.id).expect("a row")
         };
         let (with, without) = (find(&hasty), find(&rows));

@@ -2,12 +2,12 @@
 //! checked block by block; the fewest passes come from a search through all
 //! partitions of small batches.
 
+use sledsim_base::random::Stream;
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::geometry::Geometry;
 use sledsim_core::devices::mems::maps::Map;
-use sledsim_core::parallel::{Groups, Micropositioning, Parallel, Planner};
-use sledsim_core::random::Stream;
-use sledsim_core::request::Extent;
-use sledsim_core::units::Nanos;
+use sledsim_core::devices::mems::parallel::{Groups, Micropositioning, Parallel, Planner};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A device of random shape, with squares in groups of random sizes or in none.
@@ -253,7 +253,7 @@ fn no_plan_of_any_size_breaks_a_limit() {
 fn a_whole_device_takes_as_many_passes_as_its_power_allows() {
     // 100 squares, 10 at once: a row of a cylinder takes 10 passes, tips that
     // reach or not.
-    let device = sledsim_core::devices::Device::resolve("cmu2003", &[]).expect("a preset");
+    let device = sledsim_core::catalog::Device::resolve("cmu2003", &[]).expect("a preset");
     let parallel = &device.mems().expect("a sled").parallel;
     let extent = Extent {
         lbn: 2700 * 1000,

@@ -1,13 +1,13 @@
 //! Requests that are merged, and devices that start one after the other.
 
 use crate::common::{device, run_open};
-use sledsim_core::devices::Device;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::model::{Energy, Model};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 
 fn model(name: &str, keys: &[(&str, &str)], scheduler: &str) -> Box<dyn Model> {
     let choice = Choice::named(scheduler).expect("a scheduler");

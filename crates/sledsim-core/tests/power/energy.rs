@@ -2,13 +2,13 @@
 
 use crate::common::sleds::sled;
 use crate::common::{DISK_POWER, csv, device, reference, run_open};
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::model::{Energy, Model};
 use sledsim_core::power::{Choice, Policy};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Fcfs;
 
 type Keys<'a> = [(&'a str, &'a str)];
 
@@ -757,7 +757,7 @@ fn mistakes_are_named() {
                 )
             })
             .collect();
-        let error = sledsim_core::devices::Device::resolve(name, &keys);
+        let error = sledsim_core::catalog::Device::resolve(name, &keys);
         error.expect_err("a mistake").to_string()
     };
     let timeout = ("power.policy", "'timeout'");

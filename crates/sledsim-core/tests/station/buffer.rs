@@ -3,15 +3,15 @@
 
 use crate::common::sleds::{Event, Log, Spy, sled};
 use crate::common::{device, run_open, run_through};
-use sledsim_core::devices::{Device, Override};
-use sledsim_core::mechanism::Step;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::{Device, Override};
+use sledsim_core::model::mechanism::Step;
 use sledsim_core::model::{Energy, Model, Report};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 
 /// g2's command overhead, bus time of a block, and time of a row.
 const OVERHEAD: Nanos = Nanos(200_000);

@@ -2,14 +2,14 @@
 //! what it says, digit by digit.
 
 use crate::common::{self, device};
+use sledsim_base::error::Result;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, Outcome, simulate};
-use sledsim_core::error::Result;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::Source;
+use sledsim_core::model::source::Source;
+use sledsim_core::queueing::schedulers::Choice;
 
 /// The next place and size, one request outstanding at a time.
 struct OneByOne<F> {

@@ -5,13 +5,13 @@
 
 use crate::common::run_through;
 use crate::common::sleds::{Event, Log, Spy, sled};
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Flags, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Flags, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 use std::collections::BTreeMap;
 
 /// Blocks the load touches; the device is far larger.

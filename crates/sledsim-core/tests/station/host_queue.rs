@@ -2,10 +2,10 @@
 //! has arrived by then is considered.
 
 use crate::common::{device, run_open};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 
 /// Rows of one-block reads (arrival in ns, LBN) on a memory that takes 1,000
 /// ns for each, by id.

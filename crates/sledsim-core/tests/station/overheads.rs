@@ -2,13 +2,13 @@
 //! a memory: 1000 ns latency, 10 ns per block; 200 ns overhead.
 
 use crate::common::device;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::{Answers, Model};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::station::{Interface, Station};
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::station::{Interface, Station};
 
 #[derive(Default)]
 struct Rows(Vec<Row>);

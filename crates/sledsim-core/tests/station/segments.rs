@@ -1,7 +1,7 @@
 //! Do segments keep one copy of a block, and what is still being written?
 
-use sledsim_core::request::Extent;
-use sledsim_core::station::Segments;
+use sledsim_base::request::Extent;
+use sledsim_core::queueing::station::Segments;
 
 fn run(lbn: u64, blocks: u32) -> Extent {
     Extent { lbn, blocks }

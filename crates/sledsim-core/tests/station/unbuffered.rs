@@ -7,11 +7,11 @@
 //! purpose takes new checksums from the message of this test.
 
 use crate::common::{Rows, device, run_open};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 
 /// 64-bit FNV-1a over every number of every row.
 fn checksum(rows: &[Row]) -> u64 {

@@ -2,12 +2,13 @@
 //! other. Bounds are five standard errors, as in `random.rs`.
 
 use proptest::prelude::*;
-use sledsim_core::error::Result;
-use sledsim_core::keys::Keys;
-use sledsim_core::random::{Permutation, Stream, Zipf};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::{Generator, GeneratorSpec, Source};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::{Permutation, Stream, Zipf};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::model::source::Source;
+use sledsim_core::workloads::{Generator, GeneratorSpec};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Blocks of the device (a g2).

@@ -2,12 +2,13 @@
 //! five standard errors of the number of samples: one honest failure in a
 //! million, and the seeds are fixed.
 
-use sledsim_core::error::Result;
-use sledsim_core::keys::Keys;
-use sledsim_core::random::{Geometric, Stream};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::units::Nanos;
-use sledsim_core::workloads::{Generator, GeneratorSpec, Source};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::{Geometric, Stream};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::model::source::Source;
+use sledsim_core::workloads::{Generator, GeneratorSpec};
 
 /// Blocks of the device (a g2).
 const DEVICE: u64 = 6_750_000;

@@ -2,10 +2,11 @@
 
 use super::{Command, Export, What};
 use crate::timeline::{Answer, Reply};
-use sledsim_core::links::{self, Links};
-use sledsim_core::request::{Extent, Request};
-use sledsim_core::row::Row;
-use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use sledsim_base::request::{Extent, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::model::links;
+use sledsim_core::model::links::Links;
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -92,7 +93,7 @@ impl Reply for Part {
 impl Export {
     /// Serves reads and writes of whole blocks as one batch: they arrive at one
     /// instant, nothing comes in between, and a device that serves batches takes
-    /// them as one ([`sledsim_core::links`]); one that ignores links takes them
+    /// them as one ([`sledsim_core::model::links`]); one that ignores links takes them
     /// as so many requests. `reply` is sent when all are due, perhaps before this
     /// returns. What the store or the device cannot do is said command by
     /// command.

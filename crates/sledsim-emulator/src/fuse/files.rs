@@ -11,7 +11,7 @@ use fuser::{
     ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::{FallocateFlags, OFlags};
-use sledsim_core::units::BLOCK_BYTES;
+use sledsim_base::units::BLOCK_BYTES;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -14,7 +14,7 @@ use crate::server::Exports;
 use files::{Device, Files};
 use fuser::{Config, Session, SessionACL};
 use mounting::{Mounted, Place};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

@@ -5,7 +5,7 @@ use super::mountinfo::{self, Entry};
 use crate::errno::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSliceMut, Read};

@@ -4,7 +4,7 @@ use crate::errno::Errno;
 use crate::export::{Command, Export, What};
 use crate::timeline::{Answer, Reply};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
-use sledsim_core::units::BLOCK_BYTES;
+use sledsim_base::units::BLOCK_BYTES;
 use smallvec::SmallVec;
 use std::sync::Weak;
 

@@ -1,6 +1,6 @@
 //! Where a server listens.
 
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr;

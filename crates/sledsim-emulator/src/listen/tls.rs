@@ -5,7 +5,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::{ServerConfig, WebPkiClientVerifier};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::server::{Exports, FrontEnd};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
 use serde_json::{Value, json};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};

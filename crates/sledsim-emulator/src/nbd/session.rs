@@ -12,7 +12,7 @@ use crate::errno::{Errno, errno_of};
 use crate::export::{Command, What};
 use crate::server::Exports;
 use rustix::fd::OwnedFd;
-use sledsim_core::error::Result;
+use sledsim_base::error::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

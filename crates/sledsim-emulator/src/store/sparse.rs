@@ -3,7 +3,7 @@
 use super::Store;
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, SeekFrom};
 use rustix::io::Errno;
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};

@@ -1,6 +1,6 @@
 //! Model time beside real time.
 
-use sledsim_core::units::Nanos;
+use sledsim_base::units::Nanos;
 use std::time::{Duration, Instant};
 
 /// A clock that shows model time: real time since its start, times a speed.

@@ -13,12 +13,12 @@ pub use clock::Clock;
 
 use crate::errno::Errno;
 use rustc_hash::FxBuildHasher;
-use sledsim_core::links::Links;
+use sledsim_base::request::Request;
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::model::Background;
+use sledsim_core::model::links::Links;
 use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::parallel::free::Background;
-use sledsim_core::request::Request;
-use sledsim_core::row::{Row, Status};
-use sledsim_core::units::Nanos;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;

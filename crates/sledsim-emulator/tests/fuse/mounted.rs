@@ -1,9 +1,9 @@
 //! Mounts to try things on.
 
 use serde_json::Value;
-use sledsim_core::devices::Device;
-use sledsim_core::keys::Keys;
-use sledsim_core::schedulers::Choice;
+use sledsim_base::keys::Keys;
+use sledsim_core::catalog::Device;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::fuse::{FuseMount, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::fs::{File, OpenOptions};

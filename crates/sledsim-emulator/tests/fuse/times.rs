@@ -2,7 +2,7 @@
 
 use super::mounted::{Mounted, constant, export};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
-use sledsim_core::devices::Device;
+use sledsim_core::catalog::Device;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::thread;

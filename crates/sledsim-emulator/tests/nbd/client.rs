@@ -1,8 +1,8 @@
 //! A client of NBD that says just what it is told to, with the numbers of the
 //! specification spelled out.
 
-use sledsim_core::devices::Device;
-use sledsim_core::schedulers::Choice;
+use sledsim_core::catalog::Device;
+use sledsim_core::queueing::schedulers::Choice;
 use sledsim_emulator::nbd::{Address, NbdServer, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{ErrorKind, Read, Write};

@@ -103,9 +103,9 @@ where
 }
 
 /// What a client needs to speak TLS, from a folder.
-fn config(folder: &Path) -> sledsim_core::error::Result<ClientConfig> {
+fn config(folder: &Path) -> sledsim_base::error::Result<ClientConfig> {
     let refuse =
-        |path: &Path, error: &dyn std::fmt::Display| sledsim_core::error::Error::file(path, error);
+        |path: &Path, error: &dyn std::fmt::Display| sledsim_base::error::Error::file(path, error);
     let authority = folder.join("ca-cert.pem");
     let mut roots = RootCertStore::empty();
     for root in pem_items::<CertificateDer<'static>>(&authority)? {

@@ -7,11 +7,11 @@
 
 use super::{Command, Error as RemoteError, Pipeline, Remote};
 use crate::v1::Batching;
-use sledsim_core::devices::Device;
-use sledsim_core::error::{Error, Result};
-use sledsim_core::request::{Extent, Op};
-use sledsim_core::tables::{Cost, Drive, Medium, Store};
-use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Extent, Op};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::catalog::Device;
+use sledsim_run::tables::{Cost, Drive, Medium, Store};
 use std::thread;
 use std::time::{Duration, Instant};
 

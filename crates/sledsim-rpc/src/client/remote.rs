@@ -3,10 +3,10 @@
 use super::{Client, Error, Pipeline, Result};
 use crate::v1;
 use bytes::Bytes;
-use sledsim_core::devices::Device;
-use sledsim_core::request::Op;
-use sledsim_core::row::{Parts, Row, Status};
-use sledsim_core::units::{BLOCK_BYTES, Nanos};
+use sledsim_base::request::Op;
+use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::catalog::Device;
 
 /// A read or a write of whole blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]

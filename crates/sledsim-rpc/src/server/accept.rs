@@ -5,7 +5,7 @@ use super::{ACCEPT, Limits, Settings, TOO_MANY, TROUBLES};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
 use serde_json::{Value, json};
-use sledsim_core::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
 use sledsim_emulator::server::{Exports, FrontEnd};
 use std::io;

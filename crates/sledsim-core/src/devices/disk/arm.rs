@@ -2,12 +2,12 @@
 //! over media that turn on.
 
 use super::drive::{Arm, Drive};
-use crate::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
-use crate::power::{Cause, DiskPower, Spindle};
-use crate::request::Request;
-use crate::row::Parts;
-use crate::units::Nanos;
+use crate::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use sledsim_base::request::Request;
+use sledsim_base::row::Parts;
+use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// A disk as a [`Mechanism`]. Without power it always turns and draws nothing.

@@ -4,10 +4,10 @@
 use super::arm::Disk;
 use super::geometry::Sector;
 use super::spec::DiskSpec;
-use crate::error::{Error, Result};
-use crate::mechanism::Mechanism;
-use crate::request::{Op, Request};
-use crate::units::{BLOCK_BYTES, Nanos};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// A zone as its users see it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,8 +16,8 @@
 use super::geometry::{Geometry, Piece, Track};
 use super::rotation::Rotation;
 use super::seek::Seeks;
-use crate::request::{Extent, Op};
-use crate::units::Nanos;
+use sledsim_base::request::{Extent, Op};
+use sledsim_base::units::Nanos;
 
 /// Where the arm is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

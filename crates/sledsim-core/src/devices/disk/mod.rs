@@ -3,7 +3,7 @@
 //!
 //! [`geometry`] says where blocks are, [`rotation`] which angle is under the
 //! heads, [`seek`] how long the arm moves, [`drive`] what one pass over a track
-//! takes, [`arm`] makes a [`crate::mechanism::Mechanism`] of it, and
+//! takes, [`arm`] makes a [`crate::model::mechanism::Mechanism`] of it, and
 //! [`controller`] a [`crate::model::Model`]: queue, bus, overheads and buffer.
 
 pub mod arm;
@@ -12,6 +12,7 @@ pub mod controller;
 pub mod drive;
 pub mod geometry;
 pub mod mapping;
+pub mod power;
 pub mod rotation;
 pub mod seek;
 pub mod sparing;

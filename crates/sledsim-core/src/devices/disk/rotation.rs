@@ -5,7 +5,7 @@
 //! kept to 2^-128 revolutions per nanosecond, so that over the whole range of
 //! [`Nanos`], 584 years, the angle is off by at most one unit.
 
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// A whole revolution.
 pub const REVOLUTION: u128 = 1 << 64;

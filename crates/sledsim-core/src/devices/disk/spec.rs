@@ -10,13 +10,13 @@ use super::mapping::Mapping;
 use super::rotation::{Rotation, angle_of, share};
 use super::seek::{self, Hpl, Seeks, ThreePart};
 use super::sparing::{self, Sparing};
-use crate::error::Result;
-use crate::keys::{Keys, Range};
+use crate::devices::disk::power::DiskPower;
 use crate::model::Model;
-use crate::power::DiskPower;
-use crate::schedulers::Scheduler;
-use crate::units::{BLOCK_BYTES, Nanos};
+use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::sync::Arc;
 
 /// The most cylinders a drive may have: two tables of seek times take 8 bytes
@@ -339,7 +339,7 @@ fn check_cylinders(
 }
 
 /// A flaw of the geometry, with its line.
-fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> crate::error::Error {
+fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> sledsim_base::error::Error {
     let keys = flaw.zone.map_or(keys, |zone| &zones[zone]);
     match flaw.key {
         (key, Some(item)) => keys.refuse_item(key, item, &flaw.must),

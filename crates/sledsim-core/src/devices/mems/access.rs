@@ -3,10 +3,10 @@
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, Seek, State};
 use super::passes::{Pass, Passes};
-use crate::mechanism::Step;
-use crate::parallel::Planner;
-use crate::request::Extent;
-use crate::units::Nanos;
+use crate::devices::mems::parallel::Planner;
+use crate::model::mechanism::Step;
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 
 /// How the direction of a pass is chosen.
@@ -153,7 +153,7 @@ pub fn first_planned_seek<K: Kinematics>(
 ) -> Option<Seek> {
     let sweep = (plan.passes()).chunk_by(|a, b| (a.cylinder, a.sweep) == (b.cylinder, b.sweep));
     let sweep = sweep.into_iter().next()?;
-    let end = |pass: &crate::parallel::PlannedPass| Pass {
+    let end = |pass: &crate::devices::mems::parallel::PlannedPass| Pass {
         cylinder: pass.cylinder,
         row: pass.row,
         ..Pass::default()

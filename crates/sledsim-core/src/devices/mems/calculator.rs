@@ -5,12 +5,12 @@ use super::kinematics::{Instant, Kinematics};
 use super::motion::{Direction, Motion, Seek, State};
 use super::sled::park_state;
 use super::spec::{Mems, WithMotion};
-use crate::error::{Error, Result};
-use crate::links;
-use crate::mechanism::Step;
-use crate::parallel::{Parallel, Planner};
-use crate::request::Extent;
-use crate::units::Nanos;
+use crate::devices::mems::parallel::{Parallel, Planner};
+use crate::model::links;
+use crate::model::mechanism::Step;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
 use std::fmt::Debug;
 
 /// A place of the sled and where it heads.

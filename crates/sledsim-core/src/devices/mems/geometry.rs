@@ -8,7 +8,7 @@
 //! short of its lower end.
 
 use super::maps::Map;
-use crate::error::{Error, Result};
+use sledsim_base::error::{Error, Result};
 
 /// What the spec says of the media and the tips.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,7 +116,7 @@ impl Geometry {
             ));
         }
         let coded_bits = u64::from(media.tips_per_lbn) * u64::from(media.tip_sector_bits);
-        if coded_bits < 8 * crate::units::BLOCK_BYTES {
+        if coded_bits < 8 * sledsim_base::units::BLOCK_BYTES {
             return impossible(format!(
                 "tips_per_lbn = {} tip sectors of tip_sector_bits = {} hold {coded_bits} bits; a block of 512 bytes needs at least 4096",
                 media.tips_per_lbn, media.tip_sector_bits

@@ -1,11 +1,15 @@
 //! MEMS-based storage devices.
 
 pub mod access;
+pub mod active_tail;
 pub mod calculator;
+pub mod faults;
 pub mod geometry;
 pub mod kinematics;
 pub mod maps;
 pub mod motion;
+pub mod parallel;
 pub mod passes;
+pub mod power;
 pub mod sled;
 pub mod spec;

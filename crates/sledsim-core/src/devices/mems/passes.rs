@@ -8,7 +8,7 @@
 //! a request at such a reversal.
 
 use super::geometry::{Geometry, Location};
-use crate::request::Extent;
+use sledsim_base::request::Extent;
 
 /// One pass over one physical row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,13 +3,15 @@
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
-use crate::mechanism::{Mechanism, Place, Service, Span, Step};
-use crate::model::Energy;
-use crate::parallel::{Parallel, Planner};
-use crate::power::{self, Savings, Start, Watch};
-use crate::request::Request;
-use crate::row::Parts;
-use crate::units::Nanos;
+use crate::devices::mems::parallel::{Parallel, Planner};
+use crate::devices::mems::power::Savings;
+use crate::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::model::{BatchPlanner, Energy};
+use crate::power;
+use crate::power::{Start, Watch};
+use sledsim_base::request::{Extent, Request};
+use sledsim_base::row::Parts;
+use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -108,6 +110,35 @@ struct Plans {
     /// The blocks of the service just done, and which are those of each pass.
     lbns: Vec<u64>,
     of_pass: Vec<Range<usize>>,
+}
+
+impl BatchPlanner for Plans {
+    fn parallelism(&self) -> u32 {
+        self.parallel.parallelism()
+    }
+
+    fn row_of(&self, lbn: u64) -> (u32, u32) {
+        let spot = self.parallel.spot(lbn);
+        (spot.row, spot.cylinder)
+    }
+
+    fn passes(&self, at: Nanos, extents: &[Extent]) -> usize {
+        let reach = self.parallel.micropositioning.at(at);
+        let mut planner = self.planner.borrow_mut();
+        planner.count(&self.parallel, extents, reach)
+    }
+
+    fn reaches(&self, at: Nanos, visit: &mut dyn FnMut(u32, u32, u32)) {
+        let reach = self.parallel.micropositioning.at(at);
+        for pass in self.planner.borrow().passes() {
+            let (low, high) = pass.window();
+            visit(
+                pass.row,
+                low.saturating_sub(reach),
+                high.saturating_add(reach),
+            );
+        }
+    }
 }
 
 impl<K: Kinematics> Sled<K> {
@@ -423,8 +454,10 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         (lbn / blocks + 1) * blocks
     }
 
-    fn parallel(&self) -> Option<&Parallel> {
-        self.plans.as_deref().map(|plans| &plans.parallel)
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        self.plans
+            .as_deref()
+            .map(|plans| plans as &dyn BatchPlanner)
     }
 
     fn blocks_of(&self, pass: usize) -> &[u64] {

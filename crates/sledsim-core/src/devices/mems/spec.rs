@@ -6,19 +6,20 @@ use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnarou
 use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
 use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
-use crate::composites::ActiveTail;
-use crate::error::{Error, Result};
-use crate::faults::{Faults, Faulty};
-use crate::keys::{Keys, Range};
-use crate::mechanism::Mechanism;
+use crate::devices::mems::active_tail::ActiveTail;
+use crate::devices::mems::faults::{Faults, Faulty};
+use crate::devices::mems::parallel::Parallel;
+use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
+use crate::devices::mems::power::SledPower;
 use crate::model::Model;
-use crate::parallel::Parallel;
-use crate::parallel::free::{Background, FreeTips};
-use crate::power::{Choice as Policy, SledPower};
-use crate::schedulers::Scheduler;
-use crate::station::{Batching, Buffer, Buffered, Interface, Station};
-use crate::units::{BLOCK_BYTES, Nanos};
+use crate::model::mechanism::Mechanism;
+use crate::power::Choice as Policy;
+use crate::queueing::schedulers::Scheduler;
+use crate::queueing::station::{Batching, Buffer, Buffered, Interface, Station};
 use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::f64::consts::PI;
 use std::fmt::Debug;
 
@@ -240,7 +241,7 @@ impl Mems {
         name: &str,
         device: u16,
         scheduler: Box<dyn Scheduler>,
-        background: Option<Background>,
+        background: Option<BackgroundTasks>,
     ) -> Box<dyn Model> {
         self.with_motion(Build {
             spec: self,
@@ -314,7 +315,7 @@ struct Build<'a> {
     name: &'a str,
     device: u16,
     scheduler: Box<dyn Scheduler>,
-    background: Option<Background>,
+    background: Option<BackgroundTasks>,
 }
 
 impl WithMotion for Build<'_> {

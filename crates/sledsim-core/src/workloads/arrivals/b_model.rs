@@ -7,10 +7,10 @@
 //! as the cascade says. So any number of requests are drawn one by one, and
 //! bursts add to the spread that Poisson arrivals have of themselves.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::{Stream, split_mix};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::{Stream, split_mix};
 
 /// `bias`, `cascade_s` and `cascade_levels`.
 ///

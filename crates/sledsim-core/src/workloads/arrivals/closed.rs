@@ -1,9 +1,9 @@
 //! Closed arrivals: so many requests outstanding, the next one after a
 //! completion.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::units::Nanos;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
 /// `queue_depth` and `think_ms`: how a closed load arrives.

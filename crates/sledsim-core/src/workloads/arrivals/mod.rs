@@ -14,12 +14,12 @@ mod thinking;
 
 pub use closed::{Closed, ClosedSpec};
 
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::random::Stream;
-use crate::units::Nanos;
 use open::{Open, OpenSpec};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::units::Nanos;
 use thinking::{Think, Thinking};
 
 /// How a generated load arrives: open if there is a `rate`, else closed.

@@ -1,9 +1,9 @@
 //! On/off bursts: arrivals come while a source is on, none while it is off.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::Stream;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::Stream;
 
 /// `on_ms`, `off_ms` and `burst_lengths`.
 ///

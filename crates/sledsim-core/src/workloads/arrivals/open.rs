@@ -4,11 +4,11 @@ use super::b_model::{Cascade, CascadeSpec};
 use super::constant::Constant;
 use super::on_off::{BurstSpec, OnOff};
 use super::poisson::Poisson;
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::Stream;
-use crate::units::Nanos;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::Stream;
+use sledsim_base::units::Nanos;
 
 /// `rate`, `arrivals`, `time_scale` and the keys of bursts.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Poisson arrivals: exponential gaps.
 
-use crate::random::Stream;
+use sledsim_base::random::Stream;
 
 #[derive(Clone, Debug)]
 pub(super) struct Poisson {

@@ -1,10 +1,10 @@
 //! Closed arrivals of a population whose think times differ.
 
 use super::ClosedSpec;
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::random::Stream;
-use crate::units::Nanos;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

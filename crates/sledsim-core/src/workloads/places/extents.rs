@@ -1,9 +1,9 @@
 //! Extents: a working set spread over a region in pieces of one length.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::units::BLOCK_BYTES;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::BLOCK_BYTES;
 
 /// `set_mib` and `extent_kib`: how much data requests choose from, and how
 /// long the pieces are in which it lies. Extents lie at equal distances, the

@@ -2,11 +2,11 @@
 //! others, and now and then the next one.
 
 use super::extents::{ExtentSpec, Extents};
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::{Permutation, Stream, Zipf};
-use crate::units::BLOCK_BYTES;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::{Permutation, Stream, Zipf};
+use sledsim_base::units::BLOCK_BYTES;
 
 /// `set_mib`, `extent_kib`, `unit_kib`, `zipf_exponent`, `clustered`,
 /// `part_from`, `part_to` and `sequential_fraction`.

@@ -1,9 +1,9 @@
 //! Hot and cold places: a part of the region gets most of the requests.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::Stream;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::Stream;
 
 /// `hot_fraction`, `hot_share` and `hot_start`.
 ///

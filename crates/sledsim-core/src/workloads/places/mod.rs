@@ -14,10 +14,10 @@ mod sequential;
 mod uniform;
 mod zipf;
 
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::random::Stream;
 use serde_json::Value;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
 
 /// Reads the keys of places; the number is `blocking`.
 type Read = fn(&mut Keys, u32) -> Result<PlaceSpec>;

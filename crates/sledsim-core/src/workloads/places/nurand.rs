@@ -1,10 +1,10 @@
 //! Pages of a database whose rows are chosen as TPC-C chooses them.
 
 use super::extents::{ExtentSpec, Extents};
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::random::Stream;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
 
 /// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`.
 ///

@@ -1,10 +1,10 @@
 //! Scans: a working set read from front to back, again and again.
 
 use super::extents::{ExtentSpec, Extents};
-use crate::error::Result;
-use crate::keys::Keys;
-use crate::random::Stream;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
 
 /// `set_mib`, `extent_kib` and `scans`.
 ///

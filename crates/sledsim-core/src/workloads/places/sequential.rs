@@ -1,10 +1,10 @@
 //! Sequential places: streams of requests, each where the one before it ended.
 
 use super::uniform::Uniform;
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::Stream;
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::Stream;
 
 /// `streams`, `interleave` and `sequential_fraction` or `mean_run_requests`.
 ///

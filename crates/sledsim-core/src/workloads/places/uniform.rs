@@ -1,6 +1,6 @@
 //! Uniform places: each slot at which the request fits is equally likely.
 
-use crate::random::Stream;
+use sledsim_base::random::Stream;
 
 /// One number per request; a place too close to the end for the size is drawn
 /// again, from another stream.

@@ -1,9 +1,9 @@
 //! Zipf places: a few units of the region are asked for most.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::random::{Permutation, Stream, Zipf};
 use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::random::{Permutation, Stream, Zipf};
 
 /// `zipf_exponent`, `unit_blocks` and `scatter`.
 ///

@@ -7,14 +7,14 @@ use super::drives::{Drive, cases, drive};
 use super::small;
 use crate::common::{self, run_open};
 use proptest::prelude::*;
-use sledsim_core::devices::Device;
-use sledsim_core::keys::Keys;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::BTreeMap;
 
 /// Electronics in whole microseconds, and the rest of their keys as text.

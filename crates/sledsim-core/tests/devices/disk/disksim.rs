@@ -1,12 +1,12 @@
 //! Is the compatible mode DiskSim's, request by request?
 
 use crate::common::{csv, device, reference};
+use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::{Direction, Motion, State};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::mechanism::Step;
-use sledsim_core::request::Extent;
+use sledsim_core::model::mechanism::Step;
 
 /// DiskSim prints six decimals of a millisecond.
 const TOLERANCE_MS: f64 = 1e-6;

@@ -2,8 +2,8 @@
 //! sector by sector that knows nothing of the code under test.
 
 use proptest::prelude::*;
-use sledsim_core::devices::Device;
-use sledsim_core::keys::Keys;
+use sledsim_base::keys::Keys;
+use sledsim_core::catalog::Device;
 use std::fmt::Write;
 
 pub const MAPPINGS: [&str; 3] = ["ascending", "serpentine_zone", "serpentine_drive"];
@@ -141,7 +141,7 @@ impl Drive {
         text
     }
 
-    pub fn device(&self) -> sledsim_core::error::Result<Device> {
+    pub fn device(&self) -> sledsim_base::error::Result<Device> {
         Device::from_keys(Keys::parse(&self.toml(), "test.toml").unwrap(), None)
     }
 

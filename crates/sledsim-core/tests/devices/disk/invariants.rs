@@ -7,14 +7,14 @@
 
 use super::drives::{self, Drive, cases, drive};
 use proptest::prelude::*;
-use sledsim_core::devices::Device;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Parts;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::{Arm, Disk};
-use sledsim_core::keys::Keys;
-use sledsim_core::mechanism::{Mechanism, Step};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Parts;
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Step};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 

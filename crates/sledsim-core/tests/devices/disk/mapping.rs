@@ -5,8 +5,8 @@
 use super::drives::{self, Drive, drive};
 use crate::common::{csv, device, reference};
 use proptest::prelude::*;
+use sledsim_base::random::Stream;
 use sledsim_core::devices::disk::geometry::{Geometry, Sector};
-use sledsim_core::random::Stream;
 use std::cell::Cell;
 
 fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {

@@ -2,12 +2,12 @@
 //! of FACTS section 6, which are DiskSim's, and against closed forms.
 
 use crate::common::device;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Parts;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::Disk;
-use sledsim_core::mechanism::Mechanism;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Parts;
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::Mechanism;
 
 /// Means in ms, back to back.
 #[derive(Debug)]

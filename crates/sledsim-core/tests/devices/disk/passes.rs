@@ -4,12 +4,12 @@
 
 use super::drives::{self, Drive, cases, drive};
 use proptest::prelude::*;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::rotation::Rotation;
 use sledsim_core::devices::disk::{Arm, Disk, How, Pass};
-use sledsim_core::mechanism::{Mechanism, Step};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::{Mechanism, Step};
 use std::cell::Cell;
 
 const MINUTE_NS: i128 = 60_000_000_000;

@@ -2,12 +2,12 @@
 //! Atlas 10K it was made from, the nearline disk against its data sheets.
 
 use crate::common::device;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Parts;
+use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::geometry::Sector;
-use sledsim_core::mechanism::Mechanism;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Parts;
-use sledsim_core::units::Nanos;
+use sledsim_core::model::mechanism::Mechanism;
 
 fn near(name: &str, ours: f64, expected: f64, within: f64) {
     println!("{name}: {ours:.4}, expected {expected}");

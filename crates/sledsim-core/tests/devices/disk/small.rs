@@ -8,11 +8,11 @@
 //! full revolution (skews of 10 and 20 sectors).
 
 use crate::common::{device, run_open};
+use sledsim_base::request::{Extent, Flags, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::model::{Answers, Model};
-use sledsim_core::request::{Extent, Flags, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Fcfs;
 
 pub use Op::{Flush, Read as R, Trim, Write as W};
 

@@ -2,12 +2,12 @@
 //! And do seek models give the curves they promise?
 
 use crate::common::device;
-use sledsim_core::devices::Device;
+use sledsim_base::keys::Keys;
+use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::seek::{
     Hpl, Seeks, ThreePart, average_limits_ms, datasheet, hpl, rising, table, three_part,
 };
 use sledsim_core::devices::disk::spec::DiskSpec;
-use sledsim_core::keys::Keys;
 
 /// Two zones, one unused cylinder between them.
 const SMALL: &str = "\
@@ -52,7 +52,7 @@ cylinder_skew_sectors = 5
 spares = 2
 ";
 
-fn read(text: &str) -> sledsim_core::error::Result<Device> {
+fn read(text: &str) -> sledsim_base::error::Result<Device> {
     Device::from_keys(Keys::parse(text, "small.toml")?, None)
 }
 
@@ -329,7 +329,7 @@ fn the_nearest_rising_curve_is_found() {
     assert_eq!(rising(&[3.0, 4.0, 0.5, 5.0]), [3.0, 3.0, 3.0, 5.0]);
     // By search: no curve on a grid that never falls has a smaller sum of
     // deviations.
-    let mut random = sledsim_core::random::Stream::new(2, "curves");
+    let mut random = sledsim_base::random::Stream::new(2, "curves");
     for _ in 0..300 {
         let times: Vec<f64> = (0..5).map(|_| random.below(6) as f64).collect();
         let own = rising(&times);
@@ -516,7 +516,7 @@ fn a_revolution_may_be_given_by_its_time() {
     let by_time = &by_time.disk().expect("a disk").drive.rotation;
     let by_rpm = small().drive.rotation;
     for at in [0, 1, 9_999_999, 123_456_789_012_345, u64::MAX] {
-        let at = sledsim_core::units::Nanos(at);
+        let at = sledsim_base::units::Nanos(at);
         assert_eq!(by_time.angle(at), by_rpm.angle(at));
     }
     assert!((by_rpm.revolution_s() - 0.01).abs() < 1e-15);

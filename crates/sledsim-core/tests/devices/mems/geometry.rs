@@ -2,12 +2,12 @@
 
 use crate::common::device;
 use proptest::prelude::*;
-use sledsim_core::devices::PRESETS;
+use sledsim_base::random::Stream;
+use sledsim_base::request::Extent;
+use sledsim_core::catalog::PRESETS;
 use sledsim_core::devices::mems::geometry::{Geometry, Location, Media};
 use sledsim_core::devices::mems::maps::Map;
 use sledsim_core::devices::mems::passes::Passes;
-use sledsim_core::random::Stream;
-use sledsim_core::request::Extent;
 use std::collections::BTreeSet;
 
 /// The presets that have a sled.

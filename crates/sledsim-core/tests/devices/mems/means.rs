@@ -1,13 +1,13 @@
 //! Are the times right? Means over many requests against derived numbers.
 
 use crate::common::device;
+use sledsim_base::random::Stream;
+use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::sled::{Park, park_state};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::random::Stream;
-use sledsim_core::request::Extent;
 
 /// Back to back: every request starts where the one before ended.
 struct BackToBack {

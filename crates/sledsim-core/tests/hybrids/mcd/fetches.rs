@@ -2,10 +2,10 @@
 //! large as pays.
 
 use super::tiers::{Loose, memory, play, tier};
-use sledsim_core::hybrids::FRONT;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::units::Nanos;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::hybrids::FRONT;
 
 const ALONE: Option<(usize, Nanos)> = Some((1, Nanos(10_000_000)));
 

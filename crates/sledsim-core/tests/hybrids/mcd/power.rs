@@ -1,13 +1,13 @@
 //! Does a caching tier go on after a power failure as before it?
 
 use crate::common::Rows;
-use sledsim_core::devices::Device;
-use sledsim_core::keys::Keys;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::schedulers::Choice;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Choice;
 
 /// A slot of 8 blocks before a memory of 100 ms, which rests after 1 ms.
 const ONE_SLOT: &str = "title = \"One slot\"\nkind = \"mcd\"\nsegment_kib = 4\n\
@@ -42,7 +42,7 @@ fn written() -> Box<dyn Model> {
 fn what_only_the_buffer_holds_is_there_without_and_with_a_failure() {
     let mut model = written();
     let contents = model.contents().expect("contents");
-    let all = |contents: &mut dyn sledsim_core::contents::Contents| -> Vec<u64> {
+    let all = |contents: &mut dyn sledsim_core::model::contents::Contents| -> Vec<u64> {
         (0..16).map(|lbn| contents.token(lbn)).collect()
     };
     let expected: Vec<u64> = (1..17).collect();

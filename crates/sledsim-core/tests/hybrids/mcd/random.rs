@@ -2,12 +2,12 @@
 //! children that may take any time?
 
 use super::tiers::{Asked, Loose, POISON, Played, check_tokens, initial, play, tier};
-use sledsim_core::hybrids::mcd::Mcd;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::hybrids::mcd::Mcd;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

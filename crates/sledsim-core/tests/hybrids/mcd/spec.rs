@@ -1,8 +1,8 @@
 //! Does a caching tier refuse what makes no sense, and say why?
 
-use sledsim_core::devices::Device;
-use sledsim_core::hybrids::mcd::{Fetch, McdSpec};
-use sledsim_core::keys::Keys;
+use sledsim_base::keys::Keys;
+use sledsim_core::catalog::Device;
+use sledsim_core::compose::hybrids::mcd::{Fetch, McdSpec};
 
 fn read(text: &str) -> Result<McdSpec, String> {
     let mut keys = Keys::parse(text, "tier.toml").expect("TOML");

@@ -1,17 +1,17 @@
 //! Caching tiers under test: children that time nothing kindly and write down
 //! what they are asked, and a host that knows what a read may return.
 
-use sledsim_core::contents::Contents;
+use sledsim_base::keys::Keys;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extents, Op, Request};
+use sledsim_base::row::{Parts, Row};
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::hybrids::mcd::{Mcd, McdSpec};
 use sledsim_core::devices::memory::Memory;
-use sledsim_core::hybrids::mcd::{Mcd, McdSpec};
-use sledsim_core::keys::Keys;
+use sledsim_core::model::contents::Contents;
 use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extents, Op, Request};
-use sledsim_core::row::{Parts, Row};
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::station::{Interface, Station};
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Fcfs;
+use sledsim_core::queueing::station::{Interface, Station};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Arc, Mutex};

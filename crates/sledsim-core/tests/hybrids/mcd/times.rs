@@ -8,10 +8,10 @@
 
 use super::tiers::{memory, tier};
 use crate::common::{Rows, run_open};
-use sledsim_core::hybrids::mcd::Mcd;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::units::Nanos;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::hybrids::mcd::Mcd;
 
 const R: Op = Op::Read;
 const W: Op = Op::Write;

@@ -5,11 +5,11 @@
 
 use super::tiers::{Loose, play, spec, tier};
 use crate::common::policies::{Naive, naive};
-use sledsim_core::hybrids::{BACK, FRONT};
+use sledsim_base::random::{Stream, Zipf};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::hybrids::{BACK, FRONT};
 use sledsim_core::model::Model;
-use sledsim_core::random::{Stream, Zipf};
-use sledsim_core::request::{Op, Request};
-use sledsim_core::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

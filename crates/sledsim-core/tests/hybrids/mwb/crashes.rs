@@ -4,14 +4,14 @@
 use super::keeper::{Fickle, Keeper, Make};
 use super::{BACK, FRONT, memories, spec};
 use crate::common::{Rows, device};
-use sledsim_core::devices::Device;
-use sledsim_core::hybrids::mwb::Mwb;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::compose::hybrids::mwb::Mwb;
 use sledsim_core::model::Model;
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Extent, Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::schedulers::Fcfs;
-use sledsim_core::units::Nanos;
+use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::BTreeMap;
 
 /// A write of one block: from when to when, if it completed, and what.
@@ -420,7 +420,7 @@ struct Spied {
     kept: Kept,
 }
 
-impl sledsim_core::contents::Contents for Spied {
+impl sledsim_core::model::contents::Contents for Spied {
     fn hold(&mut self, tokens: &[u64]) {
         self.held = tokens.to_vec();
         self.inner.contents().expect("contents").hold(tokens);
@@ -468,7 +468,7 @@ impl Model for Spied {
         self.inner.wake_at()
     }
 
-    fn contents(&mut self) -> Option<&mut dyn sledsim_core::contents::Contents> {
+    fn contents(&mut self) -> Option<&mut dyn sledsim_core::model::contents::Contents> {
         Some(self)
     }
 

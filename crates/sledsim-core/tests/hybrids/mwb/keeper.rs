@@ -1,11 +1,11 @@
 //! Children that keep contents, and one that takes its time.
 
-use sledsim_core::contents::Contents;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::model::contents::Contents;
 use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::random::Stream;
-use sledsim_core::request::{Op, Request};
-use sledsim_core::row::Row;
-use sledsim_core::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub type Make = Box<dyn Fn() -> Box<dyn Model> + Send>;

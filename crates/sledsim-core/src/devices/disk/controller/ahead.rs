@@ -6,9 +6,10 @@
 use super::pieces::Piece;
 use super::settings::{Buffer, ReadAhead};
 use crate::devices::disk::drive::{Arm, Drive, How};
-use crate::devices::disk::geometry::{self, Track};
-use crate::request::Extent;
-use crate::units::Nanos;
+use crate::devices::disk::geometry;
+use crate::devices::disk::geometry::Track;
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 /// The rest of a plan.

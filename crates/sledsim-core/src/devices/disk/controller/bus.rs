@@ -1,6 +1,6 @@
 //! The bus between host and drive: who has it when.
 
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
 /// Times at which the bus is taken, in order, without overlap.

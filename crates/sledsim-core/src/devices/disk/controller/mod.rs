@@ -42,17 +42,17 @@ pub use settings::{Buffer, BusTimes, Keep, Overheads, ReadAhead, Settings, Share
 use super::arm::Disk;
 use super::drive::{Drive, How};
 use super::geometry::Track;
-use crate::mechanism::Mechanism;
+use crate::devices::disk::power::Cause;
+use crate::model::mechanism::Mechanism;
 use crate::model::{Answers, Model, Report};
-use crate::power::Cause;
-use crate::request::{Extent, Op, Request};
-use crate::row::{Parts, Row};
-use crate::schedulers::{Scheduler, Waiting};
-use crate::units::Nanos;
+use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::Ahead;
 use bus::Bus;
 use pieces::{Delivery, Piece};
 use segments::Segments;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::{Parts, Row};
+use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! have crossed the bus.
 
 use crate::devices::disk::drive::{Arm, Pass};
-use crate::request::Extent;
-use crate::units::Nanos;
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 /// Blocks side by side that pass one after the other. Their times are taken

@@ -4,11 +4,11 @@ use super::ahead::{Ahead, Followed};
 use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, Moved, Share};
 use crate::devices::disk::drive::Arm;
+use crate::devices::disk::power::Cause;
 use crate::model::Answers;
-use crate::power::Cause;
-use crate::request::{Extent, Op};
-use crate::schedulers::Waiting;
-use crate::units::Nanos;
+use crate::queueing::schedulers::Waiting;
+use sledsim_base::request::{Extent, Op};
+use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 impl Controller {

@@ -6,7 +6,7 @@
 //! only: no times, and nothing about what is read or written when.
 
 use super::settings::Buffer;
-use crate::request::Extent;
+use sledsim_base::request::Extent;
 use smallvec::SmallVec;
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! What a spec says about the electronics of a drive: the bus, overheads and
 //! the buffer. The keys are described in `docs/devices.md`.
 
-use crate::error::Result;
-use crate::keys::{Keys, Range};
-use crate::units::Nanos;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
 
 /// Bus, overheads and buffer of a drive.
 #[derive(Clone, Debug, Default, PartialEq)]

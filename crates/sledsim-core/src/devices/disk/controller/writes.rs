@@ -3,11 +3,11 @@
 use super::ahead::Ahead;
 use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, WriteBack};
+use crate::devices::disk::power::Cause;
 use crate::model::Answers;
-use crate::power::Cause;
-use crate::request::{Extent, Op, Request};
-use crate::schedulers::Waiting;
-use crate::units::Nanos;
+use crate::queueing::schedulers::Waiting;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::units::Nanos;
 
 impl Controller {
     /// Whether a write continues the last one in the buffer.

@@ -14,7 +14,7 @@ pub use staying::staying_ms;
 pub use table::{rising, table};
 pub use three_part::{ThreePart, three_part};
 
-use crate::units::Nanos;
+use sledsim_base::units::Nanos;
 
 /// Seek times by distance.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,216 @@
+//! What the values of one kind of time look like.
+
+use hdrhistogram::Histogram;
+
+/// Significant digits of the histograms: cells are at most 1/1024 wide, and
+/// exact below 2,048.
+const DIGITS: u8 = 3;
+
+/// Exact sums, maximum and histogram of one kind of time in nanoseconds.
+///
+/// Whoever records counts the values (once for many distributions) and passes
+/// that `count` in; zeros are not recorded but what is left of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    sum: u128,
+    /// Stays at `u128::MAX` once there (34,000 values of three years).
+    squares: u128,
+    max: u64,
+    /// The values above zero. Pages of it that none falls into are never
+    /// touched, so its range is of no concern.
+    above_zero: Histogram<u64>,
+}
+
+impl Distribution {
+    /// Nothing recorded.
+    pub fn new() -> Self {
+        let above_zero = Histogram::new_with_bounds(1, u64::MAX, DIGITS);
+        Self {
+            sum: 0,
+            squares: 0,
+            max: 0,
+            above_zero: above_zero.expect("the bounds are good for three digits"),
+        }
+    }
+
+    /// Takes one value in.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        if value == 0 {
+            return;
+        }
+        let wide = u128::from(value);
+        self.sum += wide;
+        self.squares = self.squares.saturating_add(wide * wide);
+        self.max = self.max.max(value);
+        self.above_zero.saturating_record(value);
+    }
+
+    /// Takes in everything `other` took in.
+    pub fn merge(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.squares = self.squares.saturating_add(other.squares);
+        self.max = self.max.max(other.max);
+        if self.above_zero.add(&other.above_zero).is_err() {
+            // It refuses values in the very last cell.
+            for cell in other.above_zero.iter_recorded() {
+                let (value, count) = (cell.value_iterated_to(), cell.count_at_value());
+                self.above_zero.saturating_record_n(value, count);
+            }
+        }
+    }
+
+    /// The sum.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum
+    }
+
+    /// Mean of `count` values, not a number if there are none.
+    pub fn mean_ns(&self, count: u64) -> f64 {
+        self.sum as f64 / count as f64
+    }
+
+    /// Population variance of `count` values, not a number if there are none
+    /// or their squares went out of range.
+    pub fn variance_ns2(&self, count: u64) -> f64 {
+        if count == 0 || self.squares == u128::MAX {
+            return f64::NAN;
+        }
+        // Exact sum of squared distances from the integer part of the mean,
+        // then the shift by its fraction: nothing large cancels in f64.
+        let mean = self.sum / u128::from(count);
+        let rest = self.sum % u128::from(count);
+        let distances = self.squares - mean * self.sum - mean * rest;
+        let fraction = rest as f64 / count as f64;
+        (distances as f64 / count as f64 - fraction * fraction).max(0.0)
+    }
+
+    /// The largest value.
+    pub fn max_ns(&self) -> u64 {
+        self.max
+    }
+
+    /// Values in milliseconds, rising, each with the share of the `count`
+    /// values that are not above it; at the upper edges of the cells.
+    pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
+        let mut seen = count - self.above_zero.len();
+        let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
+        let above = self.above_zero.iter_recorded().map(|cell| {
+            seen += cell.count_at_value();
+            let value = cell.value_iterated_to().min(self.max);
+            (value as f64 / 1e6, seen as f64 / count as f64)
+        });
+        zeros.into_iter().chain(above).collect()
+    }
+
+    /// For each share, given in ten-thousandths and rising, the least value
+    /// that at least this share of the `count` values does not exceed; at the
+    /// upper edge of its cell, so up to 1/1024 too high.
+    pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
+        let mut cells = self.above_zero.iter_recorded();
+        let mut seen = count - self.above_zero.len();
+        let mut value = 0;
+        shares.map(|share| {
+            let rank = (u128::from(count) * u128::from(share)).div_ceil(10_000);
+            while u128::from(seen) < rank {
+                let Some(cell) = cells.next() else {
+                    break;
+                };
+                seen += cell.count_at_value();
+                value = cell.value_iterated_to().min(self.max);
+            }
+            value
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Distribution {
+        let mut distribution = Distribution::new();
+        for &value in values {
+            distribution.record(value);
+        }
+        distribution
+    }
+
+    /// Values of every magnitude, zero included.
+    fn times() -> impl Strategy<Value = Vec<u64>> {
+        let time = (any::<u64>(), 0u32..=64).prop_map(|(v, s)| v.checked_shr(s).unwrap_or(0));
+        prop::collection::vec(time, 1..400)
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_the_sorted_values(mut values in times()) {
+            let count = values.len() as u64;
+            let shares = [1, 5_000, 9_000, 9_900, 9_990, 9_999, 10_000];
+            let found = of(&values).percentiles_ns(count, shares);
+            values.sort_unstable();
+            for (share, found) in shares.into_iter().zip(found) {
+                // Brute force: try every value, smallest first.
+                let exact = *values
+                    .iter()
+                    .find(|&&v| {
+                        let not_above = values.iter().filter(|&&w| w <= v).count() as u64;
+                        not_above * 10_000 >= share * count
+                    })
+                    .expect("the largest value will do");
+                prop_assert!(found >= exact, "{share}: {found} < {exact}");
+                prop_assert!(found - exact <= exact / 1024, "{share}: {found} > {exact}");
+                prop_assert!(found <= values[values.len() - 1], "{share}: above the maximum");
+            }
+        }
+
+        #[test]
+        fn moments_are_those_of_the_definition(
+            values in prop::collection::vec(0u64..100_000_000_000, 1..300),
+            offset in 0u64..1_000_000_000_000,
+        ) {
+            let values: Vec<u64> = values.iter().map(|v| v + offset).collect();
+            let distribution = of(&values);
+            let n = values.len() as f64;
+            let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
+            let variance = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / n;
+            prop_assert!((distribution.mean_ns(values.len() as u64) - mean).abs() <= 1e-12 * mean);
+            // The two-pass sum itself is good to the rounding of the mean.
+            let error = (distribution.variance_ns2(values.len() as u64) - variance).abs();
+            prop_assert!(error <= 1e-12 * variance + 1e-24 * mean * mean, "{error} of {variance}");
+            prop_assert_eq!(distribution.max_ns(), *values.iter().max().unwrap());
+        }
+    }
+
+    #[test]
+    fn equal_values_have_no_variance_however_large() {
+        let value = 86_400_000_000_001;
+        assert_eq!(of(&[value; 999]).variance_ns2(999), 0.0);
+        // Two values one nanosecond apart: 1/4, where f64 squares see nothing.
+        assert_eq!(of(&[value, value + 1]).variance_ns2(2), 0.25);
+    }
+
+    #[test]
+    fn the_largest_time_there_is_fits() {
+        let largest = u64::MAX - 1;
+        let mut most = of(&[largest; 3]);
+        assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
+        assert!(most.variance_ns2(3).is_nan(), "squares are out of range");
+        most.merge(&of(&[1, 2]));
+        assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
+        assert!(most.variance_ns2(5).is_nan());
+        let mut few = of(&[1, 2]);
+        few.merge(&of(&[largest + 1; 3]));
+        assert_eq!(few.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
+    }
+
+    #[test]
+    fn zeros_count() {
+        let half = of(&[0, 7, 0, 9]);
+        assert_eq!(half.mean_ns(4), 4.0);
+        assert_eq!(half.percentiles_ns(4, [5_000, 5_001, 7_501]), [0, 7, 9]);
+        assert!(of(&[]).mean_ns(0).is_nan());
+        assert_eq!(of(&[]).percentiles_ns(0, [9_999]), [0]);
+    }
+}

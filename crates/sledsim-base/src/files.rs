@@ -1,0 +1,290 @@
+//! Output files that appear under their name only when they are complete.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// Writes `bytes` to `path`: all of them, or nothing at all.
+///
+/// The bytes go to a new file in the same folder, which then takes the name;
+/// a file that had it is replaced and its permissions kept. What is not a
+/// regular file (a pipe, `/dev/stdout`) is written to directly.
+///
+/// # Errors
+/// [`Error::File`] with `path` and what the system said.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = PendingFile::create(path)?;
+    file.write_all(bytes).map_err(|e| Error::file(path, e))?;
+    file.commit()
+}
+
+/// Sees that a file to be written is none of those that are read for it, under
+/// any name: it would take the place of what was read. Pipes and devices
+/// may be both.
+///
+/// # Errors
+/// [`Error::File`] with `output`.
+pub fn refuse_overwriting<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    // Two names of one file have one canonical path, but for hard links, which
+    // have one inode.
+    let same = |input: &Path| {
+        let (Ok(a), Ok(b)) = (fs::metadata(output), fs::metadata(input)) else {
+            return false;
+        };
+        let canonical = |path: &Path| fs::canonicalize(path).ok();
+        a.is_file() && (same_inode(&a, &b) || canonical(output) == canonical(input))
+    };
+    let found = inputs.into_iter().find(|input| same(input));
+    found.map_or(Ok(()), |input| {
+        let input = input.display();
+        let problem = format!("is read by the same command, as {input}: give it another name");
+        Err(Error::file(output, problem))
+    })
+}
+
+#[cfg(unix)]
+fn same_inode(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn same_inode(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    false
+}
+
+/// A file being written, that gets its name from [`PendingFile::commit`] and
+/// leaves nothing behind if it is dropped before.
+#[derive(Debug)]
+pub struct PendingFile {
+    /// As the user named it.
+    path: PathBuf,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    /// To be renamed to this.
+    Beside(NamedTempFile, PathBuf),
+    /// Pipes and devices keep no half-written file, and must not be replaced.
+    Direct(File),
+}
+
+impl PendingFile {
+    /// Starts a file that will be at `path`.
+    ///
+    /// # Errors
+    /// [`Error::File`] if a file of that name could not be written.
+    pub fn create(path: &Path) -> Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            sink: Sink::create(path).map_err(|problem| Error::file(path, problem))?,
+        })
+    }
+
+    /// Gives the file its name, once the system has written all of it: what it
+    /// took and cannot write it says only here.
+    ///
+    /// # Errors
+    /// [`Error::File`] with what the system said; nothing is left behind.
+    pub fn commit(self) -> Result<()> {
+        let done = match self.sink {
+            Sink::Beside(file, target) => (file.as_file().sync_data())
+                .and_then(|()| file.persist(target).map(drop).map_err(|e| e.error)),
+            Sink::Direct(file) => match file.sync_data() {
+                // A pipe, a terminal: nothing is kept that could be written later.
+                Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+                done => done,
+            },
+        };
+        done.map_err(|e| Error::file(&self.path, e))
+    }
+}
+
+impl Sink {
+    fn create(path: &Path) -> std::result::Result<Self, String> {
+        let said = |e: io::Error| e.to_string();
+        let old = fs::metadata(path).ok();
+        if old.as_ref().is_some_and(fs::Metadata::is_dir) {
+            return Err("is a folder; a file name is needed".into());
+        }
+        if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err("ends in no file name".into());
+        }
+        let mut target = path.to_owned();
+        if let Some(old) = &old {
+            let file = OpenOptions::new().write(true).open(path).map_err(said)?;
+            if !old.is_file() {
+                return Ok(Self::Direct(file));
+            }
+            // Through symbolic links: they stay, the file behind is replaced.
+            target = fs::canonicalize(path).map_err(said)?;
+        }
+        let folder = match target.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        if !folder.is_dir() {
+            return Err("its folder does not exist".into());
+        }
+        // An ordinary file, not the private one that is tempfile's default.
+        let file = Builder::new()
+            .prefix(".sledsim-")
+            .suffix(".part")
+            .make_in(folder, |name| {
+                OpenOptions::new().write(true).create_new(true).open(name)
+            })
+            // The kind alone: tempfile adds the name of the temporary file.
+            .map_err(|e| format!("cannot create a file in its folder: {}", e.kind()))?;
+        if let Some(old) = old {
+            let file = file.as_file();
+            file.set_permissions(old.permissions()).map_err(said)?;
+        }
+        Ok(Self::Beside(file, target))
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Beside(file, _) => file.as_file_mut().write(bytes),
+            Sink::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(()) // nothing is held back here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::tempdir;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_complete_and_replaces_the_old_one() {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        fs::write(&path, "old").unwrap();
+        let mut file = PendingFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        file.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["out.json"]);
+    }
+
+    #[test]
+    fn dropped_or_panicked_leaves_nothing() {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        let mut file = PendingFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(names(folder.path()).len(), 1, "written beside the target");
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+        let result = std::panic::catch_unwind(|| {
+            let _file = PendingFile::create(&path).unwrap();
+            panic!("planned");
+        });
+        assert!(result.is_err());
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_bare_name_goes_to_the_current_folder() {
+        let name = format!("sledsim-test-{}.tmp", std::process::id());
+        write_atomically(Path::new(&name), b"here").unwrap();
+        assert_eq!(fs::read(&name).unwrap(), b"here");
+        fs::remove_file(name).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_at_once_under_the_users_name() {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        for (name, problem) in [
+            ("none/out.json", "folder does not exist"),
+            ("file/out.json", "folder does not exist"),
+            (".", "is a folder"),
+            ("new/", "no file name"),
+            ("..", "is a folder"),
+        ] {
+            let path = folder.path().join(name);
+            let Err(Error::File {
+                path: named,
+                problem: found,
+            }) = PendingFile::create(&path).map(drop)
+            else {
+                panic!("{name} was not refused as a file");
+            };
+            assert_eq!(named, path);
+            assert!(found.contains(problem), "{name}: {found}");
+            assert!(!found.contains(".part"), "{name}: {found}");
+        }
+        assert!(PendingFile::create(Path::new("")).is_err());
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use super::*;
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        fn mode(path: &Path) -> u32 {
+            fs::metadata(path).unwrap().permissions().mode() & 0o777
+        }
+
+        #[test]
+        fn permissions_are_those_of_any_new_file_or_of_the_old_one() {
+            let folder = tempdir().unwrap();
+            let (plain, ours) = (folder.path().join("plain"), folder.path().join("ours"));
+            File::create(&plain).unwrap();
+            write_atomically(&ours, b"1").unwrap();
+            assert_eq!(mode(&ours), mode(&plain));
+            for old in [0o600, 0o664] {
+                fs::set_permissions(&ours, fs::Permissions::from_mode(old)).unwrap();
+                write_atomically(&ours, b"2").unwrap();
+                assert_eq!(mode(&ours), old);
+            }
+        }
+
+        #[test]
+        fn a_symbolic_link_stays_one() {
+            let folder = tempdir().unwrap();
+            let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+            fs::write(&real, "old").unwrap();
+            symlink(&real, &link).unwrap();
+            write_atomically(&link, b"new").unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(fs::read(&real).unwrap(), b"new");
+        }
+
+        #[test]
+        fn devices_are_written_to_and_not_replaced() {
+            write_atomically(Path::new("/dev/null"), b"gone").unwrap();
+            assert!(!fs::metadata("/dev/null").unwrap().is_file());
+            if !Path::new("/dev/full").exists() {
+                println!("skipped: no /dev/full on this system");
+                return;
+            }
+            let error = write_atomically(Path::new("/dev/full"), b"gone").unwrap_err();
+            assert!(error.to_string().starts_with("/dev/full: "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Requests: what a workload asks of a device.
+
+use crate::units::Nanos;
+use smallvec::SmallVec;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Media to host.
+    #[default]
+    Read,
+    /// Host to media.
+    Write,
+    /// Make completed writes durable; carries no extents.
+    Flush,
+    /// The blocks hold nothing of value any more.
+    Trim,
+}
+
+impl Op {
+    /// All operations, in the order of their Arrow dictionary.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
+
+    /// The name used in rows and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Trim => "trim",
+        }
+    }
+
+    /// Whether the operation moves data to or from the media.
+    #[must_use]
+    pub fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write)
+    }
+}
+
+/// Marks on a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Force unit access: complete only when durable.
+    pub fua: bool,
+    /// Background work, to be served at no cost to the foreground.
+    pub background: bool,
+    /// More of the same batch follow on the same stream; the one without the
+    /// mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
+    pub linked: bool,
+    /// Its extents are one batch: a single command with a scatter-gather list,
+    /// served in the fewest passes by a sled that serves batches.
+    pub gathered: bool,
+    /// Asked for by a background task on unused tips.
+    pub for_task: bool,
+}
+
+/// A contiguous range of logical blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// First logical block number.
+    pub lbn: u64,
+    /// How many 512-byte blocks; at least one.
+    pub blocks: u32,
+}
+
+impl Extent {
+    /// One past the last block.
+    #[must_use]
+    pub fn end(self) -> u64 {
+        self.lbn + u64::from(self.blocks)
+    }
+}
+
+/// The extents of a request: one inline, several (a batch) on the heap.
+pub type Extents = SmallVec<[Extent; 1]>;
+
+/// Every block of `extents`, in their order.
+pub fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
+    extents.iter().flat_map(|extent| extent.lbn..extent.end())
+}
+
+/// Blocks in all of `extents` together.
+#[must_use]
+pub fn blocks_in(extents: &[Extent]) -> u32 {
+    extents.iter().map(|extent| extent.blocks).sum()
+}
+
+/// Appends blocks to `extents`: to the last of them where that ends before
+/// these.
+#[inline]
+pub fn append(extents: &mut Extents, lbn: u64, blocks: u32) {
+    match extents.last_mut() {
+        Some(last) if last.end() == lbn => last.blocks += blocks,
+        _ => extents.push(Extent { lbn, blocks }),
+    }
+}
+
+/// One request, as it arrives at a [`sledsim_core::model::Model`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Unique among the requests submitted to one model.
+    pub id: u64,
+    /// The request of the enclosing composite that this one serves, if any.
+    pub parent: Option<u64>,
+    /// When it arrived.
+    pub arrival: Nanos,
+    /// What it does.
+    pub op: Op,
+    /// Marks.
+    pub flags: Flags,
+    /// Which stream (thread, process, trace device) it came from.
+    pub stream: u32,
+    /// Request class, for layouts and schedulers that tell classes apart.
+    pub class: u16,
+    /// Where. Empty only for [`Op::Flush`].
+    pub extents: Extents,
+}
+
+impl Request {
+    /// A request of one extent with no marks, from stream 0.
+    #[must_use]
+    pub fn new(id: u64, arrival: Nanos, op: Op, lbn: u64, blocks: u32) -> Self {
+        Self {
+            id,
+            arrival,
+            op,
+            extents: SmallVec::from_buf([Extent { lbn, blocks }]),
+            ..Self::default()
+        }
+    }
+
+    /// The first logical block (0 if there is no extent).
+    #[must_use]
+    pub fn lbn(&self) -> u64 {
+        self.extents.first().map_or(0, |e| e.lbn)
+    }
+
+    /// Blocks in all extents together.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        blocks_in(&self.extents)
+    }
+}

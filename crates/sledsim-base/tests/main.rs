@@ -1,0 +1,3 @@
+//! The integration tests of what all crates share, linked once.
+
+mod keys;

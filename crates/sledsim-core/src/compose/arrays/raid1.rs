@@ -1,0 +1,160 @@
+//! RAID 1: every slot holds everything.
+
+use super::contents::Known;
+use super::members::Members;
+use super::plan::Plan;
+use super::{Level, Lost, View, Ways};
+use sledsim_base::request::Extent;
+
+/// Which copy a read goes to, of those that hold all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Each in turn.
+    RoundRobin,
+    /// The one with the fewest requests; of several, the next in turn.
+    ShortestQueue,
+    /// The one with the fewest requests; of several, the one that is there
+    /// soonest, as far as it says so.
+    Nearest,
+}
+
+/// Copies of the same blocks.
+pub(crate) struct Mirrors {
+    blocks: u64,
+    width: u32,
+    reads: Reads,
+    /// The slot whose turn it is.
+    turn: usize,
+}
+
+impl Mirrors {
+    /// So many copies, on children that offer so many blocks.
+    pub(crate) fn new(width: u32, blocks: u64, reads: Reads) -> Self {
+        Self {
+            blocks,
+            width,
+            reads,
+            turn: 0,
+        }
+    }
+
+    /// Whether a slot holds all of these.
+    fn has_all(members: &Members, slot: usize, extents: &[Extent]) -> bool {
+        let valid = members.valid(slot);
+        extents.iter().all(|extent| extent.end() <= valid)
+    }
+
+    /// The copy that a read goes to.
+    fn choose(&mut self, view: &View<'_>) -> Result<usize, Lost> {
+        let (members, width) = (view.members, view.members.len());
+        let in_turn = (0..width).map(|step| (self.turn + step) % width);
+        let mut able = in_turn.filter(|&slot| Self::has_all(members, slot, &view.request.extents));
+        let load = |slot: usize| members.child(slot).map(|child| members.load(child));
+        let chosen = match self.reads {
+            Reads::RoundRobin => able.next(),
+            // The first of several that are alike.
+            Reads::ShortestQueue => able.min_by_key(|&slot| load(slot)),
+            Reads::Nearest => able.min_by_key(|&slot| {
+                let mechanism = members
+                    .child(slot)
+                    .and_then(|child| view.children.mechanism(child));
+                let time = mechanism.map(|device| device.estimate(view.at, view.request));
+                (load(slot), time)
+            }),
+        };
+        let slot = chosen.ok_or(Lost)?;
+        self.turn = (slot + 1) % width;
+        Ok(slot)
+    }
+}
+
+impl Level for Mirrors {
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn child_blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn held(&self, extent: Extent) -> (u64, u64) {
+        (extent.lbn, extent.end())
+    }
+
+    fn held_at(&self, from: u64, to: u64) -> (u64, u64) {
+        (from, to)
+    }
+
+    fn has_parity(&self) -> bool {
+        false
+    }
+
+    fn read(&mut self, view: &View<'_>, plan: &mut Plan) -> Result<u64, Lost> {
+        let slot = self.choose(view)?;
+        for extent in &view.request.extents {
+            plan.add(slot, extent.lbn, extent.end());
+        }
+        Ok(0)
+    }
+
+    fn before_write(
+        &mut self,
+        _extents: &[Extent],
+        _members: &Members,
+        _plan: &mut Plan,
+    ) -> Result<Ways, Lost> {
+        Ok(Ways::default())
+    }
+
+    fn write(
+        &mut self,
+        extents: &[Extent],
+        members: &Members,
+        plan: &mut Plan,
+    ) -> Result<(), Lost> {
+        if !(0..members.len()).any(|slot| Self::has_all(members, slot, extents)) {
+            return Err(Lost);
+        }
+        for slot in 0..members.len() {
+            for extent in extents {
+                // What is not rebuilt yet will be.
+                plan.add(slot, extent.lbn, extent.end().min(members.valid(slot)));
+            }
+        }
+        Ok(())
+    }
+
+    fn rebuild(
+        &mut self,
+        _slot: usize,
+        from: u64,
+        to: u64,
+        members: &Members,
+        plan: &mut Plan,
+    ) -> Result<(), Lost> {
+        let mut sources = (0..members.len()).filter(|&slot| members.valid(slot) >= to);
+        let source = sources.next().ok_or(Lost)?;
+        plan.add(source, from, to);
+        Ok(())
+    }
+
+    fn lost(&self, from: u64, to: u64, missing: u64) -> u64 {
+        if missing.count_ones() == self.width {
+            to - from
+        } else {
+            0
+        }
+    }
+
+    fn place(&self, lbn: u64) -> (usize, u64) {
+        (0, lbn)
+    }
+
+    fn recover(&self, _slot: usize, address: u64, known: &Known) -> Option<u64> {
+        (0..64).find_map(|slot| known.get(&(slot, address)).copied())
+    }
+
+    fn written(&self, _slot: usize, address: u64, new: &Known, _old: &Known) -> Option<u64> {
+        new.get(&(0, address)).copied()
+    }
+}

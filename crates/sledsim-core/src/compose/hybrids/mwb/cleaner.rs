@@ -1,0 +1,236 @@
+//! Cleaning: the oldest logs go to the back.
+//!
+//! One request at a time, so that a request of the host waits for one of the
+//! cleaner's at most. Between two of them an idle cleaner looks up: if the host
+//! has come back to the back, it waits until that is idle again.
+
+use super::media::Block;
+use super::model::{Mwb, Sent};
+use super::spec::MwbSpec;
+use super::table::Placed;
+use crate::compose::hybrids::{BACK, FRONT};
+use crate::model::Answers;
+use sledsim_base::request::{Flags, Op, Request};
+use sledsim_base::units::Nanos;
+
+/// What comes next for the logs that are being cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// To read the log of the piece of this index.
+    Read(usize),
+    /// To write the run that begins with the piece of this index.
+    Write(usize),
+    /// To write on the front that the logs are free.
+    Mark,
+}
+
+/// Why and what is being cleaned.
+#[derive(Debug)]
+pub(super) struct Cleaner {
+    /// A request of it is under way.
+    is_busy: bool,
+    /// There is enough to clean while the back is idle, and in any case.
+    when_idle: bool,
+    always: bool,
+    /// What comes next, if anything is being cleaned: this many of the oldest
+    /// logs.
+    next: Option<Next>,
+    logs: u64,
+    /// Their live blocks: by address first, then by LBN.
+    pieces: Vec<Placed>,
+    /// Where the step under way leads.
+    then: Next,
+    idle_after: Nanos,
+}
+
+impl Cleaner {
+    pub(super) fn new(spec: &MwbSpec) -> Self {
+        Self {
+            is_busy: false,
+            when_idle: false,
+            always: false,
+            next: None,
+            logs: 0,
+            pieces: Vec::new(),
+            then: Next::Mark,
+            idle_after: spec.idle_after,
+        }
+    }
+}
+
+impl Mwb {
+    /// When the idle detector lets cleaning go on, if it is what cleaning waits for.
+    pub(super) fn clean_at(&self) -> Option<Nanos> {
+        let cleaner = &self.timing.cleaner;
+        let wants = cleaner.when_idle || cleaner.next.is_some();
+        let at = self.timing.idle_at(cleaner.idle_after)?;
+        (wants && !cleaner.is_busy && self.can_clean()).then_some(at)
+    }
+
+    /// Whether the next step is possible.
+    fn can_clean(&self) -> bool {
+        let logs = &self.timing.logs;
+        match self.timing.cleaner.next {
+            Some(Next::Mark) => !logs.are_read(self.timing.cleaner.logs),
+            Some(_) => true,
+            None => logs.cleanable(1) > 0 || logs.only_one().is_some(),
+        }
+    }
+
+    /// Cleans as far as it may at `at`.
+    pub(super) fn clean(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        loop {
+            self.decide();
+            let timing = &self.timing;
+            let cleaner = &timing.cleaner;
+            let is_idle = (timing.idle_at(cleaner.idle_after)).is_some_and(|idle| idle <= at);
+            let wants = cleaner.when_idle || cleaner.next.is_some();
+            let may = cleaner.always || (wants && is_idle);
+            if cleaner.is_busy || !may || !self.can_clean() {
+                return;
+            }
+            match cleaner.next {
+                None => self.choose(at, answers),
+                Some(Next::Read(from)) => self.read_log(from, at, answers),
+                Some(Next::Write(from)) => self.write_run(from, at, answers),
+                Some(Next::Mark) => self.mark(at, answers),
+            }
+        }
+    }
+
+    /// Looks how much is in use.
+    fn decide(&mut self) {
+        let spec = &self.spec;
+        let in_use = self.timing.logs.in_use();
+        let blocked = self.timing.is_blocked();
+        let cleaner = &mut self.timing.cleaner;
+        cleaner.when_idle = in_use > spec.to && (cleaner.when_idle || in_use > spec.idle_above);
+        cleaner.always = blocked || (in_use > spec.to && (cleaner.always || in_use > spec.above));
+    }
+
+    /// Chooses the logs to clean next, and finds their live blocks.
+    fn choose(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        if let Some(only) = self.timing.logs.only_one() {
+            if let Some(log) = self.timing.logs.get(only) {
+                log.closed = true;
+            }
+            self.summarise(only, at, answers);
+            return;
+        }
+        let timing = &mut self.timing;
+        let too_many = timing.logs.in_use().saturating_sub(self.spec.to).max(1);
+        let cleaner = &mut timing.cleaner;
+        let most = self.spec.clean_logs.min(too_many);
+        cleaner.logs = timing.logs.cleanable(most);
+        cleaner.pieces.clear();
+        for log in timing.logs.iter().take(cleaner.logs as usize) {
+            for &placed in &log.placed {
+                timing.table.live(placed, |live| cleaner.pieces.push(live));
+            }
+        }
+        cleaner.next = Some(Next::Read(0));
+    }
+
+    /// Reads a log from its first live block to its last.
+    fn read_log(&mut self, from: usize, at: Nanos, answers: &mut dyn Answers) {
+        let shape = self.spec.shape;
+        let cleaner = &mut self.timing.cleaner;
+        let Some(first) = cleaner.pieces.get(from) else {
+            cleaner.pieces.sort_unstable_by_key(|piece| piece.lbn);
+            cleaner.next = Some(Next::Write(0));
+            return;
+        };
+        let log = shape.log(first.address);
+        let rest = &cleaner.pieces[from..];
+        let count = rest.partition_point(|piece| shape.log(piece.address) == log);
+        let last = rest[count - 1];
+        let blocks = last.address + u64::from(last.blocks) - first.address;
+        let lbn = shape.front(first.address);
+        cleaner.then = Next::Read(from + count);
+        cleaner.is_busy = true;
+        let read = Request::new(0, at, Op::Read, lbn, blocks as u32);
+        self.send(FRONT, read, Some(Sent::Cleaning), &[], answers);
+    }
+
+    /// Writes a run of neighbouring blocks.
+    fn write_run(&mut self, from: usize, at: Nanos, answers: &mut dyn Answers) {
+        let timing = &mut self.timing;
+        let cleaner = &mut timing.cleaner;
+        let Some(first) = cleaner.pieces.get(from) else {
+            for &piece in &cleaner.pieces {
+                timing.table.remove(piece);
+            }
+            cleaner.next = Some(Next::Mark);
+            return;
+        };
+        let (lbn, mut end, mut to) = (first.lbn, first.end(), from + 1);
+        while let Some(piece) = cleaner.pieces.get(to).filter(|piece| piece.lbn == end) {
+            end = piece.end();
+            to += 1;
+        }
+        cleaner.then = Next::Write(to);
+        cleaner.is_busy = true;
+        let tokens = match &self.keeping {
+            Some(keeping) => keeping.volatile.being_cleaned(lbn..end),
+            None => Vec::new(),
+        };
+        let write = Request {
+            flags: Flags {
+                fua: true,
+                ..Flags::default()
+            },
+            ..Request::new(0, at, Op::Write, lbn, (end - lbn) as u32)
+        };
+        self.send(BACK, write, Some(Sent::Cleaning), &tokens, answers);
+    }
+
+    /// Writes over the first block of the last of the logs that it and those
+    /// before it are free.
+    fn mark(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        let shape = self.spec.shape;
+        let first = self.timing.logs.first() + self.timing.cleaner.logs;
+        let lbn = shape.front(shape.start(first - 1));
+        let mut tokens = Vec::new();
+        if let Some(keeping) = &mut self.keeping {
+            tokens.push(keeping.durable.announce(lbn, Block::Mark { first }));
+        }
+        self.timing.cleaner.is_busy = true;
+        let mark = Request {
+            flags: Flags {
+                fua: true,
+                ..Flags::default()
+            },
+            ..Request::new(0, at, Op::Write, lbn, 1)
+        };
+        self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, answers);
+    }
+
+    /// The request of the cleaner is complete.
+    pub(super) fn cleaned(&mut self, id: u64) {
+        let shape = self.spec.shape;
+        let timing = &mut self.timing;
+        let cleaner = &mut timing.cleaner;
+        cleaner.is_busy = false;
+        match cleaner.next {
+            Some(Next::Read(from)) => {
+                if let Some(keeping) = &mut self.keeping
+                    && let Next::Read(to) = cleaner.then
+                {
+                    keeping.volatile.keep_cleaned(id, &cleaner.pieces[from..to]);
+                }
+                cleaner.next = Some(cleaner.then);
+            }
+            Some(Next::Write(_)) => cleaner.next = Some(cleaner.then),
+            Some(Next::Mark) | None => {
+                let (first, count) = (timing.logs.first(), cleaner.logs);
+                timing.logs.free(count);
+                cleaner.next = None;
+                if let Some(keeping) = &mut self.keeping {
+                    let lbn = shape.front(shape.start(first + count - 1));
+                    keeping.durable.settle(lbn, 1);
+                    keeping.volatile.forget_cleaned();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,559 @@
+//! What the host asks, and what becomes of it.
+
+use super::cleaner::Cleaner;
+use super::logs::Logs;
+use super::media::{Block, Keeping, record_check};
+use super::spec::MwbSpec;
+use super::table::{Placed, Table};
+use crate::compose::Children;
+use crate::compose::hybrids::{BACK, FRONT};
+use crate::model::contents::Contents;
+use crate::model::{Answers, Model, Report};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A MEMS write buffer; see the [module](super).
+pub struct Mwb {
+    name: String,
+    device: u16,
+    pub(super) spec: MwbSpec,
+    pub(super) children: Children,
+    next_id: u64,
+    counts: Counts,
+    pub(super) timing: Timing,
+    /// Contents, if both children keep theirs.
+    pub(super) keeping: Option<Keeping>,
+}
+
+/// What says when things happen; lost when power fails.
+pub(super) struct Timing {
+    pub(super) logs: Logs,
+    pub(super) table: Table,
+    pub(super) cleaner: Cleaner,
+    /// Requests of the host that are not complete.
+    open: BTreeMap<u64, Open>,
+    /// Writes that are not wholly on their way to the front, in their order.
+    waiting: VecDeque<Unplaced>,
+    /// Requests to children under way.
+    sent: BTreeMap<u64, Sent>,
+    /// Requests of the host that the back has, and when it last had any.
+    back_requests: u32,
+    pub(super) back_idle: Nanos,
+}
+
+impl Timing {
+    pub(super) fn new(spec: &MwbSpec, logs: Logs, at: Nanos) -> Self {
+        Self {
+            logs,
+            table: Table::default(),
+            cleaner: Cleaner::new(spec),
+            open: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            sent: BTreeMap::new(),
+            back_requests: 0,
+            back_idle: at,
+        }
+    }
+
+    /// Whether a write waits because all logs are full.
+    pub(super) fn is_blocked(&self) -> bool {
+        !self.waiting.is_empty() && self.logs.are_full()
+    }
+
+    /// Forgets what was sent to children.
+    pub(super) fn forget_sent(&mut self) {
+        self.sent.clear();
+    }
+
+    /// When the back will have been idle for `after`, if the host leaves it alone.
+    pub(super) fn idle_at(&self, after: Nanos) -> Option<Nanos> {
+        (self.back_requests == 0).then(|| self.back_idle + after)
+    }
+}
+
+/// A request of the host.
+struct Open {
+    row: Row,
+    /// Requests to children that it waits for; one more while part of it waits
+    /// for a log.
+    left: u32,
+}
+
+/// The rest of a write of the host.
+struct Unplaced {
+    host: u64,
+    stream: u32,
+    class: u16,
+    extents: Extents,
+    /// The extent that goes on, and how many of its blocks are placed.
+    next: usize,
+    done: u32,
+    /// What is left of its tokens, if contents are kept.
+    tokens: VecDeque<u64>,
+}
+
+impl Unplaced {
+    /// Takes up to so many blocks in up to so many extents.
+    fn take(&mut self, mut blocks: u64, extents: usize) -> Extents {
+        let mut record = Extents::new();
+        while blocks > 0
+            && record.len() < extents
+            && let Some(extent) = self.extents.get(self.next)
+        {
+            let part = blocks.min(u64::from(extent.blocks - self.done)) as u32;
+            record.push(Extent {
+                lbn: extent.lbn + u64::from(self.done),
+                blocks: part,
+            });
+            blocks -= u64::from(part);
+            self.done += part;
+            if self.done == extent.blocks {
+                self.next += 1;
+                self.done = 0;
+            }
+        }
+        record
+    }
+}
+
+/// Blocks moved since the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    appended: u64,
+    read_from_logs: u64,
+    read_from_back: u64,
+    cleaned: u64,
+}
+
+impl Counts {
+    /// Counts a request to a child.
+    fn count(&mut self, child: usize, request: &Request, sent: Option<&Sent>) {
+        let blocks = u64::from(request.blocks());
+        match sent {
+            // Its header is no data.
+            Some(Sent::Append { .. }) => self.appended += blocks - 1,
+            Some(Sent::FromLogs(_)) => self.read_from_logs += blocks,
+            Some(Sent::FromBack) if request.op == Op::Read => self.read_from_back += blocks,
+            Some(Sent::Cleaning) if child == BACK => self.cleaned += blocks,
+            _ => {}
+        }
+    }
+
+    /// By name.
+    fn named(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("appended_blocks", self.appended),
+            ("read_from_logs_blocks", self.read_from_logs),
+            ("read_from_back_blocks", self.read_from_back),
+            ("cleaned_blocks", self.cleaned),
+        ]
+    }
+}
+
+/// What a request to a child is for.
+pub(super) enum Sent {
+    /// A record, its header at `address`.
+    Append { address: u64, extents: Extents },
+    /// A read of the host from these logs.
+    FromLogs(SmallVec<[u64; 2]>),
+    /// A read or trim of the host.
+    FromBack,
+    /// The summary of this log.
+    Summary(u64),
+    /// A step of the cleaner.
+    Cleaning,
+}
+
+impl Mwb {
+    /// A write buffer on `front` for `back`, which are of the sizes that the
+    /// spec was read for.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        device: u16,
+        spec: MwbSpec,
+        front: Box<dyn Model>,
+        back: Box<dyn Model>,
+    ) -> Self {
+        let mut children = Children::new(vec![front, back]);
+        let keeps = [FRONT, BACK]
+            .iter()
+            .all(|&child| children.contents(child).is_some());
+        Self {
+            name: name.to_owned(),
+            device,
+            spec,
+            children,
+            next_id: 0,
+            counts: Counts::default(),
+            timing: Timing::new(&spec, Logs::new(spec.shape, 0), Nanos::ZERO),
+            keeping: keeps.then(Keeping::default),
+        }
+    }
+
+    /// Hands a child a request, with tokens if it is a write and contents are
+    /// kept; tells the id it was given.
+    pub(super) fn send(
+        &mut self,
+        child: usize,
+        request: Request,
+        sent: Option<Sent>,
+        tokens: &[u64],
+        answers: &mut dyn Answers,
+    ) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        if let Some(sent) = sent {
+            self.timing.sent.insert(id, sent);
+        }
+        self.counts
+            .count(child, &request, self.timing.sent.get(&id));
+        let children = &mut self.children;
+        if self.keeping.is_some()
+            && request.op == Op::Write
+            && let Some(contents) = children.contents(child)
+        {
+            contents.hold(tokens);
+        }
+        children.submit(child, Request { id, ..request }, answers);
+        id
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`: of one
+    /// instant completions, then the idle detector, then what children do with it.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        loop {
+            let timer = self.clean_at();
+            let children = &mut self.children;
+            let before_timer = |at: Nanos| {
+                let completes = children.next_completion() == Some(at);
+                timer.is_none_or(|timer| at < timer || (at == timer && completes))
+            };
+            if children.next_at().is_some_and(before_timer) {
+                match children.step(until, inclusive, answers) {
+                    None => return,
+                    Some(None) => {}
+                    Some(Some((child, row))) => self.child_done(child, &row, answers),
+                }
+            } else if let Some(at) = timer
+                && (at < until || (at == until && inclusive))
+            {
+                self.clean(at, answers);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Places what waits in logs, as far as there is room.
+    fn place(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        while let Some(write) = self.timing.waiting.front_mut() {
+            let Some((blocks, extents)) = self.timing.logs.room() else {
+                return;
+            };
+            let extents = write.take(blocks, extents);
+            let address = self.timing.logs.append(&extents);
+            let blocks = blocks_in(&extents);
+            let lbn = self.spec.shape.front(address);
+            let (host, stream, class) = (write.host, write.stream, write.class);
+            let mut tokens = Vec::new();
+            if let Some(keeping) = &mut self.keeping {
+                tokens.push(0);
+                tokens.extend(
+                    write
+                        .tokens
+                        .drain(..write.tokens.len().min(blocks as usize)),
+                );
+                tokens.resize(1 + blocks as usize, 0);
+                let header = Block::Header {
+                    address,
+                    extents: extents.to_vec(),
+                    check: record_check(&tokens[1..]),
+                };
+                tokens[0] = keeping.durable.announce(lbn, header);
+            }
+            let is_placed = write.next == write.extents.len();
+            if is_placed {
+                self.timing.waiting.pop_front();
+            }
+            if let Some(open) = self.timing.open.get_mut(&host)
+                && !is_placed
+            {
+                open.left += 1;
+            }
+            let append = Request {
+                parent: Some(host),
+                flags: Flags {
+                    fua: true,
+                    ..Flags::default()
+                },
+                stream,
+                class,
+                ..Request::new(0, at, Op::Write, lbn, blocks + 1)
+            };
+            let sent = Sent::Append { address, extents };
+            self.send(FRONT, append, Some(sent), &tokens, answers);
+        }
+    }
+
+    /// Reads each block where its newest is.
+    fn read(&mut self, request: &Request, answers: &mut dyn Answers) {
+        let shape = self.spec.shape;
+        let timing = &mut self.timing;
+        let keeps = self.keeping.is_some();
+        let mut parts = [Extents::new(), Extents::new()];
+        let mut logs = SmallVec::<[u64; 2]>::new();
+        // Where in the read the blocks of each part belong.
+        let mut wanted = [Vec::new(), Vec::new()];
+        let mut seen = 0;
+        for extent in &request.extents {
+            timing
+                .table
+                .visit(extent.lbn, extent.blocks, |lbn, blocks, address| {
+                    let (child, lbn) = match address {
+                        Some(address) => (FRONT, shape.front(address)),
+                        None => (BACK, lbn),
+                    };
+                    append(&mut parts[child], lbn, blocks);
+                    let log = address.map(|address| shape.log(address));
+                    if let Some(log) = log
+                        && !logs.contains(&log)
+                    {
+                        logs.push(log);
+                    }
+                    if keeps {
+                        wanted[child].extend(seen..seen + blocks);
+                        seen += blocks;
+                    }
+                });
+        }
+        for &log in &logs {
+            if let Some(log) = timing.logs.get(log) {
+                log.reads += 1;
+            }
+        }
+        let left = parts.iter().filter(|part| !part.is_empty()).count();
+        if let Some(open) = timing.open.get_mut(&request.id) {
+            open.left = left as u32;
+        }
+        timing.back_requests += u32::from(!parts[BACK].is_empty());
+        let mut sent = [Some(Sent::FromLogs(logs)), Some(Sent::FromBack)];
+        for (child, extents) in parts.into_iter().enumerate() {
+            if extents.is_empty() {
+                continue;
+            }
+            let part = Request {
+                parent: Some(request.id),
+                extents,
+                ..*request
+            };
+            let id = self.send(child, part, sent[child].take(), &[], answers);
+            if let Some(keeping) = &mut self.keeping {
+                let places = std::mem::take(&mut wanted[child]);
+                keeping.volatile.wants(id, request.id, places);
+            }
+        }
+    }
+
+    /// A child completed a request.
+    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
+        let at = row.completion;
+        let sent = self.timing.sent.remove(&row.id);
+        if row.op == Op::Read
+            && let Some(keeping) = &mut self.keeping
+            && let Some(contents) = self.children.contents(child)
+        {
+            keeping.volatile.arrived(row.id, contents.returned(row.id));
+        }
+        match sent {
+            Some(Sent::Append { address, extents }) => {
+                self.appended(address, &extents, at, answers);
+            }
+            Some(Sent::FromLogs(logs)) => {
+                for log in logs {
+                    if let Some(log) = self.timing.logs.get(log) {
+                        log.reads -= 1;
+                    }
+                }
+            }
+            Some(Sent::FromBack) => {
+                self.timing.back_requests -= 1;
+                self.timing.back_idle = at;
+            }
+            Some(Sent::Summary(log)) => self.summarised(log),
+            Some(Sent::Cleaning) => self.cleaned(row.id),
+            None => {}
+        }
+        if let Some(host) = row.parent {
+            self.part_done(host, row, answers);
+        }
+        self.place(at, answers);
+        self.clean(at, answers);
+    }
+
+    /// A record is on the front: it counts from now on.
+    fn appended(&mut self, header: u64, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
+        let timing = &mut self.timing;
+        let mut address = header + 1;
+        for extent in extents {
+            timing.table.put(Placed {
+                lbn: extent.lbn,
+                blocks: extent.blocks,
+                address,
+            });
+            address += u64::from(extent.blocks);
+        }
+        if let Some(keeping) = &mut self.keeping {
+            let lbn = self.spec.shape.front(header);
+            keeping.durable.settle(lbn, address - header);
+        }
+        let number = self.spec.shape.log(header);
+        if let Some(log) = timing.logs.get(number) {
+            log.writes -= 1;
+            if log.closed && log.writes == 0 {
+                self.summarise(number, at, answers);
+            }
+        }
+    }
+
+    /// Writes the summary of a closed log whose records are all on the front;
+    /// tells the id of the request.
+    pub(super) fn summarise(&mut self, number: u64, at: Nanos, answers: &mut dyn Answers) -> u64 {
+        let shape = self.spec.shape;
+        let lbn = shape.front(shape.start(number));
+        let first = self.timing.logs.first();
+        let mut tokens = Vec::new();
+        if let Some(log) = self.timing.logs.get(number) {
+            log.writes += 1;
+            if let Some(keeping) = &mut self.keeping {
+                let placed = log.placed.clone();
+                let log = Block::Summary {
+                    log: number,
+                    first,
+                    placed,
+                };
+                tokens = keeping.durable.summary(lbn, log, shape.summary_blocks());
+            }
+        }
+        let summary = Request {
+            flags: Flags {
+                fua: true,
+                ..Flags::default()
+            },
+            ..Request::new(0, at, Op::Write, lbn, shape.summary_blocks() as u32)
+        };
+        let sent = Some(Sent::Summary(number));
+        self.send(FRONT, summary, sent, &tokens, answers)
+    }
+
+    /// A summary is on the front.
+    pub(super) fn summarised(&mut self, number: u64) {
+        let shape = self.spec.shape;
+        if let Some(log) = self.timing.logs.get(number) {
+            log.writes -= 1;
+            log.summarised = true;
+        }
+        if let Some(keeping) = &mut self.keeping {
+            let lbn = shape.front(shape.start(number));
+            keeping.durable.settle(lbn, shape.summary_blocks());
+        }
+    }
+
+    /// One of the requests is complete that `host` waits for.
+    fn part_done(&mut self, host: u64, child: &Row, answers: &mut dyn Answers) {
+        let Some(Open { row, left }) = self.timing.open.get_mut(&host) else {
+            return;
+        };
+        *left -= 1;
+        row.passes += child.passes;
+        row.retries += child.retries;
+        row.energy_nj += child.energy_nj;
+        if child.status != Status::Ok {
+            row.status = child.status;
+        }
+        if *left > 0 {
+            return;
+        }
+        // Completions come in order, so this one was the last.
+        row.start = child.start;
+        row.completion = child.completion;
+        row.parts = child.parts;
+        row.parts.queue += child.arrival - row.arrival;
+        answers.done(row);
+        self.timing.open.remove(&host);
+    }
+}
+
+impl Model for Mwb {
+    fn blocks(&self) -> u64 {
+        self.children.blocks(BACK)
+    }
+
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
+    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+        let at = request.arrival;
+        self.advance(at, false, answers);
+        let mut row = Row::of(&request, self.device);
+        row.queue_depth = self.timing.open.len() as u32;
+        if request.op == Op::Flush {
+            // What is complete is on the front for good.
+            row.start = at;
+            row.completion = at;
+            return answers.done(&row);
+        }
+        request.flags.linked = false;
+        self.timing.open.insert(request.id, Open { row, left: 1 });
+        match request.op {
+            Op::Write => {
+                let held = self.keeping.as_mut();
+                let tokens = held.map_or_else(VecDeque::new, |keeping| {
+                    std::mem::take(&mut keeping.volatile.held).into()
+                });
+                self.timing.waiting.push_back(Unplaced {
+                    host: request.id,
+                    stream: request.stream,
+                    class: request.class,
+                    extents: request.extents,
+                    next: 0,
+                    done: 0,
+                    tokens,
+                });
+                self.place(at, answers);
+            }
+            Op::Read => self.read(&request, answers),
+            Op::Trim | Op::Flush => {
+                self.timing.back_requests += 1;
+                let trim = Request {
+                    parent: Some(request.id),
+                    ..request
+                };
+                self.send(BACK, trim, Some(Sent::FromBack), &[], answers);
+            }
+        }
+        self.clean(at, answers);
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        let both = [self.clean_at(), self.children.next_at()];
+        both.into_iter().flatten().min()
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.keeping.is_some().then_some(self as &mut dyn Contents)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        let counts = self.counts.named();
+        self.children.report(&self.name, counts, until, reports);
+    }
+}

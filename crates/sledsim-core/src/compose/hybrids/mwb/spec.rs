@@ -1,0 +1,126 @@
+//! What a MEMS write buffer is told: its keys.
+
+use super::shape::Shape;
+use crate::compose::hybrids::placement::{PlacementSpec, blocks_of};
+use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Blocks of a log of `log_kib` = 128, the default.
+const LOG_BLOCKS: u64 = 256;
+/// Blocks of the speed-matching buffer: 2 MB (MSST 2005, section 6).
+const BUFFER_BLOCKS: u64 = 4096;
+/// The largest log, 16 MiB: a summary says the blocks of an extent in 15 bits.
+const MAX_LOG_BLOCKS: u64 = 1 << 15;
+/// The largest buffer, 1 TiB: a request says its blocks in 32 bits.
+const MAX_BUFFER_BLOCKS: u64 = 1 << 31;
+
+/// Where the logs are, and when they are cleaned. Thresholds are not published:
+/// their defaults are sledsim's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MwbSpec {
+    pub(super) shape: Shape,
+    /// The most logs that are cleaned together.
+    pub(super) clean_logs: u64,
+    /// How long the back must have been without requests of the host.
+    pub(super) idle_after: Nanos,
+    /// Logs in use above which an idle back is written to.
+    pub(super) idle_above: u64,
+    /// Logs in use above which it is written to in any case.
+    pub(super) above: u64,
+    /// Logs in use at which cleaning stops.
+    pub(super) to: u64,
+}
+
+impl MwbSpec {
+    /// Reads the keys of a buffer whose children offer so many blocks.
+    ///
+    /// # Errors
+    /// The key that is not allowed.
+    pub fn read(keys: &mut Keys, front_blocks: u64, back_blocks: u64) -> Result<Self> {
+        let placed = PlacementSpec::read(keys)?;
+        let log_blocks = blocks_of(keys, "log_kib", 1 << 10)?.unwrap_or(LOG_BLOCKS);
+        let least = Shape::least_log_blocks(log_blocks);
+        if !(least..=MAX_LOG_BLOCKS).contains(&log_blocks) {
+            let must = format!(
+                "must be {} (a summary, a header and data) to {} KiB",
+                least as f64 / 2.0,
+                MAX_LOG_BLOCKS / 2
+            );
+            return Err(keys.refuse("log_kib", must));
+        }
+        let placement = placed.on(keys, front_blocks, log_blocks, "log")?;
+        let logs = placement.units;
+        let used = if keys.has("front_mib") {
+            "front_mib"
+        } else {
+            "front"
+        };
+        if logs < 2 {
+            let must = format!(
+                "must hold two logs of {} KiB or more",
+                log_blocks as f64 / 2.0
+            );
+            return Err(keys.refuse(used, must));
+        }
+        if logs * log_blocks > back_blocks {
+            let must = format!(
+                "must be at most the {} MiB of the back",
+                back_blocks as f64 / 2048.0
+            );
+            return Err(keys.refuse(used, must));
+        }
+        let buffer_blocks = blocks_of(keys, "buffer_kib", 1 << 10)?.unwrap_or(BUFFER_BLOCKS);
+        if !(log_blocks..=MAX_BUFFER_BLOCKS).contains(&buffer_blocks) {
+            let must = format!(
+                "must be {} (a log) to {} KiB",
+                log_blocks as f64 / 2.0,
+                MAX_BUFFER_BLOCKS / 2
+            );
+            return Err(keys.refuse("buffer_kib", must));
+        }
+        let most = buffer_blocks / log_blocks;
+        let clean_logs = keys.opt_u64("clean_logs", 1..=most)?.unwrap_or(most);
+        let idle_ms = Range::at_least(0.0).at_most(1e9);
+        let idle_ms = keys.opt_f64("clean_after_idle_ms", idle_ms)?;
+        let mut share = |name: &str, default: f64| -> Result<f64> {
+            let given = keys.opt_f64(name, Range::above(0.0).at_most(1.0))?;
+            Ok(given.unwrap_or(default))
+        };
+        let above = share("clean_above", 0.9)?;
+        let idle_above = share("clean_idle_above", 0.5_f64.min(above))?;
+        let to = share("clean_to", 0.5_f64.min(idle_above))?;
+        if idle_above > above {
+            let must = format!("must be at most clean_above, which is {above}");
+            return Err(keys.refuse("clean_idle_above", must));
+        }
+        if to > idle_above {
+            let must = format!("must be at most clean_idle_above, which is {idle_above}");
+            return Err(keys.refuse("clean_to", must));
+        }
+        // More than a share of a whole number is more than its whole part.
+        let whole = |share: f64| (share * logs as f64) as u64;
+        Ok(Self {
+            shape: Shape::new(placement, log_blocks),
+            clean_logs,
+            idle_after: Nanos::from_ms(idle_ms.unwrap_or(50.0)),
+            idle_above: whole(idle_above),
+            above: whole(above),
+            to: whole(to),
+        })
+    }
+
+    /// Adds quantities that follow from the spec, with units in their names.
+    pub fn derive_into(&self, derived: &mut Value) {
+        let shape = &self.shape;
+        derived["logs"] = json!(shape.logs());
+        derived["log_bytes"] = json!(shape.log_blocks() * BLOCK_BYTES);
+        derived["log_extents"] = json!(shape.extents());
+        derived["clean_logs"] = json!(self.clean_logs);
+        derived["clean_after_idle_ms"] = json!(self.idle_after.ms());
+        derived["clean_idle_above_logs"] = json!(self.idle_above);
+        derived["clean_above_logs"] = json!(self.above);
+        derived["clean_to_logs"] = json!(self.to);
+    }
+}

@@ -1,0 +1,19 @@
+//! Composites: models made of models.
+//!
+//! A composite holds [`Children`], which routes requests and completions by
+//! index and keeps their times in order. The composite itself only says what
+//! a request turns into and what a child's completion leads to.
+
+pub mod arrays;
+pub mod caches;
+mod children;
+mod host_queue;
+pub mod hybrids;
+pub mod keeper;
+mod read_cache;
+mod stripe;
+
+pub use children::Children;
+pub use host_queue::HostQueue;
+pub use read_cache::ReadCache;
+pub use stripe::Stripe;

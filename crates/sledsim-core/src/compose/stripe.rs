@@ -1,0 +1,243 @@
+//! A stripe: blocks dealt out over several devices in units.
+
+use super::Children;
+use crate::model::contents::Contents;
+use crate::model::{Answers, Model, Report};
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use std::collections::BTreeMap;
+
+/// Devices striped in units of a fixed number of blocks (RAID 0).
+///
+/// A request becomes at most one request per child, a batch where it covers
+/// several units of one child; it completes when the last of them does, and
+/// its row carries the parts of that last one.
+pub struct Stripe {
+    name: String,
+    device: u16,
+    children: Children,
+    unit_blocks: u64,
+    blocks: u64,
+    /// Outstanding requests: children still at work, and the row so far.
+    open: BTreeMap<u64, (usize, Row)>,
+    next_child_id: u64,
+    kept: Option<Kept>,
+}
+
+/// What a stripe whose children keep contents knows of these.
+#[derive(Default)]
+struct Kept {
+    /// The tokens of the write to come.
+    held: Vec<u64>,
+    /// Of each read its extents, and what the children returned so far.
+    reads: BTreeMap<u64, (Extents, Vec<Vec<u64>>)>,
+}
+
+impl Stripe {
+    /// Stripes over `children` (at least one) in units of `unit_blocks` (at
+    /// least one). As many whole units are used of each child as the smallest
+    /// one holds.
+    #[must_use]
+    pub fn new(name: &str, device: u16, children: Vec<Box<dyn Model>>, unit_blocks: u64) -> Self {
+        let smallest = children
+            .iter()
+            .map(|child| child.blocks())
+            .min()
+            .unwrap_or(0);
+        let mut children = Children::new(children);
+        let keeps = (0..children.len()).all(|index| children.contents(index).is_some());
+        let blocks = smallest / unit_blocks * unit_blocks * children.len() as u64;
+        Self {
+            name: name.to_owned(),
+            device,
+            children,
+            unit_blocks,
+            blocks,
+            open: BTreeMap::new(),
+            next_child_id: 0,
+            kept: keeps.then(Kept::default),
+        }
+    }
+
+    /// The child that `lbn` is on, and its number there.
+    fn place(&self, lbn: u64) -> (usize, u64) {
+        let (unit, width) = (lbn / self.unit_blocks, self.children.len() as u64);
+        let there = unit / width * self.unit_blocks + lbn % self.unit_blocks;
+        ((unit % width) as usize, there)
+    }
+
+    /// Deals out the tokens of a write; of a read, remembers where they go.
+    fn keep(&mut self, request: &Request) -> Vec<Vec<u64>> {
+        let mut parts = vec![Vec::new(); self.children.len()];
+        let held = self
+            .kept
+            .as_mut()
+            .map(|kept| std::mem::take(&mut kept.held));
+        if let Some(held) = held
+            && request.op == Op::Write
+        {
+            let blocks = lbns(&request.extents);
+            for (lbn, token) in blocks.zip(held) {
+                parts[self.place(lbn).0].push(token);
+            }
+        } else if let Some(kept) = &mut self.kept
+            && request.op == Op::Read
+        {
+            let reading = (request.extents.clone(), parts.clone());
+            kept.reads.insert(request.id, reading);
+        }
+        parts
+    }
+
+    /// What falls on each child, as extents of its own.
+    fn split(&self, extents: &[Extent]) -> Vec<Extents> {
+        let width = self.children.len() as u64;
+        let mut parts = vec![Extents::new(); self.children.len()];
+        for extent in extents {
+            let (mut lbn, end) = (extent.lbn, extent.end());
+            while lbn < end {
+                let unit = lbn / self.unit_blocks;
+                let stop = end.min((unit + 1) * self.unit_blocks);
+                let part = &mut parts[(unit % width) as usize];
+                let first = unit / width * self.unit_blocks + lbn % self.unit_blocks;
+                let blocks = (stop - lbn) as u32;
+                append(part, first, blocks);
+                lbn = stop;
+            }
+        }
+        parts
+    }
+
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(event) = self.children.step(until, inclusive, answers) {
+            if let Some((child, row)) = event {
+                self.child_done(child, &row, answers);
+            }
+        }
+    }
+
+    fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
+        let Some(id) = child_row.parent else { return };
+        if let Some(kept) = &mut self.kept
+            && let Some((_, parts)) = kept.reads.get_mut(&id)
+            && let Some(contents) = self.children.contents(child)
+        {
+            parts[child] = contents.returned(child_row.id);
+        }
+        let Some((left, row)) = self.open.get_mut(&id) else {
+            return;
+        };
+        *left -= 1;
+        row.passes += child_row.passes;
+        row.retries += child_row.retries;
+        row.energy_nj += child_row.energy_nj;
+        if child_row.status != sledsim_base::row::Status::Ok {
+            row.status = child_row.status;
+        }
+        if *left == 0 {
+            // Completions come in order, so this child was the last.
+            row.start = child_row.start;
+            row.completion = child_row.completion;
+            row.parts = child_row.parts;
+            if let Some((_, row)) = self.open.remove(&id) {
+                answers.done(&row);
+            }
+        }
+    }
+}
+
+impl Model for Stripe {
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        self.advance(request.arrival, false, answers);
+        let mut row = Row::of(&request, self.device);
+        row.queue_depth = self.open.len() as u32;
+        let parts = self.split(&request.extents);
+        // A flush has no extents and goes to every child.
+        let everywhere = request.extents.is_empty();
+        let concerned = |part: &Extents| everywhere || !part.is_empty();
+        let left = parts.iter().filter(|part| concerned(part)).count();
+        self.open.insert(request.id, (left, row));
+        let tokens = self.keep(&request);
+        for (index, extents) in parts.into_iter().enumerate() {
+            if !concerned(&extents) {
+                continue;
+            }
+            let id = self.next_child_id;
+            self.next_child_id += 1;
+            let part = Request {
+                id,
+                parent: Some(request.id),
+                extents,
+                ..request
+            };
+            if part.op == Op::Write
+                && let Some(contents) = self.children.contents(index)
+            {
+                contents.hold(&tokens[index]);
+            }
+            self.children.submit(index, part, answers);
+        }
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.children.next_at()
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.kept.is_some().then_some(self as &mut dyn Contents)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.children.report(&self.name, Vec::new(), until, reports);
+    }
+}
+
+impl Contents for Stripe {
+    fn hold(&mut self, tokens: &[u64]) {
+        if let Some(kept) = &mut self.kept {
+            tokens.clone_into(&mut kept.held);
+        }
+    }
+
+    fn returned(&mut self, id: u64) -> Vec<u64> {
+        let reading = self.kept.as_mut().and_then(|kept| kept.reads.remove(&id));
+        let Some((extents, parts)) = reading else {
+            return Vec::new();
+        };
+        let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+        let blocks = lbns(&extents);
+        blocks
+            .filter_map(|lbn| parts[self.place(lbn).0].next())
+            .collect()
+    }
+
+    fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
+        self.children.lose_power(at, chance);
+        self.open.clear();
+        self.kept = Some(Kept::default());
+    }
+
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
+        self.children.recover_until(at, until)
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        let (child, there) = self.place(lbn);
+        let contents = self.children.contents(child);
+        contents.map_or(0, |contents| contents.token(there))
+    }
+}

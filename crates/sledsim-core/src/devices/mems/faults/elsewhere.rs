@@ -1,0 +1,211 @@
+//! Blocks that live at spare places, as remapped sectors of disks do.
+//!
+//! The last cylinders hold no blocks of their own. When a tip fails, the blocks
+//! of its square move there: those of one place of the sled, over all tracks,
+//! lie together, in the order of cylinder and row. A block with a defect moves
+//! there alone. A place is used once, and a block may move again from there.
+
+use crate::devices::mems::geometry::{Geometry, Location};
+use sledsim_base::request::{Extents, Request, append};
+use sledsim_base::units::Nanos;
+
+/// Where the blocks of a square went.
+#[derive(Clone, Debug)]
+struct Region {
+    /// Requests that arrived later look for them there; all, if it is zero.
+    since: Nanos,
+    first_cylinder: u32,
+    /// The squares that had no failed tip then.
+    good: Vec<u32>,
+}
+
+/// The map from blocks to where they are.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    geometry: Geometry,
+    /// The first spare cylinder, and the first that is free.
+    first_cylinder: u32,
+    free_cylinder: u32,
+    /// By square.
+    regions: Vec<Option<Region>>,
+    moved: u64,
+    /// Blocks with a defect and where they are, in order.
+    single: Vec<(u64, u64)>,
+}
+
+impl Elsewhere {
+    /// Nothing has moved yet; the last `spare_cylinders` of `geometry` are free.
+    #[must_use]
+    pub fn new(geometry: Geometry, spare_cylinders: u32) -> Self {
+        let first_cylinder = geometry.cylinders - spare_cylinders;
+        Self {
+            geometry,
+            first_cylinder,
+            free_cylinder: first_cylinder,
+            regions: vec![None; geometry.squares() as usize],
+            moved: 0,
+            single: Vec::new(),
+        }
+    }
+
+    /// Blocks that are offered.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        u64::from(self.first_cylinder) * self.geometry.blocks_per_cylinder()
+    }
+
+    /// Whether nothing has moved.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.moved == 0 && self.single.is_empty()
+    }
+
+    /// Blocks that have moved.
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.moved + self.single.len() as u64
+    }
+
+    /// Whether the blocks of a square have moved.
+    #[must_use]
+    pub fn has_moved(&self, square: u32) -> bool {
+        self.regions[square as usize].is_some()
+    }
+
+    /// Squares whose blocks have not moved.
+    fn good(&self) -> Vec<u32> {
+        let squares = 0..self.geometry.squares();
+        squares.filter(|square| !self.has_moved(*square)).collect()
+    }
+
+    /// Takes cylinders for `places` places of the sled; the first of them.
+    fn take(&mut self, places: u64) -> Option<u32> {
+        let cylinders = places.div_ceil(u64::from(self.geometry.rows));
+        let left = u64::from(self.geometry.cylinders - self.free_cylinder);
+        if cylinders > left {
+            return None;
+        }
+        let first = self.free_cylinder;
+        self.free_cylinder += cylinders as u32;
+        Some(first)
+    }
+
+    /// The blocks of `square` move, for requests that arrive after `since`
+    /// (for all, if that is zero); `false` if there is no room.
+    pub fn move_square(&mut self, square: u32, since: Nanos) -> bool {
+        if self.has_moved(square) {
+            return true;
+        }
+        let mut good = self.good();
+        good.retain(|other| *other != square);
+        let blocks = u64::from(self.geometry.cylinders) * u64::from(self.geometry.rows);
+        if good.is_empty() {
+            return false;
+        }
+        let Some(first_cylinder) = self.take(blocks.div_ceil(good.len() as u64)) else {
+            return false;
+        };
+        self.regions[square as usize] = Some(Region {
+            since,
+            first_cylinder,
+            good,
+        });
+        self.moved += blocks;
+        true
+    }
+
+    /// The blocks at `lbns`, in order, move for all requests; `false`, with
+    /// nothing moved, if there is no room. At birth only, once.
+    pub fn move_blocks(&mut self, lbns: &[u64]) -> bool {
+        let good = self.good();
+        let Some(first) = self.take((lbns.len() as u64).div_ceil(good.len().max(1) as u64)) else {
+            return false;
+        };
+        let place = |index: usize| self.place(first, &good, index as u64);
+        let moved =
+            (lbns.iter().enumerate()).filter_map(|(index, lbn)| Some((*lbn, place(index)?)));
+        self.single = moved.collect();
+        true
+    }
+
+    /// The place number `index` from a cylinder on, over some squares.
+    fn place(&self, first_cylinder: u32, good: &[u32], index: u64) -> Option<u64> {
+        let (place, square) = (index / good.len() as u64, index % good.len() as u64);
+        let square = good[square as usize];
+        let rows = u64::from(self.geometry.rows);
+        self.geometry.lbn(&Location {
+            cylinder: first_cylinder + (place / rows) as u32,
+            track: square / self.geometry.blocks_per_row,
+            row: (place % rows) as u32,
+            cell: square % self.geometry.blocks_per_row,
+        })
+    }
+
+    /// Where block `lbn` is for a request that arrived at `arrival`. `visit` is
+    /// handed every square on the way, the last one being where it is.
+    pub fn find(&self, mut lbn: u64, arrival: Nanos, mut visit: impl FnMut(u32)) -> u64 {
+        loop {
+            let place = self.geometry.locate(lbn);
+            let square = place.track * self.geometry.blocks_per_row + place.cell;
+            visit(square);
+            let region = self.regions[square as usize].as_ref();
+            let region = region.filter(|r| r.since == Nanos::ZERO || arrival > r.since);
+            let next = match region {
+                Some(region) => {
+                    let rows = u64::from(self.geometry.rows);
+                    let index = u64::from(place.cylinder) * rows + u64::from(place.row);
+                    self.place(region.first_cylinder, &region.good, index)
+                }
+                None => (self
+                    .single
+                    .binary_search_by_key(&lbn, |(from, _)| *from)
+                    .ok())
+                .map(|index| self.single[index].1),
+            };
+            match next {
+                Some(next) => lbn = next,
+                None => return lbn,
+            }
+        }
+    }
+
+    /// Makes `physical` of `request`: the same with its blocks where they are,
+    /// those that have moved last. These are listed as (where, which).
+    pub fn translate(
+        &self,
+        request: &Request,
+        physical: &mut Request,
+        moved: &mut Vec<(u64, u64)>,
+    ) {
+        let mut extents = Extents::new();
+        std::mem::swap(&mut extents, &mut physical.extents);
+        extents.clear();
+        moved.clear();
+        for lbn in sledsim_base::request::lbns(&request.extents) {
+            let place = self.find(lbn, request.arrival, |_| ());
+            if place == lbn {
+                append(&mut extents, place, 1);
+            } else {
+                moved.push((place, lbn));
+            }
+        }
+        for (place, _) in &*moved {
+            append(&mut extents, *place, 1);
+        }
+        moved.sort_unstable();
+        *physical = Request {
+            extents,
+            ..Request {
+                extents: Extents::new(),
+                id: request.id,
+                parent: request.parent,
+                arrival: request.arrival,
+                op: request.op,
+                flags: request.flags,
+                stream: request.stream,
+                class: request.class,
+            }
+        };
+    }
+}

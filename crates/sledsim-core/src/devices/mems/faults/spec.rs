@@ -1,0 +1,161 @@
+//! The table `[faults]`: what is broken, what breaks, and what is done about it.
+
+use super::OutOfSpares;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
+
+/// Where tip sectors go that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remap {
+    /// To the same place under a spare tip, which is accessed at the same time.
+    SpareTips,
+    /// To the last cylinders, as many as this, block by block, as in disks.
+    Elsewhere(u32),
+}
+
+impl Remap {
+    /// Spare cylinders.
+    #[must_use]
+    pub fn cylinders(&self) -> u32 {
+        match self {
+            Self::SpareTips => 0,
+            Self::Elsewhere(cylinders) => *cylinders,
+        }
+    }
+}
+
+/// Tips that have failed before the first request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// So many, drawn by the seed.
+    Drawn(u32),
+    /// These: tips are counted square by square, then the spare ones.
+    Listed(Vec<u32>),
+}
+
+/// The failures of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faults {
+    /// Of all random numbers below.
+    pub seed: u64,
+    /// ECC tips of each block, beside `tips_per_lbn`.
+    pub ecc_tips: u32,
+    /// Whether each tip sector has a check of its own.
+    pub vertical_check: bool,
+    /// Spare tips of the device, beside `tips` and the ECC tips.
+    pub spare_tips: u32,
+    /// Where tip sectors go that cannot be used.
+    pub remap: Remap,
+    /// What is given up when there is no spare tip or cylinder.
+    pub out_of_spares: OutOfSpares,
+    /// Tips that have failed at the start.
+    pub failed_tips: Failed,
+    /// Mean number of tips that fail in an hour, exponentially apart.
+    pub tip_failures_per_hour: f64,
+    /// Tip sectors that are defective from the start, drawn by the seed.
+    pub media_defects: u32,
+    /// Chance that a tip sector is read with an error that another try may not
+    /// have.
+    pub read_error_rate: f64,
+    /// How often a pass is made again at most.
+    pub retries: u32,
+    /// Chance that a pass comes down beside its cylinder.
+    pub seek_error_rate: f64,
+    /// Whether what was written is read after it.
+    pub verify_after_write: bool,
+    /// When the device fails as a whole; [`Nanos::MAX`] for never.
+    pub lost_at: Nanos,
+}
+
+/// The most defective tip sectors.
+const MOST_DEFECTS: u32 = 10_000_000;
+
+impl Faults {
+    /// Reads the table `[faults]` of a device with `tips` tips of which `squares`
+    /// times as many as a block has hold data, if it is there.
+    ///
+    /// # Errors
+    /// The key that is unknown, missing or not allowed.
+    pub fn read(keys: &mut Keys, tips: u32, squares: u32, cylinders: u32) -> Result<Option<Self>> {
+        let Some(mut keys) = keys.take_table("faults") else {
+            return Ok(None);
+        };
+        let rate = Range::at_least(0.0).at_most(1.0);
+        // So few that all tips can be counted.
+        let most_ecc = tips.min((u32::MAX / 2 - tips) / squares);
+        let ecc_tips = keys.opt_u32("ecc_tips", 0..=most_ecc)?.unwrap_or(0);
+        let spare_tips = keys.opt_u32("spare_tips", 0..=tips)?.unwrap_or(0);
+        let elsewhere = [("spare_tips", false), ("elsewhere", true)];
+        let elsewhere = keys.opt_choice("remap", &elsewhere)?.unwrap_or(false);
+        let remap = if elsewhere {
+            if spare_tips > 0 {
+                let must = "must be left out with remap = \"elsewhere\", which takes cylinders";
+                return Err(keys.refuse("spare_tips", must));
+            }
+            if cylinders < 2 {
+                let must = "must be \"spare_tips\": the device has one cylinder only";
+                return Err(keys.refuse("remap", must));
+            }
+            Remap::Elsewhere(keys.u32("spare_cylinders", 1..=cylinders - 1)?)
+        } else {
+            if keys.has("spare_cylinders") {
+                let must = "must come with remap = \"elsewhere\" only";
+                return Err(keys.refuse("spare_cylinders", must));
+            }
+            Remap::SpareTips
+        };
+        let out_of_spares = keys.opt_choice(
+            "out_of_spares",
+            &[
+                ("tolerance", OutOfSpares::Tolerance),
+                ("capacity", OutOfSpares::Capacity),
+            ],
+        )?;
+        let all = tips + squares * ecc_tips + spare_tips;
+        let faults = Self {
+            seed: keys.opt_u64("seed", 0..=i64::MAX as u64)?.unwrap_or(1),
+            ecc_tips,
+            vertical_check: keys.opt_bool("vertical_check")?.unwrap_or(true),
+            spare_tips,
+            remap,
+            out_of_spares: out_of_spares.unwrap_or_default(),
+            failed_tips: read_failed(&mut keys, all)?,
+            tip_failures_per_hour: keys
+                .opt_f64("tip_failures_per_hour", Range::at_least(0.0).at_most(1e12))?
+                .unwrap_or(0.0),
+            media_defects: keys
+                .opt_u32("media_defects", 0..=MOST_DEFECTS)?
+                .unwrap_or(0),
+            read_error_rate: keys.opt_f64("read_error_rate", rate)?.unwrap_or(0.0),
+            retries: keys.opt_u32("retries", 0..=1000)?.unwrap_or(3),
+            seek_error_rate: keys.opt_f64("seek_error_rate", rate)?.unwrap_or(0.0),
+            verify_after_write: keys.opt_bool("verify_after_write")?.unwrap_or(false),
+            lost_at: keys
+                .opt_f64("lost_at_ms", Range::at_least(0.0).at_most(1e12))?
+                .map_or(Nanos::MAX, Nanos::from_ms),
+        };
+        keys.finish()?;
+        Ok(Some(faults))
+    }
+}
+
+/// How many tips have failed, or which.
+fn read_failed(keys: &mut Keys, all: u32) -> Result<Failed> {
+    const KEY: &str = "failed_tips";
+    let is_list = (keys.entries()).any(|(key, value, ..)| key == KEY && value.is_array());
+    if !is_list {
+        return Ok(Failed::Drawn(keys.opt_u32(KEY, 0..=all)?.unwrap_or(0)));
+    }
+    let last = u64::from(all) - 1;
+    let listed = keys.opt_u64s(KEY, 0..=last)?.unwrap_or_default();
+    let mut sorted: Vec<u64> = listed.clone();
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        let index = listed.iter().rposition(|tip| *tip == twice[0]);
+        return Err(keys.refuse_item(KEY, index.unwrap_or(0), "must be named once only"));
+    }
+    Ok(Failed::Listed(
+        listed.iter().map(|tip| *tip as u32).collect(),
+    ))
+}

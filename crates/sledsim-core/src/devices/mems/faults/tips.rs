@@ -1,0 +1,217 @@
+//! Tips that fail and the spare ones that replace them.
+
+use super::Code;
+use sledsim_base::random::Stream;
+
+/// What is given up when a tip fails and no spare tip is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutOfSpares {
+    /// Tolerance: the square goes on without the tip, and its code bears one
+    /// failure less.
+    #[default]
+    Tolerance,
+    /// Capacity: the blocks of the square are given up, and its other tips are
+    /// spare tips from then on.
+    Capacity,
+}
+
+/// What a tip does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It holds tip sectors of this square.
+    Of(u32),
+    Spare,
+    Failed,
+}
+
+/// The tips over the same blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Square {
+    /// Failed tips that nothing replaces.
+    pub dead: u32,
+    /// Whether more failed at once than the code bears, so that what was
+    /// written before is gone.
+    pub lost: bool,
+    /// Whether its blocks were given up.
+    pub given_up: bool,
+}
+
+/// All tips: those of the squares, square by square, then the spare ones.
+///
+/// A failed tip is replaced at once by a spare one, if there is one, and its
+/// tip sectors are rebuilt from those of the other tips before the next one
+/// fails. A square of which more tips are failed at once than the code bears
+/// has lost what was written.
+#[derive(Clone, Debug)]
+pub struct Tips {
+    code: Code,
+    out_of_spares: OutOfSpares,
+    roles: Vec<Role>,
+    /// Spare tips, the next one last.
+    pool: Vec<u32>,
+    squares: Vec<Square>,
+    failed: u32,
+    replaced: u64,
+    lost: u32,
+    given_up: u32,
+    most_dead: u32,
+}
+
+impl Tips {
+    /// Tips without failures.
+    #[must_use]
+    pub fn new(code: Code, squares: u32, spares: u32, out_of_spares: OutOfSpares) -> Self {
+        let of_squares = (0..squares).flat_map(|square| (0..code.tips()).map(move |_| square));
+        let first_spare = squares * code.tips();
+        Self {
+            code,
+            out_of_spares,
+            roles: of_squares
+                .map(Role::Of)
+                .chain((0..spares).map(|_| Role::Spare))
+                .collect(),
+            pool: (first_spare..first_spare + spares).rev().collect(),
+            squares: vec![Square::default(); squares as usize],
+            failed: 0,
+            replaced: 0,
+            lost: 0,
+            given_up: 0,
+            most_dead: 0,
+        }
+    }
+
+    /// Tip `tip` fails, if it has not failed before; `holds_data` unless the
+    /// device is new. The square it is of, if that has to go on without it.
+    pub fn fail(&mut self, tip: u32, holds_data: bool) -> Option<u32> {
+        let role = std::mem::replace(&mut self.roles[tip as usize], Role::Failed);
+        self.failed += u32::from(role != Role::Failed);
+        let number = match role {
+            Role::Failed => return None,
+            Role::Spare => {
+                self.pool.retain(|spare| *spare != tip);
+                return None;
+            }
+            Role::Of(number) => number,
+        };
+        let square = &mut self.squares[number as usize];
+        square.dead += 1;
+        if holds_data && !square.lost && !self.code.recovers(square.dead, 0) {
+            square.lost = true;
+            self.lost += 1;
+        }
+        if let Some(spare) = self.pool.pop() {
+            square.dead -= 1;
+            self.roles[spare as usize] = Role::Of(number);
+            self.replaced += 1;
+            return None;
+        }
+        if self.out_of_spares == OutOfSpares::Capacity {
+            self.give_up(number);
+            return None;
+        }
+        self.most_dead = self.most_dead.max(square.dead);
+        Some(number)
+    }
+
+    /// Gives up the blocks of a square; its good tips become spare.
+    pub fn give_up(&mut self, number: u32) {
+        let square = &mut self.squares[number as usize];
+        if std::mem::replace(&mut square.given_up, true) {
+            return;
+        }
+        self.given_up += 1;
+        for (tip, role) in self.roles.iter_mut().enumerate().rev() {
+            if *role == Role::Of(number) {
+                *role = Role::Spare;
+                self.pool.push(tip as u32);
+            }
+        }
+    }
+
+    /// A tip drawn from those that have not failed; none if there is none.
+    pub fn draw(&self, stream: &mut Stream) -> Option<u32> {
+        if self.failed as usize == self.roles.len() {
+            return None;
+        }
+        loop {
+            let tip = stream.below(self.roles.len() as u64) as u32;
+            if self.roles[tip as usize] != Role::Failed {
+                return Some(tip);
+            }
+        }
+    }
+
+    /// Takes spare tips away, for tip sectors that are remapped one by one; how
+    /// many there were.
+    pub fn take_spares(&mut self, count: u32) -> u32 {
+        let left = self.pool.len().saturating_sub(count as usize);
+        let taken = (self.pool.len() - left) as u32;
+        self.pool.truncate(left);
+        taken
+    }
+
+    /// The square a tip is of, if it is of one.
+    #[must_use]
+    pub fn square_of(&self, tip: u32) -> Option<u32> {
+        match self.roles[tip as usize] {
+            Role::Of(square) => Some(square),
+            Role::Spare | Role::Failed => None,
+        }
+    }
+
+    /// How a square stands.
+    #[must_use]
+    #[inline]
+    pub fn square(&self, number: u32) -> Square {
+        self.squares[number as usize]
+    }
+
+    /// Whether every square has all its tips and all its data.
+    #[must_use]
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.most_dead == 0 && self.lost == 0 && self.given_up == 0
+    }
+
+    /// Spare tips left.
+    #[must_use]
+    pub fn spares(&self) -> u32 {
+        self.pool.len() as u32
+    }
+
+    /// Tips, failed ones included.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.roles.len() as u32
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.roles.is_empty()
+    }
+
+    /// Tips that have failed.
+    #[must_use]
+    pub fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    /// Spare tips that took the place of failed ones.
+    #[must_use]
+    pub fn replaced(&self) -> u64 {
+        self.replaced
+    }
+
+    /// Squares that have lost data.
+    #[must_use]
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Squares whose blocks were given up.
+    #[must_use]
+    pub fn given_up(&self) -> u32 {
+        self.given_up
+    }
+}

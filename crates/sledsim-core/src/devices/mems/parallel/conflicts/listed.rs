@@ -1,0 +1,25 @@
+//! Any other relation, square by square.
+
+use super::Groups;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+
+/// `resources`: the number of the resource of each square, and `at_once`: how
+/// many squares each bears.
+pub(super) fn read(keys: &mut Keys, squares: u32) -> Result<Groups> {
+    let last = u64::from(squares) - 1;
+    let resources = keys.opt_u64s("resources", 0..=last)?.unwrap_or_default();
+    if resources.len() != squares as usize {
+        let items = resources.len();
+        let must = format!("must have one item for each of the {squares} squares, and has {items}");
+        return Err(keys.refuse("resources", must));
+    }
+    let at_once = keys.u32("at_once", 1..=squares)?;
+    Ok(Groups::new(
+        resources
+            .into_iter()
+            .map(|resource| resource as u32)
+            .collect(),
+        at_once,
+    ))
+}

@@ -1,0 +1,80 @@
+//! Conflict relations: which squares share a resource, and how many of them it
+//! bears at once.
+//!
+//! Contract: a relation reads its own keys from the table `[conflicts]` of a
+//! device and says for each of N squares which resource its tips need, and how
+//! many squares a resource bears at once. That one tip reads one column at a
+//! time is no matter of choice: it holds on every device.
+
+mod channel;
+mod listed;
+mod power_bus;
+
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+
+/// Squares by the resource they share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    of: Vec<u32>,
+    resources: u32,
+    at_once: u32,
+}
+
+impl Groups {
+    /// Resource of each square, in the order of squares, of which each bears
+    /// `at_once` (at least 1).
+    #[must_use]
+    pub fn new(of: Vec<u32>, at_once: u32) -> Self {
+        Self {
+            resources: of.iter().max().map_or(0, |last| last + 1),
+            of,
+            at_once,
+        }
+    }
+
+    /// The resource of a square.
+    #[must_use]
+    pub fn of(&self, square: u32) -> u32 {
+        self.of[square as usize]
+    }
+
+    /// Resources, numbered from 0.
+    #[must_use]
+    pub fn resources(&self) -> u32 {
+        self.resources
+    }
+
+    /// Squares that one resource bears at once.
+    #[must_use]
+    pub fn at_once(&self) -> u32 {
+        self.at_once
+    }
+}
+
+/// Reads the keys of a relation for so many squares.
+type Read = fn(&mut Keys, u32) -> Result<Groups>;
+
+/// The relations by name; `none` is the absence of one.
+const NAMED: [(&str, Option<Read>); 4] = [
+    ("none", None),
+    ("channel", Some(channel::read)),
+    ("power_bus", Some(power_bus::read)),
+    ("listed", Some(listed::read)),
+];
+
+/// Reads the table `[conflicts]`, if it is there, for so many squares.
+///
+/// # Errors
+/// The key that is unknown, missing or not allowed.
+pub fn read(keys: &mut Keys, squares: u32) -> Result<Option<Groups>> {
+    let Some(mut keys) = keys.take_table("conflicts") else {
+        return Ok(None);
+    };
+    let groups = match keys.choice("kind", &NAMED)? {
+        Some(read) => Some(read(&mut keys, squares)?),
+        None => None,
+    };
+    keys.finish()?;
+    Ok(groups)
+}

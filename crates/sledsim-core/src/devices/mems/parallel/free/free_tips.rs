@@ -1,0 +1,108 @@
+//! A sled whose unused tips serve background tasks.
+
+use super::{BackgroundTasks, Used};
+use crate::model::Background;
+use crate::model::Energy;
+use crate::model::mechanism::{Mechanism, PassKind, Place, Service, Span, Step};
+use sledsim_base::request::Request;
+use sledsim_base::units::Nanos;
+
+/// A mechanism that serves every request as the one inside, and lets background
+/// tasks have what its passes leave. It serves no batches: in one pass of these
+/// some blocks may be read and others written.
+#[derive(Clone, Debug)]
+pub struct FreeTips<M> {
+    inner: M,
+    background: BackgroundTasks,
+    /// Energy of a block that a task reads or writes, in J.
+    block_j: f64,
+}
+
+impl<M> FreeTips<M> {
+    /// Tasks around a mechanism; a block that they access takes `block_j`.
+    #[must_use]
+    pub fn new(inner: M, background: BackgroundTasks, block_j: f64) -> Self {
+        Self {
+            inner,
+            background,
+            block_j,
+        }
+    }
+}
+
+impl<M: Mechanism> Mechanism for FreeTips<M> {
+    fn blocks(&self) -> u64 {
+        self.inner.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.inner.estimate(at, request)
+    }
+
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        let from = steps.len();
+        let service = self.inner.serve(at, request, steps);
+        if !request.flags.background {
+            self.background.begins();
+        }
+        for (pass, step) in steps[from..].iter().enumerate() {
+            // Blocks of a pass that is made again count once.
+            if step.kind != PassKind::First || self.inner.is_gone(at) {
+                continue;
+            }
+            let used = Used {
+                cylinder: step.cylinder,
+                lbn: step.lbn,
+                lbns: self.inner.blocks_of(pass),
+                blocks: step.blocks,
+                op: request.op,
+                for_task: request.flags.for_task,
+            };
+            self.background.pass(at + step.end, &used);
+        }
+        service
+    }
+
+    fn place(&self, request: &Request) -> Place {
+        self.inner.place(request)
+    }
+
+    fn major(&self, at: Nanos) -> i64 {
+        self.inner.major(at)
+    }
+
+    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+        self.inner.at_least(at, major)
+    }
+
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        self.inner.end_of(lbn, span)
+    }
+
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        self.inner.blocks_of(pass)
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        Some(&self.background)
+    }
+
+    fn lost_blocks(&self) -> &[u64] {
+        self.inner.lost_blocks()
+    }
+
+    fn is_gone(&self, at: Nanos) -> bool {
+        self.inner.is_gone(at)
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        self.inner.counts()
+    }
+
+    fn energy(&self, until: Nanos) -> Energy {
+        Energy {
+            background_j: self.block_j * self.background.accessed() as f64,
+            ..self.inner.energy(until)
+        }
+    }
+}

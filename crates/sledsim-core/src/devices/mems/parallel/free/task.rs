@@ -1,0 +1,344 @@
+//! One background task: its keys, what is left of it, how far it came.
+
+use super::due::Due;
+use super::kinds::{Effect, KINDS, Kind, Touch};
+use crate::devices::mems::parallel::{Parallel, Spot};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys;
+use sledsim_base::keys::{Keys, did_you_mean};
+use sledsim_base::labels::read_label;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::ops::Range;
+
+/// In which order a task takes the blocks that it might have in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Nearest cylinder first, the lower one of two; then by LBN.
+    #[default]
+    Nearest,
+    /// By LBN.
+    Lbn,
+}
+
+/// What a background task is to do.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    kind: &'static Kind,
+    order: Order,
+    first_lbn: u64,
+    blocks: Option<u64>,
+    buffer_blocks: u64,
+    tail: f64,
+    ends_run: bool,
+    origin: Keys,
+}
+
+impl TaskSpec {
+    /// The task of a label: its name, or with keys as in
+    /// `scan(order=lbn; tail=0.01)`.
+    ///
+    /// # Errors
+    /// An unknown name, or whatever is wrong with a key.
+    pub fn named(label: &str) -> Result<Self> {
+        Self::read(read_label("background", "task", label)?)
+    }
+
+    /// Reads `task`, `order`, `first_lbn`, `blocks`, `buffer_mib` (of a task
+    /// that rewrites), `tail` and `ends_run`.
+    ///
+    /// # Errors
+    /// An unknown task, or whatever is wrong with a key.
+    pub fn read(mut keys: Keys) -> Result<Self> {
+        let origin = keys.clone();
+        let name = keys.text("task")?;
+        let known = KINDS.iter().find(|kind| kind.name == name);
+        let kind = *known.ok_or_else(|| {
+            let hint = did_you_mean(&name, KINDS.iter().map(|kind| kind.name));
+            keys.refuse("task", format_args!("unknown background task{hint}"))
+        })?;
+        let orders = [("nearest", Order::Nearest), ("lbn", Order::Lbn)];
+        let buffer_mib = if kind.rewrites() {
+            let most = keys::Range::above(0.0).at_most(1e9);
+            keys.opt_f64("buffer_mib", most)?
+                .unwrap_or(DEFAULT_BUFFER_MIB)
+        } else {
+            0.0
+        };
+        let spec = Self {
+            kind,
+            order: keys.opt_choice("order", &orders)?.unwrap_or_default(),
+            first_lbn: keys.opt_u64("first_lbn", 0..=i64::MAX as u64)?.unwrap_or(0),
+            blocks: keys.opt_u64("blocks", 1..=i64::MAX as u64)?,
+            buffer_blocks: (buffer_mib * 1024.0 * 1024.0 / BLOCK_BYTES as f64) as u64,
+            tail: keys
+                .opt_f64("tail", keys::Range::at_least(0.0).at_most(1.0))?
+                .unwrap_or(0.0),
+            ends_run: keys.opt_bool("ends_run")?.unwrap_or(false),
+            origin,
+        };
+        keys.finish()?;
+        if kind.rewrites() && spec.buffer_blocks == 0 {
+            return Err(spec
+                .origin
+                .refuse("buffer_mib", "must hold at least one block"));
+        }
+        Ok(spec)
+    }
+
+    /// The blocks it is about on a device of so many, first and one past the
+    /// last.
+    ///
+    /// # Errors
+    /// A task that is larger than the device.
+    pub fn range(&self, device_blocks: u64) -> Result<(u64, u64)> {
+        let refuse = |key: &str| -> Error {
+            let last = device_blocks - 1;
+            let must = format!("the task must lie within the device's LBNs 0 to {last}");
+            self.origin.refuse(key, must)
+        };
+        if self.first_lbn >= device_blocks {
+            return Err(refuse("first_lbn"));
+        }
+        let rest = device_blocks - self.first_lbn;
+        match self.blocks {
+            Some(blocks) if blocks > rest => Err(refuse("blocks")),
+            blocks => Ok((self.first_lbn, self.first_lbn + blocks.unwrap_or(rest))),
+        }
+    }
+}
+
+/// What a task that rewrites may hold by default.
+const DEFAULT_BUFFER_MIB: f64 = 64.0;
+
+/// Who made a block pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// The load.
+    Foreground,
+    /// A task, with tips that a request left over.
+    Free,
+    /// A task that asked for the pass.
+    Active,
+}
+
+/// A task under way.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    spec: TaskSpec,
+    range: Range<u64>,
+    /// Blocks that it is not done with; of a task that rewrites, without those
+    /// that are held.
+    due: Due,
+    /// Blocks that are held to be written again.
+    held: Option<Due>,
+    /// Blocks that it became done with because the load accessed them.
+    foreground_blocks: u64,
+    /// Blocks that it read or wrote itself: with tips that requests of the load
+    /// left over, and in passes of its own.
+    free_blocks: u64,
+    active_blocks: u64,
+    /// How often a block that was done became due again.
+    again: u64,
+    percent: Percent,
+}
+
+/// When each percent was reached first, and what had happened by then.
+#[derive(Clone, Debug)]
+struct Percent {
+    reached: Vec<Reached>,
+    /// Blocks done at which the next percent is reached.
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    at: Nanos,
+    requests: u64,
+    free_blocks: u64,
+}
+
+impl Task {
+    /// At its start.
+    ///
+    /// # Errors
+    /// A task that is larger than the device.
+    pub fn new(spec: &TaskSpec, parallel: &Parallel) -> Result<Self> {
+        let (first, end) = spec.range(parallel.geometry.blocks())?;
+        let mut due = Due::none(parallel);
+        for lbn in first..end {
+            due.set(&parallel.spot(lbn), true);
+        }
+        let start = Reached {
+            at: Nanos::ZERO,
+            requests: 0,
+            free_blocks: 0,
+        };
+        Ok(Self {
+            spec: spec.clone(),
+            range: first..end,
+            due,
+            held: spec.kind.rewrites().then(|| Due::none(parallel)),
+            foreground_blocks: 0,
+            free_blocks: 0,
+            active_blocks: 0,
+            again: 0,
+            percent: Percent {
+                reached: vec![start],
+                next: (end - first).div_ceil(100),
+            },
+        })
+    }
+
+    /// Blocks that it is about.
+    fn blocks(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// Takes a block for itself.
+    pub fn took(&mut self, by: By) {
+        match by {
+            By::Active => self.active_blocks += 1,
+            _ => self.free_blocks += 1,
+        }
+    }
+
+    /// Blocks that it took.
+    pub fn accessed(&self) -> u64 {
+        self.free_blocks + self.active_blocks
+    }
+
+    /// Blocks that it is not done with.
+    fn left(&self) -> u64 {
+        self.due.count() + self.held.as_ref().map_or(0, Due::count)
+    }
+
+    /// Whether it has come to its end, and takes note of nothing any more.
+    pub fn complete(&self) -> bool {
+        self.left() == 0
+    }
+
+    /// Whether the run may end with it.
+    pub fn ends_run(&self) -> bool {
+        self.spec.ends_run && self.complete()
+    }
+
+    pub fn order(&self) -> Order {
+        self.spec.order
+    }
+
+    /// What it can use of a class, in the order in which it is used best: what
+    /// it could write, then what it could read.
+    pub fn wants(&self, touch: Touch, cylinder: u32, row: u32) -> Option<&[u64]> {
+        match (touch, &self.held) {
+            (Touch::Rewrite, Some(held)) => Some(held.class(cylinder, row)),
+            (Touch::Read, Some(held)) if held.count() >= self.spec.buffer_blocks => None,
+            (Touch::Read, _) => Some(self.due.class(cylinder, row)),
+            _ => None,
+        }
+    }
+
+    /// A block has passed under the tips.
+    pub fn touched(&mut self, spot: &Spot, touch: Touch, by: By, parallel: &Parallel) {
+        if self.complete() {
+            return;
+        }
+        match self.spec.kind.after(touch) {
+            Effect::None => {}
+            Effect::Due => {
+                if self.range.contains(&parallel.lbn(spot)) && self.due.set(spot, true) {
+                    self.again += 1;
+                }
+            }
+            Effect::Done => {
+                let held = self.held.as_mut().is_some_and(|held| held.set(spot, false));
+                if (self.due.set(spot, false) || held) && by == By::Foreground {
+                    self.foreground_blocks += 1;
+                }
+            }
+            Effect::Hold => {
+                if let Some(held) = &mut self.held
+                    && held.count() < self.spec.buffer_blocks
+                    && self.due.set(spot, false)
+                {
+                    held.set(spot, true);
+                }
+            }
+        }
+    }
+
+    /// A pass has ended; so many requests of the load have begun.
+    pub fn pass_ended(&mut self, at: Nanos, requests: u64) {
+        let done = self.blocks() - self.left();
+        while done >= self.percent.next && self.percent.reached.len() <= 100 {
+            self.percent.reached.push(Reached {
+                at,
+                requests,
+                free_blocks: self.free_blocks,
+            });
+            let percent = self.percent.reached.len() as u64;
+            self.percent.next = (self.blocks() * percent).div_ceil(100);
+        }
+    }
+
+    /// Whether so little is left that it asks for passes of its own.
+    pub fn is_impatient(&self) -> bool {
+        let left = self.left();
+        left > 0 && left as f64 <= self.spec.tail * self.blocks() as f64
+    }
+
+    /// The blocks among which it would ask for one now, one of each row of the
+    /// nearest cylinder, and what it would do with it; nothing if too much is
+    /// left.
+    pub fn impatient_for(&self, cylinder: u32) -> Option<(impl Iterator<Item = Spot> + '_, Touch)> {
+        if !self.is_impatient() {
+            return None;
+        }
+        let held = self.held.as_ref().filter(|held| held.count() > 0);
+        let (from, touch) = match held {
+            Some(held) if self.due.count() == 0 || held.count() >= self.spec.buffer_blocks => {
+                (held, Touch::Rewrite)
+            }
+            _ => (&self.due, Touch::Read),
+        };
+        Some((from.rows(from.nearest(cylinder)?), touch))
+    }
+
+    /// Whether it will ask for passes of its own in the end.
+    pub fn has_tail(&self) -> bool {
+        self.spec.tail > 0.0
+    }
+
+    /// The task and how far it came, as in the summary.
+    pub fn facts(&self) -> Value {
+        let order = match self.spec.order {
+            Order::Nearest => "nearest",
+            Order::Lbn => "lbn",
+        };
+        let mut reached: Vec<Option<Reached>> =
+            self.percent.reached.iter().copied().map(Some).collect();
+        reached.resize(101, None);
+        let list = |value: &dyn Fn(&Reached) -> Value| -> Vec<Value> {
+            let value = |reached: &Option<Reached>| reached.as_ref().map_or(Value::Null, value);
+            reached.iter().map(value).collect()
+        };
+        json!({
+            "task": self.spec.kind.name,
+            "order": order,
+            "first_lbn": self.spec.first_lbn,
+            "blocks": self.blocks(),
+            "tail": self.spec.tail,
+            "done_blocks": self.blocks() - self.left(),
+            "foreground_blocks": self.foreground_blocks,
+            "free_blocks": self.free_blocks,
+            "active_blocks": self.active_blocks,
+            "again_blocks": self.again,
+            "complete": self.complete(),
+            "percent": {
+                "time_s": list(&|reached| json!(reached.at.0 as f64 / 1e9)),
+                "requests": list(&|reached| json!(reached.requests)),
+                "free_blocks": list(&|reached| json!(reached.free_blocks)),
+            },
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Micropositioning: tips that reach over neighbouring cylinders.
+
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::units::Nanos;
+
+/// By how many cylinders in either direction a single tip can be moved from
+/// where the sled is (CMU-CS-03-125, section 2.2). It may change in the course
+/// of a run: tips that follow media which expand or contract have less left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Micropositioning {
+    /// Cylinders from the start on.
+    cylinders: u32,
+    /// From when on it is otherwise, in the order of time.
+    later: Vec<(Nanos, u32)>,
+}
+
+impl Micropositioning {
+    /// So many cylinders for ever.
+    #[must_use]
+    pub fn new(cylinders: u32) -> Self {
+        Self {
+            cylinders,
+            later: Vec::new(),
+        }
+    }
+
+    /// Reads `micropositioning_cylinders` and
+    /// `micropositioning_later`, a list of `[from_s, cylinders]`.
+    ///
+    /// # Errors
+    /// A key that is not allowed, or times that do not rise.
+    pub fn read(keys: &mut Keys) -> Result<Self> {
+        let most = 1_000_000;
+        let cylinders = keys.u32("micropositioning_cylinders", 0..=most)?;
+        let range = |high: f64| Range::at_least(0.0).at_most(high);
+        let key = "micropositioning_later";
+        let allowed = [range(1e9), range(f64::from(most))];
+        let rows = keys.opt_f64_rows(key, allowed)?.unwrap_or_default();
+        let mut later: Vec<(Nanos, u32)> = Vec::with_capacity(rows.len());
+        for (index, [from_s, cylinders]) in rows.into_iter().enumerate() {
+            if cylinders.fract() != 0.0 {
+                return Err(keys.refuse_item(key, index, "cylinders must be an integer"));
+            }
+            let from = Nanos::from_s(from_s);
+            if later.last().is_some_and(|(before, _)| *before >= from) {
+                return Err(keys.refuse_item(key, index, "must begin later than the one before"));
+            }
+            later.push((from, cylinders as u32));
+        }
+        Ok(Self { cylinders, later })
+    }
+
+    /// The most cylinders there ever are.
+    #[must_use]
+    pub fn most(&self) -> u32 {
+        let later = self.later.iter().map(|(_, cylinders)| *cylinders);
+        later.fold(self.cylinders, u32::max)
+    }
+
+    /// Cylinders in either direction at `at`.
+    #[must_use]
+    pub fn at(&self, at: Nanos) -> u32 {
+        let past = self.later.partition_point(|(from, _)| *from <= at);
+        match past.checked_sub(1) {
+            Some(index) => self.later[index].1,
+            None => self.cylinders,
+        }
+    }
+}

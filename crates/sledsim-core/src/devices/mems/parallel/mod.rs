@@ -1,0 +1,193 @@
+//! Internal parallelism: which blocks a sled reaches at one position, and what
+//! keeps some of them from being accessed together (CMU-CS-03-125, sections 2
+//! and 3).
+//!
+//! A *square* is what the tips over which a block is striped see of the media:
+//! a device has N of them, numbered track by track, cell by cell. Wherever the
+//! sled is, every square has one block under its tips, or a few of one row if
+//! tips can be micropositioned: together an equivalence class. At most p of a
+//! class can be accessed at once, one per square, and of the squares that share
+//! a resource no more than it bears.
+
+pub mod conflicts;
+pub mod free;
+mod micropositioning;
+mod plan;
+mod positions;
+
+pub use conflicts::Groups;
+pub use micropositioning::Micropositioning;
+pub use plan::{PlannedPass, Planner};
+
+use crate::devices::mems::geometry::{Geometry, Location};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::Keys;
+use sledsim_base::units::Nanos;
+
+/// What a sled can access at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parallel {
+    /// The shape of the media and its LBN map, from which all else follows.
+    pub geometry: Geometry,
+    /// How far a tip reaches over neighbouring cylinders.
+    pub micropositioning: Micropositioning,
+    /// Squares that share a resource, if any do.
+    pub groups: Option<Groups>,
+}
+
+/// Where a block is, as parallel access sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Column of bits.
+    pub cylinder: u32,
+    /// Physical row.
+    pub row: u32,
+    /// The square, from 0 to N - 1.
+    pub square: u32,
+}
+
+impl Parallel {
+    /// Reads the keys `micropositioning_cylinders` and
+    /// `micropositioning_later` and the table `[conflicts]`.
+    ///
+    /// # Errors
+    /// The key that is unknown or not allowed.
+    pub fn read(keys: &mut Keys, geometry: Geometry) -> Result<Self> {
+        Ok(Self {
+            geometry,
+            micropositioning: Micropositioning::read(keys)?,
+            groups: conflicts::read(keys, geometry.squares())?,
+        })
+    }
+
+    /// p: blocks that can be accessed at once (Table 2).
+    #[must_use]
+    pub fn parallelism(&self) -> u32 {
+        self.geometry.blocks_per_pass
+    }
+
+    /// N: squares (Table 2).
+    #[must_use]
+    pub fn squares(&self) -> u32 {
+        self.geometry.squares()
+    }
+
+    /// Where block `lbn`, which the device has, is.
+    #[must_use]
+    pub fn spot(&self, lbn: u64) -> Spot {
+        let place = self.geometry.locate(lbn);
+        Spot {
+            cylinder: place.cylinder,
+            row: place.row,
+            square: place.track * self.geometry.blocks_per_row + place.cell,
+        }
+    }
+
+    /// The block at `spot`, which the device has: the inverse of
+    /// [`Parallel::spot`].
+    #[must_use]
+    pub fn lbn(&self, spot: &Spot) -> u64 {
+        let cells = self.geometry.blocks_per_row;
+        let place = Location {
+            cylinder: spot.cylinder,
+            track: spot.square / cells,
+            row: spot.row,
+            cell: spot.square % cells,
+        };
+        self.geometry.lbn(&place).unwrap_or_default()
+    }
+
+    /// The equivalence class of `lbn` at `at`: every block that can come under
+    /// the tips while the sled is where it must be for `lbn`, in the order of
+    /// LBNs, `lbn` among them (section 3.2, with the parity of track reversal
+    /// that is right for an even number of tracks per cylinder, too).
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a block that the device does not have.
+    pub fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
+        self.check(lbn)?;
+        let spot = self.spot(lbn);
+        let reach = self.micropositioning.at(at);
+        let last = (self.geometry.cylinders - 1).min(spot.cylinder.saturating_add(reach));
+        let mut class = Vec::new();
+        for cylinder in spot.cylinder.saturating_sub(reach)..=last {
+            for square in 0..self.squares() {
+                class.push(self.lbn(&Spot {
+                    cylinder,
+                    square,
+                    ..spot
+                }));
+            }
+        }
+        Ok(class)
+    }
+
+    /// Whether no position of the sled at `at` lets two different blocks be
+    /// accessed together: they lie in different rows, farther apart than tips
+    /// reach, under the same tips, or under tips that share a resource which
+    /// bears only one of them.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a block that the device does not have.
+    pub fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
+        self.check(a)?;
+        self.check(b)?;
+        if a == b {
+            return Ok(false);
+        }
+        let (a, b) = (self.spot(a), self.spot(b));
+        let apart = u64::from(a.cylinder.abs_diff(b.cylinder));
+        let within_reach = apart <= 2 * u64::from(self.micropositioning.at(at));
+        let shared = (self.groups.as_ref()).is_some_and(|groups| {
+            groups.at_once() == 1 && groups.of(a.square) == groups.of(b.square)
+        });
+        let together = a.row == b.row && within_reach && a.square != b.square && !shared;
+        Ok(!together || self.parallelism() == 1)
+    }
+
+    /// First and last block of the track that holds `lbn`: the request that the
+    /// device serves most efficiently; S_T blocks, the last less the first being
+    /// S_T - 1 (section 3.4, which prints S_T).
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a block that the device does not have.
+    pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
+        self.check(lbn)?;
+        let track = self.geometry.blocks_per_track();
+        let first = lbn / track * track;
+        Ok((first, first + track - 1))
+    }
+
+    /// Refuses a block that the device does not have.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for such a block.
+    pub fn check(&self, lbn: u64) -> Result<()> {
+        let blocks = self.geometry.blocks();
+        if lbn < blocks {
+            return Ok(());
+        }
+        let last = blocks - 1;
+        Err(Error::Request(format!(
+            "LBN {lbn}: must be from 0 to {last}"
+        )))
+    }
+
+    /// The parameters of Tables 2 and 3 by their names there; M as at the start.
+    #[must_use]
+    pub fn parameters(&self) -> Value {
+        let geometry = &self.geometry;
+        json!({
+            "p": self.parallelism(),
+            "N": self.squares(),
+            "S_x": geometry.cylinders,
+            "S_y": geometry.rows,
+            "M": self.micropositioning.at(Nanos::ZERO),
+            "N_x": geometry.blocks_per_row,
+            "N_y": geometry.tracks,
+            "S_T": geometry.blocks_per_track(),
+            "S_C": geometry.blocks_per_cylinder(),
+        })
+    }
+}

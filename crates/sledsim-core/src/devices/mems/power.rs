@@ -1,0 +1,110 @@
+//! What saves energy on a sled, whose power is nearly linear in the bits that
+//! its tips read and write (CMU-CS-00-136 section 7).
+
+use crate::devices::mems::geometry::Geometry;
+use crate::devices::mems::sled::Power;
+use crate::power::{Choice, Start, break_even};
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// How much of what could be read and written is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Savings {
+    /// Bits that are read and written for one that was asked for: below one if
+    /// data are compressed.
+    pub bits_per_bit: f64,
+    /// The share of its tip sectors that is read where an extent of one block
+    /// is asked for: such reads are of metadata, of which a host wants less
+    /// than a block.
+    pub small_read: f64,
+}
+
+impl Default for Savings {
+    fn default() -> Self {
+        Self {
+            bits_per_bit: 1.0,
+            small_read: 1.0,
+        }
+    }
+}
+
+/// The table `[power]` of a sled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SledPower {
+    pub policy: Choice,
+    pub start: Start,
+    pub savings: Savings,
+    /// The most blocks that are accessed at once.
+    pub blocks_per_pass: u32,
+}
+
+impl SledPower {
+    /// Reads the table, if it is there; `default` and `startup_s` are those of
+    /// the device's other keys.
+    ///
+    /// # Errors
+    /// The key that is unknown or not allowed.
+    pub fn read(
+        keys: &mut Keys,
+        geometry: &Geometry,
+        default: Choice,
+        power: &Power,
+        startup_s: f64,
+    ) -> Result<Self> {
+        let mut spec = Self {
+            policy: default,
+            start: Start::default(),
+            savings: Savings::default(),
+            blocks_per_pass: geometry.blocks_per_row,
+        };
+        let Some(mut keys) = keys.take_table("power") else {
+            return Ok(spec);
+        };
+        let startup_mj = power.startup_mw * startup_s;
+        let worth = break_even(startup_mj, power.idle_mw, power.inactive_mw);
+        spec.policy = Choice::read(&mut keys, default, worth)?;
+        spec.start = Start::read(&mut keys, Nanos::from_s(startup_s))?;
+        let bits = Range::above(0.0).at_most(1.0);
+        if let Some(bits) = keys.opt_f64("compressed_to", bits)? {
+            spec.savings.bits_per_bit = bits;
+        }
+        if let Some(bytes) = keys.opt_u64("small_read_bytes", 1..=BLOCK_BYTES)? {
+            let tips = u64::from(geometry.tips_per_lbn);
+            // Of every tip as many bytes; tips are read whole.
+            let asked = (bytes * tips).div_ceil(BLOCK_BYTES);
+            spec.savings.small_read = asked as f64 / tips as f64;
+        }
+        let per_lbn = geometry.tips_per_lbn;
+        let all = geometry.blocks_per_row * per_lbn;
+        if let Some(tips) = keys.opt_u32("max_active_tips", per_lbn..=all)? {
+            if !tips.is_multiple_of(per_lbn) {
+                let must = format!("must be a multiple of tips_per_lbn = {per_lbn}");
+                return Err(keys.refuse("max_active_tips", must));
+            }
+            spec.blocks_per_pass = tips / per_lbn;
+        }
+        keys.finish()?;
+        Ok(spec)
+    }
+}
+
+impl Savings {
+    /// Tips that are powered for one that holds what was asked for, on average
+    /// over the request.
+    #[must_use]
+    #[inline]
+    pub fn tips_per_tip(&self, request: &Request) -> f64 {
+        if self.small_read == 1.0 || request.op != Op::Read {
+            return self.bits_per_bit;
+        }
+        let (mut blocks, mut small) = (0, 0);
+        for extent in &request.extents {
+            blocks += extent.blocks;
+            small += u32::from(extent.blocks == 1);
+        }
+        let saved = f64::from(small) / f64::from(blocks.max(1)) * (1.0 - self.small_read);
+        self.bits_per_bit * (1.0 - saved)
+    }
+}

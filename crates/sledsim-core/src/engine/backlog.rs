@@ -1,0 +1,119 @@
+//! What a run tells of its queue: arrivals and completions, followed in
+//! constant memory.
+
+use sledsim_base::units::Nanos;
+
+/// Pieces of arrivals are made twice as long when there are so many.
+const MOST_PIECES: usize = 32;
+
+/// Follows arrivals and completions, in constant memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backlog {
+    /// How many requests the device serves at once.
+    pub servers: u64,
+    under_way: u64,
+    /// The first arrival.
+    pub first: Nanos,
+    /// The last.
+    pub last: Nanos,
+    /// With fewer than `servers` under way, when that was last booked.
+    pub since: Nanos,
+    /// How long there were fewer up to then.
+    pub below: Nanos,
+    /// Completions while there were `servers`.
+    done: u64,
+    /// Requests found under way by arrivals, summed.
+    found: u64,
+    /// Requests that arrived.
+    pub arrivals: u64,
+    /// Arrivals in each piece.
+    pub length: u64,
+    /// Arrivals missing from the current piece.
+    missing: u64,
+    /// The pieces that are full.
+    pub pieces: Vec<Piece>,
+}
+
+/// What had come by the last arrival of a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Piece {
+    /// That arrival.
+    pub at: Nanos,
+    /// Time at the full rate.
+    pub full: Nanos,
+    /// Completions at the full rate.
+    pub done: u64,
+    /// Requests found under way by arrivals, summed.
+    pub found: u64,
+}
+
+impl Backlog {
+    /// Before the first arrival at a device that serves so many requests at once.
+    #[must_use]
+    pub fn new(servers: u64) -> Self {
+        Self {
+            servers: servers.max(1),
+            under_way: 0,
+            first: Nanos::ZERO,
+            last: Nanos::ZERO,
+            since: Nanos::ZERO,
+            below: Nanos::ZERO,
+            done: 0,
+            found: 0,
+            arrivals: 0,
+            length: 1,
+            missing: 1,
+            pieces: Vec::with_capacity(MOST_PIECES),
+        }
+    }
+
+    /// A request arrives. Allocates nothing.
+    #[inline]
+    pub fn arrive(&mut self, now: Nanos) {
+        if self.arrivals == 0 {
+            (self.first, self.since) = (now, now);
+        }
+        if self.under_way < self.servers {
+            self.below += now.since(self.since);
+            self.since = now;
+        }
+        self.arrivals += 1;
+        self.found += self.under_way;
+        self.under_way += 1;
+        self.last = now;
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.end_piece();
+        }
+    }
+
+    /// A request completes.
+    #[inline]
+    pub fn complete(&mut self, now: Nanos) {
+        if self.under_way >= self.servers {
+            self.done += 1;
+            if self.under_way == self.servers {
+                self.since = now;
+            }
+        }
+        self.under_way -= 1;
+    }
+
+    fn end_piece(&mut self) {
+        self.pieces.push(Piece {
+            at: self.last,
+            full: self.last.since(self.first).since(self.below),
+            done: self.done,
+            found: self.found,
+        });
+        if self.pieces.len() == MOST_PIECES {
+            let mut ends_a_pair = true;
+            self.pieces.retain(|_| {
+                ends_a_pair = !ends_a_pair;
+                ends_a_pair
+            });
+            self.length *= 2;
+        }
+        self.missing = self.length;
+    }
+}

@@ -1,0 +1,122 @@
+//! Linked requests: which of them are one batch (CMU-CS-03-125, section 3.4).
+//!
+//! The requests of a stream from one that is marked as linked to the first
+//! without the mark are a batch: reads and writes of blocks that nothing else of
+//! the batch touches. Requests of other streams may come in between; they are no
+//! part of it.
+
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Extent, Request};
+use std::collections::BTreeMap;
+
+/// What a model makes of linked requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// They are an error: it has no use for them, or more than one device.
+    #[default]
+    Refused,
+    /// Each is a request like any other.
+    Ignored,
+    /// Each batch is served as a whole.
+    Served,
+}
+
+/// The batches that are not complete, by stream; of each its blocks so far.
+#[derive(Debug, Default)]
+pub struct Chains(BTreeMap<u32, Chain>);
+
+#[derive(Debug, Default)]
+struct Chain {
+    last: u64,
+    /// By first block: extent, and the request it is of.
+    taken: BTreeMap<u64, (Extent, u64)>,
+}
+
+impl Chains {
+    /// Whether any batch is not complete.
+    #[must_use]
+    pub fn are_open(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Takes the next request, which is for a model that treats links as said.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if the request is linked and the model refuses that,
+    /// or if it cannot be in the batch that it is part of.
+    pub fn take(&mut self, request: &Request, links: Links) -> Result<()> {
+        let (id, stream) = (request.id, request.stream);
+        let linked = request.flags.linked;
+        if linked && links == Links::Refused {
+            return Err(Error::Request(format!(
+                "request {id} is linked to the next one of stream {stream}: a batch must go to a \
+                 single sled, without a buffer, background tasks, a host's queue, a stripe or a cache"
+            )));
+        }
+        if !linked && !self.0.contains_key(&stream) {
+            return Ok(());
+        }
+        if !request.op.moves_data() || request.flags.background {
+            let op = request.op.name();
+            return Err(Error::Request(format!(
+                "request {id} is a {op} within a batch of stream {stream}: must be a read or write"
+            )));
+        }
+        let chain = self.0.entry(stream).or_default();
+        chain.last = id;
+        for &extent in &request.extents {
+            if let Some((other, of)) = chain.overlapping(extent) {
+                return Err(Error::Request(format!(
+                    "request {id} (LBNs {} to {}) overlaps request {of} (LBNs {} to {}) of the \
+                     same batch: must be apart",
+                    extent.lbn,
+                    extent.end() - 1,
+                    other.lbn,
+                    other.end() - 1
+                )));
+            }
+            chain.taken.insert(extent.lbn, (extent, id));
+        }
+        if !linked {
+            self.0.remove(&stream);
+        }
+        Ok(())
+    }
+
+    /// No request follows.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if a batch is not complete.
+    pub fn end(&self) -> Result<()> {
+        let Some((stream, chain)) = self.0.first_key_value() else {
+            return Ok(());
+        };
+        let id = chain.last;
+        Err(Error::Request(format!(
+            "request {id} is linked to the next one of stream {stream}, and there is none: the last \
+             request of a batch must not be linked"
+        )))
+    }
+}
+
+impl Chain {
+    /// What was taken already of these blocks.
+    fn overlapping(&self, extent: Extent) -> Option<(Extent, u64)> {
+        let before = self.taken.range(..extent.end()).next_back();
+        let (_, &(other, of)) = before?;
+        (other.end() > extent.lbn).then_some((other, of))
+    }
+}
+
+/// The first two of `extents` that overlap, if any do.
+#[must_use]
+pub fn overlapping(extents: &[Extent]) -> Option<(Extent, Extent)> {
+    let mut chain = Chain::default();
+    for &extent in extents {
+        if let Some((other, _)) = chain.overlapping(extent) {
+            return Some((other, extent));
+        }
+        chain.taken.insert(extent.lbn, (extent, 0));
+    }
+    None
+}

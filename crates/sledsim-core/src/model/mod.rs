@@ -1,0 +1,122 @@
+//! Contracts: what a simulation is made of.
+//!
+//! A [`Source`] emits requests, a [`Model`] takes them and answers. A model
+//! that is one positioned resource has a [`Mechanism`]; one that was built to
+//! keep contents has [`Contents`].
+
+mod background;
+mod batch_planner;
+pub mod contents;
+mod energy;
+pub mod links;
+pub mod mechanism;
+pub mod source;
+
+pub use background::{Background, Wanted};
+pub use batch_planner::BatchPlanner;
+pub use contents::Contents;
+pub use energy::Energy;
+pub use mechanism::Mechanism;
+pub use source::Source;
+
+use links::Links;
+use sledsim_base::request::Request;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+
+/// Anything that takes requests: a device, a cache, an array.
+///
+/// A model is pure timing. It never reads a clock; it is told instants, and
+/// everything it says is a function of the requests and instants it was given.
+///
+/// What the host loop promises:
+/// - requests are submitted in the order of their arrival;
+/// - before `wake(now)` every request with `arrival <= now` was submitted;
+/// - `submit` and `wake` may be called late (the real clock is never exact).
+///
+/// What a model promises:
+/// - an announced completion is final; it may lie in the future, and under a
+///   late call in the past;
+/// - a late or superfluous `wake` changes no time: an operation starts when
+///   its request arrived or its resource became free, and a decision that was
+///   due at an instant considers no request that arrived after it, whenever
+///   the call comes;
+/// - any number of requests may be outstanding;
+/// - parts of every row add up to completion minus arrival.
+pub trait Model: Send {
+    /// How many logical blocks the model offers: LBNs `0..blocks`.
+    fn blocks(&self) -> u64;
+
+    /// Takes a request that arrived at `request.arrival`.
+    ///
+    /// Every extent lies below [`Model::blocks`]; the host checks that.
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers);
+
+    /// Does everything that was due up to and including `now`.
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers);
+
+    /// When the model next has something to do, or `None` if it only waits
+    /// for requests. Asked anew after each `submit` and `wake`.
+    fn wake_at(&self) -> Option<Nanos>;
+
+    /// How many requests it can serve at once: with fewer under way it may be able to
+    /// do more.
+    fn servers(&self) -> u64 {
+        1
+    }
+
+    /// What it makes of linked requests; a host hands it none that it refuses.
+    fn links(&self) -> Links {
+        Links::Refused
+    }
+
+    /// The mechanism that serves its requests, if it is one: what a host that
+    /// knows the device asks for positioning times.
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        None
+    }
+
+    /// The background tasks of the only device in it that may have any.
+    fn background(&self) -> Option<&dyn Background> {
+        self.mechanism()?.background()
+    }
+
+    /// The contents it keeps, if it was built to keep any.
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        None
+    }
+
+    /// Appends a report for this model and each of its children, outermost
+    /// first, with energy and busy time counted up to `until`.
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>);
+}
+
+/// Where a model's answers go.
+pub trait Answers {
+    /// The request of this row is complete at `row.completion`: final.
+    fn done(&mut self, row: &Row);
+
+    /// A row about a child's request, for the record only.
+    fn note(&mut self, row: &Row);
+}
+
+/// For what a model does on its own account, where nobody hears of it.
+pub(crate) struct Unheard;
+
+impl Answers for Unheard {
+    fn done(&mut self, _row: &Row) {}
+    fn note(&mut self, _row: &Row) {}
+}
+
+/// What one device of the tree did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The device's name in the tree.
+    pub name: String,
+    /// How long its mechanism was busy.
+    pub busy: Nanos,
+    /// Energy by cause.
+    pub energy: Energy,
+    /// What else it counts, by name, such as the hits of a cache.
+    pub counts: Vec<(&'static str, u64)>,
+}

@@ -1,0 +1,114 @@
+//! Shortest positioning time first, with a credit for waiting.
+
+use super::ages::Ages;
+use super::cylinders::Cylinders;
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// As [`Sptf`](super::Sptf), but each positioning time is taken to be shorter by
+/// a share of the time that the request has waited (Jacobson and Wilkes,
+/// HPL-CSP-91-7; in the form of Worthington, Ganger and Patt, SIGMETRICS 1994).
+/// With a weight of 0 it is [`Sptf`](super::Sptf); the larger it is, the nearer
+/// to first come, first served.
+///
+/// The search goes through the requests in two orders in turns, outwards from
+/// the present cylinder and from the oldest on. What neither has reached is at
+/// least as far as the next cylinder, and has at most the credit of the next
+/// age: where that is no better than the best found, the search ends. It picks
+/// what a look at every request would.
+#[derive(Debug)]
+pub struct AgedSptf {
+    /// Positioning time that a time of waiting is worth.
+    weight: f64,
+    waiting: Cylinders,
+    ages: Ages,
+}
+
+impl AgedSptf {
+    /// Waiting for a time is worth `weight` (at least 0) times as much
+    /// positioning.
+    #[must_use]
+    pub fn new(weight: f64) -> Self {
+        Self {
+            weight,
+            waiting: Cylinders::default(),
+            ages: Ages::default(),
+        }
+    }
+}
+
+impl Scheduler for AgedSptf {
+    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
+        let arrival = waiting.request.arrival;
+        let slot = self.waiting.push(waiting, mechanism);
+        self.ages.push(slot, arrival);
+    }
+
+    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let (waiting, ages) = (&self.waiting, &self.ages);
+        let credit_ns = |slot: u32| (self.weight * at.since(ages.arrival(slot)).0 as f64) as i64;
+        let mut best = None;
+        // Whether it was worth a look.
+        let look = |slot: u32, bound: Nanos, best: &mut Best| {
+            let credit_ns = credit_ns(slot);
+            let may = may_win(bound, credit_ns, *best);
+            if may {
+                let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
+                let sequence = waiting.queue().sequence(slot);
+                let key = (signed(time) - credit_ns, sequence, slot);
+                *best = Some(best.map_or(key, |least| least.min(key)));
+            }
+            may
+        };
+        let mut outwards = waiting.outwards(at, mechanism);
+        // What is not in these cylinders is farther than one that was too far
+        // for an older request.
+        let mut near = 0..u32::MAX;
+        for (turn, oldest) in ages.oldest_first().enumerate() {
+            let Some((bound, cylinder)) = outwards.next() else {
+                break;
+            };
+            if !may_win(bound, credit_ns(oldest), best) {
+                break;
+            }
+            if turn % AGES_PER_CYLINDER == 0 {
+                for slot in waiting.of(cylinder) {
+                    look(slot, bound, &mut best);
+                }
+                outwards.advance();
+            }
+            let own = waiting.cylinder(oldest);
+            if near.contains(&own)
+                && !outwards.has_passed(own)
+                && !look(oldest, mechanism.at_least(at, i64::from(own)), &mut best)
+            {
+                if own < outwards.here {
+                    near.start = own + 1;
+                } else {
+                    near.end = own;
+                }
+            }
+        }
+        let (_, _, slot) = best?;
+        self.ages.take(slot);
+        Some(self.waiting.take(slot))
+    }
+}
+
+/// An age is looked at faster than a cylinder, of which a bound is computed.
+const AGES_PER_CYLINDER: usize = 4;
+
+/// Positioning time less credit, how many were pushed before it, and its slot.
+type Best = Option<(i64, u64, u32)>;
+
+/// Whether a request with such a bound and credit may be better than the best:
+/// one that is as good may have been pushed before it.
+fn may_win(bound: Nanos, credit_ns: i64, best: Best) -> bool {
+    best.is_none_or(|(least, ..)| signed(bound) - credit_ns <= least)
+}
+
+/// As a signed number, of which differences stay in range.
+fn signed(time: Nanos) -> i64 {
+    time.0.min(i64::MAX as u64 / 2) as i64
+}

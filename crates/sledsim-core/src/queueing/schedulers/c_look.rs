@@ -1,0 +1,26 @@
+//! Cyclical LOOK.
+
+use super::by_lbn::ByLbn;
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// Serves requests in the order of their first LBNs, and goes back to the
+/// lowest when none is at or after the end of the last one (CMU-CS-00-136,
+/// section 4.1). Those of one LBN go in the order of pushing.
+#[derive(Debug, Default)]
+pub struct CLook {
+    waiting: ByLbn,
+}
+
+impl Scheduler for CLook {
+    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+        self.waiting.push(waiting);
+    }
+
+    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let ahead = self.waiting.at_or_after(self.waiting.position());
+        let next = ahead.or_else(|| self.waiting.at_or_after(0))?;
+        Some(self.waiting.take(next))
+    }
+}

@@ -1,0 +1,195 @@
+//! Schedulers by name.
+
+use super::{AgedSptf, CLook, Fcfs, Scheduler, Sptf, SstfLbn, ZoneSptf};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, Range, did_you_mean};
+use sledsim_base::labels::{keys_of_label, read_label};
+use std::fmt;
+use std::sync::Arc;
+use toml_edit::Value;
+
+/// Makes a scheduler with an empty queue.
+type Make = Arc<dyn Fn() -> Box<dyn Scheduler> + Send + Sync>;
+
+/// One kind of scheduler.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    /// Whether it asks the mechanism for positioning times.
+    needs_positions: bool,
+    /// Reads its keys.
+    read: fn(&mut Keys) -> Result<Make>,
+}
+
+/// All of them; the first is the default.
+const KINDS: [Kind; 6] = [
+    Kind {
+        name: "fcfs",
+        needs_positions: false,
+        read: |_| Ok(Arc::new(|| Box::<Fcfs>::default())),
+    },
+    Kind {
+        name: "sstf_lbn",
+        needs_positions: false,
+        read: |_| Ok(Arc::new(|| Box::<SstfLbn>::default())),
+    },
+    Kind {
+        name: "c_look",
+        needs_positions: false,
+        read: |_| Ok(Arc::new(|| Box::<CLook>::default())),
+    },
+    Kind {
+        name: "sptf",
+        needs_positions: true,
+        read: |_| Ok(Arc::new(|| Box::<Sptf>::default())),
+    },
+    Kind {
+        name: "aged_sptf",
+        needs_positions: true,
+        read: |keys| {
+            let weight = keys.opt_f64("age_weight", Range::at_least(0.0).at_most(1e6))?;
+            let weight = weight.unwrap_or(DEFAULT_AGE_WEIGHT);
+            Ok(Arc::new(move || Box::new(AgedSptf::new(weight))))
+        },
+    },
+    Kind {
+        name: "zone_sptf",
+        needs_positions: true,
+        read: |keys| {
+            let zones = keys.opt_u32("zones", 1..=10_000)?.unwrap_or(DEFAULT_ZONES);
+            Ok(Arc::new(move || Box::new(ZoneSptf::new(zones as usize))))
+        },
+    },
+];
+
+/// 6 ms for every second, which Worthington, Ganger and Patt found good.
+const DEFAULT_AGE_WEIGHT: f64 = 0.006;
+const DEFAULT_ZONES: u32 = 5;
+
+/// A scheduler with its keys, and perhaps one of the host before it.
+#[derive(Clone)]
+pub struct Choice {
+    label: String,
+    needs_positions: bool,
+    make: Make,
+    host: Option<(Box<Choice>, u32)>,
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Choice({})", self.label)
+    }
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self {
+            label: KINDS[0].name.into(),
+            needs_positions: false,
+            make: Arc::new(|| Box::<Fcfs>::default()),
+            host: None,
+        }
+    }
+}
+
+impl Choice {
+    /// The names of all schedulers, the default first.
+    pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+        KINDS.iter().map(|kind| kind.name)
+    }
+
+    /// The names of those that do without positioning times.
+    #[must_use]
+    pub fn names_without_positions() -> Vec<&'static str> {
+        let without = KINDS.iter().filter(|kind| !kind.needs_positions);
+        without.map(|kind| kind.name).collect()
+    }
+
+    /// The scheduler of a label: its name, or with keys as in
+    /// `aged_sptf(age_weight=0.02)` and `fcfs(host=c_look; device_depth=4)`.
+    ///
+    /// # Errors
+    /// An unknown name, or whatever is wrong with a key.
+    pub fn named(label: &str) -> Result<Self> {
+        Self::read(read_label("scheduler", "name", label)?)
+    }
+
+    /// The keys that a label stands for, `name` first.
+    ///
+    /// # Errors
+    /// A label of another form.
+    pub fn keys_of(label: &str) -> Result<Vec<(&str, Value)>> {
+        keys_of_label("scheduler", "name", label)
+    }
+
+    /// Reads the keys `name` (`fcfs` if it is not given), those of the
+    /// scheduler of this name, and `host` with `device_depth`.
+    ///
+    /// # Errors
+    /// An unknown name, or whatever is wrong with a key.
+    pub fn read(mut keys: Keys) -> Result<Self> {
+        let name = keys.opt_text("name")?;
+        let name = name.as_deref().unwrap_or(KINDS[0].name);
+        let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+            let near = did_you_mean(name, Self::names());
+            Error::Key(format!("unknown scheduler '{name}'{near}"))
+        })?;
+        let given: Vec<String> = (keys.entries())
+            .filter(|(key, ..)| *key != "name")
+            .map(|(key, value, ..)| match value.as_str() {
+                Some(text) => format!("{key}={text}"),
+                None => format!("{key}={}", value.to_string().trim()),
+            })
+            .collect();
+        let make = (kind.read)(&mut keys)?;
+        let host = match keys.opt_text("host")? {
+            None => None,
+            Some(label) => {
+                let host = Self::named(&label)?;
+                if host.host.is_some() {
+                    return Err(keys.refuse("host", "must have no host of its own"));
+                }
+                let depth = keys.opt_u32("device_depth", 1..=1_000_000)?.unwrap_or(1);
+                Some((Box::new(host), depth))
+            }
+        };
+        keys.finish()?;
+        let label = if given.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}({})", given.join("; "))
+        };
+        Ok(Self {
+            label,
+            needs_positions: kind.needs_positions,
+            make,
+            host,
+        })
+    }
+
+    /// Its name with its keys: what [`Choice::named`] takes.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Whether it, or that of the host, asks for positioning times.
+    #[must_use]
+    pub fn needs_positions(&self) -> bool {
+        let host = self.host.as_ref();
+        self.needs_positions || host.is_some_and(|(host, _)| host.needs_positions)
+    }
+
+    /// The scheduler of the host, and how many requests it lets the device
+    /// have at once.
+    #[must_use]
+    pub fn host(&self) -> Option<(&Self, u32)> {
+        self.host.as_ref().map(|(host, depth)| (&**host, *depth))
+    }
+
+    /// A scheduler with an empty queue.
+    #[must_use]
+    pub fn make(&self) -> Box<dyn Scheduler> {
+        (self.make)()
+    }
+}

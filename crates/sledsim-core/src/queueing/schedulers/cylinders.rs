@@ -1,0 +1,221 @@
+//! Waiting requests by cylinder, for searches outwards from the present one.
+
+use super::Waiting;
+use super::queue::Queue;
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// Waiting requests by [`Place::major`](crate::model::mechanism::Place::major), those
+/// of one cylinder in the order of pushing.
+#[derive(Debug, Default)]
+pub(super) struct Cylinders {
+    queue: Queue,
+    /// By slot: its neighbours in the list of its cylinder.
+    links: Vec<Link>,
+    /// By cylinder: the ends of its list.
+    lists: Vec<[u32; 2]>,
+    /// A bit for each cylinder that has requests, and for each of these words
+    /// that is not 0.
+    occupied: Vec<u64>,
+    words: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: u32,
+    after: u32,
+    cylinder: u32,
+}
+
+impl Cylinders {
+    /// Takes a request; its slot.
+    pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
+        let major = mechanism.place(&waiting.request).major;
+        let cylinder = u32::try_from(major).unwrap_or(0);
+        let index = cylinder as usize;
+        if index >= self.lists.len() {
+            self.lists.resize(index + 1, [NONE; 2]);
+            self.occupied.resize(index / 64 + 1, 0);
+            self.words.resize(index / 4096 + 1, 0);
+        }
+        let slot = self.queue.push(waiting);
+        let [first, last] = &mut self.lists[index];
+        let link = Link {
+            before: *last,
+            after: NONE,
+            cylinder,
+        };
+        if *last == NONE {
+            *first = slot;
+            self.occupied[index / 64] |= 1 << (index % 64);
+            self.words[index / 4096] |= 1 << (index / 64 % 64);
+        } else {
+            self.links[*last as usize].after = slot;
+        }
+        *last = slot;
+        match self.links.get_mut(slot as usize) {
+            Some(own) => *own = link,
+            None => self.links.push(link),
+        }
+        slot
+    }
+
+    /// Lets a request go.
+    pub fn take(&mut self, slot: u32) -> Waiting {
+        let Link {
+            before,
+            after,
+            cylinder,
+        } = self.links[slot as usize];
+        let index = cylinder as usize;
+        match before {
+            NONE => self.lists[index][0] = after,
+            _ => self.links[before as usize].after = after,
+        }
+        match after {
+            NONE => self.lists[index][1] = before,
+            _ => self.links[after as usize].before = before,
+        }
+        if self.lists[index][0] == NONE {
+            let word = &mut self.occupied[index / 64];
+            *word &= !(1 << (index % 64));
+            if *word == 0 {
+                self.words[index / 4096] &= !(1 << (index / 64 % 64));
+            }
+        }
+        self.queue.take(slot)
+    }
+
+    /// The requests that are held.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// The cylinder of the request in a slot.
+    pub fn cylinder(&self, slot: u32) -> u32 {
+        self.links[slot as usize].cylinder
+    }
+
+    /// The cylinders with requests, outwards from where `mechanism` is at `at`.
+    pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
+        let here = u32::try_from(mechanism.major(at)).unwrap_or(0);
+        let mut outwards = Outwards {
+            waiting: self,
+            at,
+            mechanism,
+            here,
+            above: None,
+            below: None,
+        };
+        outwards.above = outwards.bounded(self.at_or_after(here));
+        outwards.below = outwards.bounded(self.before(here));
+        outwards
+    }
+
+    /// The slots of a cylinder, in the order of pushing.
+    pub fn of(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self
+            .lists
+            .get(cylinder as usize)
+            .map_or(NONE, |list| list[0]);
+        std::iter::successors(Some(first).filter(|slot| *slot != NONE), |slot| {
+            let after = self.links[*slot as usize].after;
+            (after != NONE).then_some(after)
+        })
+    }
+
+    /// The first cylinder with requests from `cylinder` on.
+    fn at_or_after(&self, cylinder: u32) -> Option<u32> {
+        let index = cylinder as usize;
+        let word = self.occupied.get(index / 64)? & (u64::MAX << (index % 64));
+        if word != 0 {
+            return Some((index / 64 * 64) as u32 + word.trailing_zeros());
+        }
+        let next = index / 64 + 1;
+        let mut mask = u64::MAX << (next % 64);
+        for top in next / 64..self.words.len() {
+            let words = self.words[top] & mask;
+            if words != 0 {
+                let word = top * 64 + words.trailing_zeros() as usize;
+                return Some((word * 64) as u32 + self.occupied[word].trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The last cylinder with requests before `cylinder`.
+    fn before(&self, cylinder: u32) -> Option<u32> {
+        let last = (cylinder as usize).min(self.lists.len()).checked_sub(1)?;
+        let word = self.occupied[last / 64] & (u64::MAX >> (63 - last % 64));
+        if word != 0 {
+            return Some((last / 64 * 64) as u32 + 63 - word.leading_zeros());
+        }
+        let previous = (last / 64).checked_sub(1)?;
+        let mut mask = u64::MAX >> (63 - previous % 64);
+        for top in (0..=previous / 64).rev() {
+            let words = self.words[top] & mask;
+            if words != 0 {
+                let word = top * 64 + 63 - words.leading_zeros() as usize;
+                return Some((word * 64) as u32 + 63 - self.occupied[word].leading_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+}
+
+/// A search outwards: the cylinder with the least bound of the positioning time
+/// is next. The bound never falls.
+pub(super) struct Outwards<'a> {
+    waiting: &'a Cylinders,
+    at: Nanos,
+    mechanism: &'a dyn Mechanism,
+    /// Where it begins.
+    pub here: u32,
+    /// The next one on either side, and its bound.
+    above: Option<(Nanos, u32)>,
+    below: Option<(Nanos, u32)>,
+}
+
+impl Outwards<'_> {
+    fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
+        let bound = self.mechanism.at_least(self.at, i64::from(cylinder?));
+        Some((bound, cylinder?))
+    }
+
+    /// Whether the next one is above.
+    fn is_up(&self) -> bool {
+        match (self.above, self.below) {
+            (Some((above, _)), Some((below, _))) => above <= below,
+            (above, _) => above.is_some(),
+        }
+    }
+
+    /// The next cylinder, and the lower bound of the positioning times there.
+    pub fn next(&self) -> Option<(Nanos, u32)> {
+        if self.is_up() { self.above } else { self.below }
+    }
+
+    /// Goes past the next cylinder.
+    pub fn advance(&mut self) {
+        if self.is_up() {
+            let after = self.above.map(|(_, cylinder)| cylinder + 1);
+            let next = after.and_then(|cylinder| self.waiting.at_or_after(cylinder));
+            self.above = self.bounded(next);
+        } else {
+            let from = self.below.map(|(_, cylinder)| cylinder);
+            let next = from.and_then(|cylinder| self.waiting.before(cylinder));
+            self.below = self.bounded(next);
+        }
+    }
+
+    /// Whether it has gone past a cylinder that has requests.
+    pub fn has_passed(&self, cylinder: u32) -> bool {
+        self.above.is_none_or(|(_, next)| cylinder < next)
+            && self.below.is_none_or(|(_, next)| cylinder > next)
+    }
+}

@@ -1,0 +1,22 @@
+//! First come, first served.
+
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+use std::collections::VecDeque;
+
+/// Serves requests in the order in which they became ready.
+#[derive(Debug, Default)]
+pub struct Fcfs {
+    queue: VecDeque<Waiting>,
+}
+
+impl Scheduler for Fcfs {
+    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+        self.queue.push_back(waiting);
+    }
+
+    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+        self.queue.pop_front()
+    }
+}

@@ -1,0 +1,51 @@
+//! Schedulers: who goes next.
+
+mod aged_sptf;
+mod ages;
+mod by_lbn;
+mod c_look;
+mod choice;
+mod cylinders;
+mod fcfs;
+mod queue;
+mod sptf;
+mod sstf_lbn;
+mod zone_sptf;
+
+pub use aged_sptf::AgedSptf;
+pub use c_look::CLook;
+pub use choice::Choice;
+pub use fcfs::Fcfs;
+pub use sptf::Sptf;
+pub use sstf_lbn::SstfLbn;
+pub use zone_sptf::ZoneSptf;
+
+use crate::model::mechanism::Mechanism;
+use sledsim_base::request::Request;
+use sledsim_base::units::Nanos;
+
+/// A request waiting for the mechanism.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// The request.
+    pub request: Request,
+    /// Requests ahead of it in the device when it arrived.
+    pub queue_depth: u32,
+    /// When it may be served: arrival, bus wait and command overhead passed.
+    pub ready: Nanos,
+    /// Writes: when its last byte has crossed the bus to the device.
+    pub data_in: Nanos,
+}
+
+/// Holds the waiting requests and picks the next.
+///
+/// Everything pushed is ready at the instant of the next `pop`; picks depend
+/// only on what was pushed and on the mechanism's state. Ties go to the
+/// request that was pushed first.
+pub trait Scheduler: Send {
+    /// Takes a waiting request.
+    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism);
+
+    /// Removes and returns the request to serve at `at`.
+    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
+}

@@ -1,0 +1,51 @@
+//! Shortest positioning time first.
+
+use super::cylinders::Cylinders;
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// Serves the request that the mechanism would be positioned for soonest, by
+/// its state at the instant of the pick (CMU-CS-00-136, section 4.1). Ties go
+/// to the one pushed first.
+///
+/// The search goes outwards from the present cylinder and ends where the
+/// mechanism's lower bound says that nothing can be better: it picks what a
+/// look at every request would.
+#[derive(Debug, Default)]
+pub struct Sptf {
+    waiting: Cylinders,
+}
+
+impl Sptf {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.queue().is_empty()
+    }
+}
+
+impl Scheduler for Sptf {
+    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
+        self.waiting.push(waiting, mechanism);
+    }
+
+    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let waiting = &self.waiting;
+        let mut best: Option<(Nanos, u64, u32)> = None;
+        let mut outwards = waiting.outwards(at, mechanism);
+        while let Some((bound, cylinder)) = outwards.next() {
+            // As good as the best may still have been pushed before it.
+            if best.is_some_and(|(least, ..)| bound > least) {
+                break;
+            }
+            for slot in waiting.of(cylinder) {
+                let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
+                let key = (time, waiting.queue().sequence(slot), slot);
+                best = Some(best.map_or(key, |least| least.min(key)));
+            }
+            outwards.advance();
+        }
+        let (_, _, slot) = best?;
+        Some(self.waiting.take(slot))
+    }
+}

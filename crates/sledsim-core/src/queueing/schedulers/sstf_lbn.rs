@@ -1,0 +1,27 @@
+//! Shortest seek time first, by LBN.
+
+use super::by_lbn::ByLbn;
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// Serves the request whose first LBN is nearest to where the last one ended
+/// (CMU-CS-00-136, section 4.1). Of two as near on either side, the one that
+/// was pushed first.
+#[derive(Debug, Default)]
+pub struct SstfLbn {
+    waiting: ByLbn,
+}
+
+impl Scheduler for SstfLbn {
+    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+        self.waiting.push(waiting);
+    }
+
+    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let here = self.waiting.position();
+        let around = self.waiting.around(here).into_iter().flatten();
+        let nearest = around.min_by_key(|found| (found.lbn.abs_diff(here), found.sequence))?;
+        Some(self.waiting.take(nearest))
+    }
+}

@@ -1,0 +1,42 @@
+//! Shortest positioning time first, zone by zone.
+
+use super::sptf::Sptf;
+use super::{Scheduler, Waiting};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::units::Nanos;
+
+/// Divides the LBNs into zones and serves one zone by [`Sptf`] until nothing
+/// waits there, then the next one that has requests, and after the last the
+/// first again (Hong, Brandt, Long, Miller, Glocer, Peterson: zone-based SPTF
+/// for MEMS-based storage, MASCOTS 2003). Zones hold equally many LBNs.
+#[derive(Debug)]
+pub struct ZoneSptf {
+    zones: Vec<Sptf>,
+    current: usize,
+}
+
+impl ZoneSptf {
+    /// So many zones, at least 1.
+    #[must_use]
+    pub fn new(zones: usize) -> Self {
+        Self {
+            zones: (0..zones).map(|_| Sptf::default()).collect(),
+            current: 0,
+        }
+    }
+}
+
+impl Scheduler for ZoneSptf {
+    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
+        let lbn = u128::from(waiting.request.lbn());
+        let zone = lbn * self.zones.len() as u128 / u128::from(mechanism.blocks());
+        self.zones[zone as usize].push(waiting, mechanism);
+    }
+
+    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let count = self.zones.len();
+        let mut from_here = (0..count).map(|step| (self.current + step) % count);
+        self.current = from_here.find(|zone| !self.zones[*zone].is_empty())?;
+        self.zones[self.current].pop(at, mechanism)
+    }
+}

@@ -1,0 +1,37 @@
+//! Stations: one mechanism with its queue, scheduler, command overhead and
+//! bus, as a [`crate::model::Model`].
+//!
+//! A request first takes the bus for the command overhead; write data follow
+//! at once. [`Station`] is the device without a buffer; [`Buffered`] is the
+//! one with read-ahead, write-back and speed matching, for any mechanism.
+//! With nothing in the buffer that helps, both give the same times.
+
+mod batches;
+mod buffer;
+mod buffered;
+mod merging;
+mod plain;
+mod segments;
+
+pub use batches::Batching;
+pub use buffer::{Buffer, ReadAhead, SpeedMatching};
+pub use buffered::Buffered;
+pub use plain::Station;
+pub use segments::Segments;
+
+use sledsim_base::units::Nanos;
+
+/// Command overhead and bus of a station.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// Command processing time per request; holds the bus.
+    pub overhead: Nanos,
+    /// Bus time per 512-byte block, in nanoseconds.
+    pub bus_ns_per_block: f64,
+}
+
+impl Interface {
+    fn bus(&self, blocks: u32) -> Nanos {
+        Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as u64)
+    }
+}

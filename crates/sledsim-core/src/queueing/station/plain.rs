@@ -1,0 +1,320 @@
+//! The station without a buffer.
+//!
+//! A request first takes the bus for the command overhead; write data follow
+//! at once. It is then ready for the scheduler. Read data take the bus as each
+//! pass ends, overlapping later passes and later requests; a read is complete
+//! when its last block has crossed. A write is complete when its media
+//! transfer ends, but not before its data have crossed the bus. The bus serves
+//! first come, first served.
+//!
+//! Flush and trim need no media: a completed write is on the media already.
+//! They complete when their command has been processed.
+//!
+//! Batches have a page of their own: `batches`.
+
+use super::Interface;
+use super::batches::{Batches, Batching};
+use crate::model::links::Links;
+use crate::model::mechanism::{Mechanism, Step};
+use crate::model::{Answers, Model, Report};
+use crate::queueing::schedulers::{Scheduler, Waiting};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use std::collections::VecDeque;
+
+/// One mechanism with queue, scheduler, command overhead and bus.
+pub struct Station<M: Mechanism> {
+    name: String,
+    pub(super) device: u16,
+    pub(super) mechanism: M,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) interface: Interface,
+    /// Commands on their way through the bus, in the order of `ready`.
+    pub(super) incoming: VecDeque<Waiting>,
+    pub(super) bus_free: Nanos,
+    pub(super) mechanism_free: Nanos,
+    pub(super) busy: Nanos,
+    /// The request in service, and its passes.
+    pub(super) row: Row,
+    pub(super) steps: Vec<Step>,
+    /// The pass that ends next, while a read's are handed to the bus.
+    pub(super) reading: Option<usize>,
+    /// Requests the scheduler holds.
+    pub(super) waiting: usize,
+    /// When something is next due: [`Station::due`], kept up to date.
+    next: Option<Nanos>,
+    batching: Batching,
+    /// How long the first command waits for others.
+    pub(super) window: Nanos,
+    /// Commands held beside those counted above, as parts of a batch.
+    pub(super) in_batches: usize,
+    /// Commands of the batch in service; 0 if that is a single one.
+    pub(super) serving: u32,
+    pub(super) batches: Batches,
+}
+
+impl<M: Mechanism> Station<M> {
+    /// A station around `mechanism`. `device` and `name` mark its rows and
+    /// reports.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        device: u16,
+        mechanism: M,
+        scheduler: Box<dyn Scheduler>,
+        interface: Interface,
+    ) -> Self {
+        let batching = match mechanism.batches() {
+            Some(_) => Batching::Explicit,
+            None => Batching::None,
+        };
+        Self {
+            name: name.to_owned(),
+            device,
+            mechanism,
+            scheduler,
+            interface,
+            incoming: VecDeque::new(),
+            bus_free: Nanos::ZERO,
+            mechanism_free: Nanos::ZERO,
+            busy: Nanos::ZERO,
+            row: Row::default(),
+            steps: Vec::new(),
+            reading: None,
+            waiting: 0,
+            next: None,
+            batching,
+            window: Nanos::ZERO,
+            in_batches: 0,
+            serving: 0,
+            batches: Batches::default(),
+        }
+    }
+
+    /// The same station with batches as told, for a mechanism that serves them;
+    /// without it they are explicit then.
+    #[must_use]
+    pub fn with_batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
+        if let Batching::Window(window) = batching {
+            self.window = window;
+        }
+        self
+    }
+
+    /// What a request pays: nothing if a task of the device's own asked for it.
+    fn interface_of(&self, request: &Request) -> Interface {
+        if request.flags.for_task {
+            Interface::default()
+        } else {
+            self.interface
+        }
+    }
+
+    /// The next instant at which something is due.
+    fn due(&self) -> Option<Nanos> {
+        if let Some(pass) = self.reading {
+            return Some(self.row.start + self.steps[pass].end);
+        }
+        if self.waiting > 0 {
+            return Some(self.mechanism_free);
+        }
+        let ready = self.incoming.front()?.ready + self.window;
+        Some(ready.max(self.mechanism_free))
+    }
+
+    /// Does what is due before `until`, and at `until` too if `inclusive`.
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(due) = self.next {
+            if due > until || (due == until && !inclusive) {
+                return;
+            }
+            match self.reading {
+                Some(pass) => self.end_pass(pass, due, answers),
+                None => self.serve_next(due, answers),
+            }
+            self.next = self.due();
+        }
+    }
+
+    /// Lets the scheduler pick among all that is ready at `at`, and serves it.
+    fn serve_next(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        if matches!(self.batching, Batching::Window(_)) {
+            self.gather(at);
+        }
+        let merges = self.batching == Batching::Adjacent;
+        while self
+            .incoming
+            .front()
+            .is_some_and(|w| w.ready + self.window <= at)
+        {
+            if let Some(waiting) = self.incoming.pop_front() {
+                if merges {
+                    self.batches.merging.add(&waiting);
+                }
+                self.scheduler.push(waiting, &self.mechanism);
+                self.waiting += 1;
+            }
+        }
+        let waiting = loop {
+            let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
+                return;
+            };
+            if !(merges && self.batches.merging.was_taken(&waiting)) {
+                break waiting;
+            }
+        };
+        self.waiting -= 1;
+        let waiting = if merges { self.merge(waiting) } else { waiting };
+        if self.waiting == 0 && merges && self.batches.merging.has_taken() {
+            while self.scheduler.pop(at, &self.mechanism).is_some() {}
+            self.batches.merging.forget();
+        }
+        if waiting.request.flags.linked {
+            return self.serve_batch(at, waiting, answers);
+        }
+        let request = &waiting.request;
+        self.serving = 0;
+        self.steps.clear();
+        let service = self.mechanism.serve(at, request, &mut self.steps);
+        let media = service.parts.total();
+        self.mechanism_free = at + media;
+        self.busy += media;
+
+        self.row = Row {
+            queue_depth: waiting.queue_depth,
+            start: at,
+            parts: service.parts,
+            passes: service.passes,
+            retries: service.retries,
+            status: service.status,
+            energy_nj: service.energy_nj,
+            ..Row::of(request, self.device)
+        };
+        let interface = self.interface_of(request);
+        self.row.parts.overhead = interface.overhead;
+        self.row.parts.queue = at - request.arrival - interface.overhead;
+        if request.op == Op::Read && interface.bus_ns_per_block > 0.0 {
+            self.reading = Some(0);
+        } else {
+            self.complete(self.mechanism_free.max(waiting.data_in), answers);
+        }
+    }
+
+    /// A pass of a read ended: its blocks take the bus.
+    fn end_pass(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
+        if self.serving > 0 {
+            return self.end_batch_pass(pass, at, answers);
+        }
+        let step = &self.steps[pass];
+        if !step.again {
+            self.bus_free = at.max(self.bus_free) + self.interface.bus(step.blocks);
+        }
+        if pass + 1 < self.steps.len() {
+            self.reading = Some(pass + 1);
+        } else {
+            self.reading = None;
+            self.complete(self.bus_free.max(self.mechanism_free), answers);
+        }
+    }
+
+    /// Announces the completion of the request in service; what lies between
+    /// the end of the media transfer and `completion` was the bus.
+    fn complete(&mut self, completion: Nanos, answers: &mut dyn Answers) {
+        self.row.completion = completion;
+        self.row.parts.bus = completion - self.mechanism_free;
+        answers.done(&self.row);
+    }
+}
+
+impl<M: Mechanism> Model for Station<M> {
+    fn blocks(&self) -> u64 {
+        self.mechanism.blocks()
+    }
+
+    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, answers);
+        let in_service = match self.mechanism_free > arrival {
+            true => self.serving.max(1),
+            false => 0,
+        };
+        let held = self.incoming.len() + self.waiting + self.in_batches;
+        let queue_depth = held as u32 + in_service;
+        let interface = self.interface_of(&request);
+        let ready = if request.flags.for_task {
+            arrival
+        } else {
+            self.bus_free = arrival.max(self.bus_free) + interface.overhead;
+            self.bus_free
+        };
+        if !request.op.moves_data() {
+            let mut row = Row::of(&request, self.device);
+            row.queue_depth = queue_depth;
+            row.parts.overhead = self.interface.overhead;
+            row.parts.queue = ready - arrival - self.interface.overhead;
+            row.start = ready;
+            row.completion = ready;
+            if self.mechanism.is_gone(ready) {
+                row.status = Status::Error;
+            }
+            answers.done(&row);
+            return;
+        }
+        let mut data_in = ready;
+        if request.op == Op::Write && !request.flags.for_task {
+            self.bus_free += interface.bus(request.blocks());
+            data_in = self.bus_free;
+        }
+        if self.batching != Batching::Explicit {
+            request.flags.linked = false;
+        }
+        let joins = request.flags.linked || self.batches.are_open();
+        let waiting = Waiting {
+            request,
+            queue_depth,
+            ready,
+            data_in,
+        };
+        if !joins {
+            self.incoming.push_back(waiting);
+        } else if let Some(whole) = self.join(waiting) {
+            self.incoming.push_back(whole);
+        } else {
+            return;
+        }
+        if self.next.is_none() {
+            self.next = self.due();
+        }
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    fn links(&self) -> Links {
+        match (self.mechanism.batches(), self.batching) {
+            (None, _) => Links::Refused,
+            (Some(_), Batching::Explicit) => Links::Served,
+            (Some(_), _) => Links::Ignored,
+        }
+    }
+
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Some(&self.mechanism)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        reports.push(Report {
+            name: self.name.clone(),
+            busy: self.busy,
+            energy: self.mechanism.energy(until.max(self.mechanism_free)),
+            counts: self.mechanism.counts(),
+        });
+    }
+}

@@ -1,0 +1,14 @@
+//! Files beside the repository that results are compared with.
+
+use std::path::PathBuf;
+
+/// The path of a reference file, or `None`, with one line that says so, where
+/// the reference folder is absent.
+pub fn reference(path: &str) -> Option<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    if !root.is_dir() {
+        println!("skipped: no folder of reference files beside the repository (shared/{path})");
+        return None;
+    }
+    Some(root.join(path))
+}

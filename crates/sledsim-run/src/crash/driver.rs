@@ -1,0 +1,434 @@
+//! Runs a load on a device whose power fails.
+
+use super::Plan;
+use super::oracle::Oracle;
+use super::report::{Block, Report, Violation, Wrong};
+use crate::load::{Load, Running};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::engine::check_extents;
+use sledsim_core::model::contents::Contents;
+use sledsim_core::model::contents::Promise;
+use sledsim_core::model::source::Source;
+use sledsim_core::model::{Answers, Model};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+/// Requests between two power failures, at least, unless that is said.
+const LEAST_BETWEEN: u64 = 16;
+/// How many requests the blocks of writes under way are read by after a power
+/// failure: the blocks most likely to be told of differently later.
+const PROBES: usize = 4;
+/// After the last of the requests before a power failure up to so many events
+/// are waited for, less one.
+const EVENTS_AFTER: u64 = 12;
+/// Where nothing is due any more, power fails within so long.
+const IDLE_NS: u64 = 1_000_000_000;
+/// How many events pass between two calls of `check`.
+const CHECK_EVERY: u64 = 1024;
+/// A model that does so many things on its own account in a row is taken to be
+/// idle.
+const MOST_WAKES: u64 = 100_000;
+
+/// As [`super::test`], of the model that `build` makes, with contents, and that
+/// promises as said.
+///
+/// # Errors
+/// As [`super::test`].
+pub fn test_model(
+    build: &dyn Fn() -> Result<Box<dyn Model>>,
+    promise: Promise,
+    load: &Load,
+    plan: &Plan,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Report> {
+    plan.check()?;
+    load.keep(&mut |_| check(progress(&Report::default(), plan)))?;
+    let promise = plan.promise.unwrap_or(promise);
+    let mut crashes = Stream::new(plan.seed, "crash points");
+    let mut report = Report {
+        seed: plan.seed,
+        ..Report::default()
+    };
+    while report.points < plan.points {
+        let model = build()?;
+        let blocks = model.blocks();
+        let source = load.clone().with_seed_offset(report.rounds);
+        let source = source.source(blocks, &mut |_| check(progress(&report, plan)))?;
+        let spread = source.requests().unwrap_or(0) / plan.points;
+        let between = plan.requests_between;
+        let mut round = Round {
+            plan,
+            longest: report.recoveries.iter().max().copied(),
+            between: between.unwrap_or(spread.max(LEAST_BETWEEN)),
+            max_queue: load.limits.max_queue,
+            blocks,
+            crashes: &mut crashes,
+            chance: Stream::new(plan.seed, &format!("what is left {}", report.rounds)),
+            marks: Stream::new(plan.seed, &format!("marks {}", report.rounds)),
+            model,
+            source,
+            oracle: Oracle::new(promise),
+            report: &mut report,
+            announced: Announced::default(),
+            now: Nanos::ZERO,
+            zero: (Nanos::ZERO, Nanos::ZERO),
+            failed_at: None,
+            extra: VecDeque::new(),
+            next_extra_id: u64::MAX,
+            of_load: BTreeSet::new(),
+        };
+        round.run(check)?;
+        report.rounds += 1;
+        if report.writes == 0 {
+            let problem = "the load writes nothing: there is nothing to lose in a crash";
+            return Err(Error::Request(problem.to_owned()));
+        }
+    }
+    report.recoveries.sort_unstable();
+    Ok(report)
+}
+
+fn progress(report: &Report, plan: &Plan) -> Progress {
+    Progress {
+        completed: report.points,
+        requests: Some(plan.points),
+        share: None,
+    }
+}
+
+/// Completions to come: time, number of the announcement, id, whether served.
+#[derive(Default)]
+struct Announced {
+    due: BinaryHeap<Reverse<(Nanos, u64, u64, bool)>>,
+    count: u64,
+}
+
+impl Answers for Announced {
+    fn done(&mut self, row: &Row) {
+        debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
+        let served = row.status == Status::Ok;
+        let due = (row.completion, self.count, row.id, served);
+        self.due.push(Reverse(due));
+        self.count += 1;
+    }
+
+    fn note(&mut self, _row: &Row) {}
+}
+
+/// A load on a new device, from its begin to its end.
+struct Round<'a> {
+    plan: &'a Plan,
+    between: u64,
+    max_queue: u64,
+    blocks: u64,
+    crashes: &'a mut Stream,
+    chance: Stream,
+    marks: Stream,
+    model: Box<dyn Model>,
+    source: Running,
+    oracle: Oracle,
+    report: &'a mut Report,
+    announced: Announced,
+    /// On the clock of the model, which begins anew when power fails.
+    now: Nanos,
+    /// One instant on the clock of the model, and on that of the load.
+    zero: (Nanos, Nanos),
+    /// On the clock of the load.
+    failed_at: Option<Nanos>,
+    /// What the test puts in before the next request of the load.
+    extra: VecDeque<Request>,
+    next_extra_id: u64,
+    /// Requests of the load that are under way: ids.
+    of_load: BTreeSet<u64>,
+    /// The longest recovery so far.
+    longest: Option<Nanos>,
+}
+
+/// Why a stretch without power failures ended.
+enum Ended {
+    /// Power is to fail.
+    Power(Nanos),
+    /// Nothing is left to do.
+    Idle,
+}
+
+impl Round<'_> {
+    fn run(&mut self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        loop {
+            let ended = self.stretch(check)?;
+            let at = match ended {
+                Ended::Power(at) => at,
+                Ended::Idle => self.now + Nanos(self.crashes.below(IDLE_NS)),
+            };
+            if matches!(ended, Ended::Idle) {
+                let unanswered: Vec<u64> = self.oracle.open().map(|request| request.id).collect();
+                for id in unanswered {
+                    self.violated(Wrong::Unanswered(id));
+                }
+            }
+            self.fail(at);
+            check(progress(self.report, self.plan))?;
+            if matches!(ended, Ended::Idle) || self.report.points == self.plan.points {
+                return Ok(());
+            }
+        }
+    }
+
+    fn contents(&mut self) -> &mut dyn Contents {
+        self.model.contents().expect("it was built to keep some")
+    }
+
+    /// An instant of the model's clock on that of the load.
+    fn load_time(&self, at: Nanos) -> Nanos {
+        at.since(self.zero.0) + self.zero.1
+    }
+
+    /// Runs on up to some instant at which power is to fail, as the engine
+    /// does: completions, arrivals, wakes.
+    fn stretch(&mut self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Ended> {
+        let mut requests_left = self.crashes.geometric(self.between as f64);
+        let mut events_left = self.crashes.below(EVENTS_AFTER);
+        let (mut events, mut wakes) = (0_u64, 0);
+        while wakes < MOST_WAKES {
+            let completion = self.announced.due.peek().map(|Reverse(due)| due.0);
+            let arrival = self.next_arrival()?;
+            let wake = self.model.wake_at();
+            let Some(next) = [completion, arrival, wake].into_iter().flatten().min() else {
+                break;
+            };
+            if requests_left == 0 {
+                if events_left == 0 {
+                    // Right after an event, right before the next, or between.
+                    let gap = next.since(self.now).0;
+                    let after = match self.crashes.below(4) {
+                        0 => 0,
+                        1 => gap,
+                        _ => self.crashes.below(gap + 1),
+                    };
+                    return Ok(Ended::Power(self.now + Nanos(after)));
+                }
+                events_left -= 1;
+            }
+            self.now = self.now.max(next);
+            wakes += 1;
+            if completion == Some(next) {
+                self.complete();
+                wakes = 0;
+            } else if arrival == Some(next) {
+                self.arrive()?;
+                requests_left = requests_left.saturating_sub(1);
+                wakes = 0;
+            } else {
+                self.model.wake(next, &mut self.announced);
+            }
+            events += 1;
+            if events.is_multiple_of(CHECK_EVERY) {
+                check(progress(self.report, self.plan))?;
+            }
+        }
+        Ok(Ended::Idle)
+    }
+
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        if !self.extra.is_empty() {
+            return Ok(Some(self.now));
+        }
+        let arrival = self.source.next_arrival()?;
+        Ok(arrival.map(|at| at.since(self.zero.1) + self.zero.0))
+    }
+
+    fn arrive(&mut self) -> Result<()> {
+        let mut request = match self.extra.pop_front() {
+            Some(request) => request,
+            None => {
+                let request = self.source.take()?;
+                self.of_load.insert(request.id);
+                request
+            }
+        };
+        request.arrival = self.now;
+        check_extents(&request, self.blocks)?;
+        if request.flags.linked {
+            let id = request.id;
+            return Err(Error::Request(format!(
+                "request {id} is linked to the next one: a crash test takes no batches"
+            )));
+        }
+        if request.op == Op::Write {
+            request.flags.fua |= self.marks.chance(self.plan.fua);
+        }
+        if request.op != Op::Flush && self.marks.chance(self.plan.flush) {
+            let flush = Request {
+                op: Op::Flush,
+                ..Request::default()
+            };
+            self.put_in(flush);
+        }
+        let at = self.load_time(self.now);
+        let tokens = self.oracle.begin(&request, at);
+        self.report.requests += 1;
+        match request.op {
+            Op::Read => self.report.reads += 1,
+            Op::Write => {
+                self.report.writes += 1;
+                self.contents().hold(&tokens);
+            }
+            Op::Flush | Op::Trim => {}
+        }
+        self.model.submit(request, &mut self.announced);
+        let outstanding = self.oracle.open_count();
+        if outstanding > self.max_queue {
+            return Err(Error::Request(format!(
+                "the load outran the device: {outstanding} requests are outstanding at {at}; \
+                 lower its rate, or raise max_queue"
+            )));
+        }
+        Ok(())
+    }
+
+    /// A request of the test's own, before the next of the load.
+    fn put_in(&mut self, request: Request) {
+        let id = self.next_extra_id;
+        self.next_extra_id -= 1;
+        self.extra.push_back(Request { id, ..request });
+    }
+
+    fn complete(&mut self) {
+        let Some(Reverse((at, _, id, served))) = self.announced.due.pop() else {
+            return;
+        };
+        let at = self.load_time(at);
+        if !served {
+            self.oracle.fail(id);
+        } else if let Some((begun, request)) = self.oracle.end(id, at)
+            && request.op == Op::Read
+        {
+            self.look_at(&request, begun);
+        }
+        if self.of_load.remove(&id) {
+            self.source.completed(id, at);
+        }
+    }
+
+    /// Compares what a read returned with what it might.
+    fn look_at(&mut self, read: &Request, begun: u64) {
+        let mut tokens = self.contents().returned(read.id).into_iter();
+        for lbn in lbns(&read.extents) {
+            self.report.read_blocks_checked += 1;
+            let found = tokens.next();
+            let allowed = self.oracle.readable(lbn, begun);
+            if !found.is_some_and(|token| allowed.contains(&token)) {
+                let block = self.block(lbn, found, allowed);
+                self.violated(Wrong::Returned(read.id, block));
+            }
+        }
+    }
+
+    /// Power fails at `at`, perhaps again during the recovery; everything is
+    /// looked at, and the load goes on.
+    fn fail(&mut self, at: Nanos) {
+        self.now = self.now.max(at);
+        let failed_at = self.load_time(at);
+        self.failed_at = Some(failed_at);
+        self.report.points += 1;
+        let under_way: Vec<(Request, u64)> = (self.oracle.open())
+            .filter_map(|request| Some((request.clone(), self.oracle.first_token(request.id)?)))
+            .collect();
+        let recovered = self.recover(at);
+        self.check_all();
+        for (write, first) in &under_way {
+            let tokens = lbns(&write.extents).zip(*first..);
+            let mut new = 0;
+            for (lbn, token) in tokens {
+                new += u32::from(self.contents().token(lbn) == token);
+            }
+            let kinds = &mut self.report.under_way;
+            match new {
+                0 => kinds.lost += 1,
+                _ if new == write.blocks() => kinds.kept += 1,
+                _ => kinds.torn += 1,
+            }
+        }
+        self.announced = Announced::default();
+        self.oracle.forget();
+        self.extra.clear();
+        // The host sees them fail, and goes on.
+        for id in std::mem::take(&mut self.of_load) {
+            self.source.completed(id, failed_at);
+        }
+        (self.now, self.zero) = (recovered, (recovered, failed_at));
+        for (write, _) in under_way.into_iter().take(PROBES) {
+            let extents = write.extents;
+            self.put_in(Request {
+                op: Op::Read,
+                extents,
+                ..Request::default()
+            });
+        }
+    }
+
+    /// Power fails and comes back, until a recovery comes to its end; when that
+    /// is on the new clock.
+    fn recover(&mut self, mut at: Nanos) -> Nanos {
+        loop {
+            let contents = self.model.contents().expect("it was built to keep some");
+            contents.lose_power(at, &mut self.chance);
+            let until = match self.longest {
+                Some(longest) if self.crashes.chance(self.plan.in_recovery) => {
+                    Nanos(self.crashes.below(longest.0 + 1))
+                }
+                _ => Nanos::MAX,
+            };
+            if let Some(end) = contents.recover_until(Nanos::ZERO, until) {
+                self.report.recoveries.push(end);
+                self.longest = self.longest.max(Some(end));
+                return end;
+            }
+            self.report.in_recovery += 1;
+            at = until;
+        }
+    }
+
+    /// Looks at every block ever written.
+    fn check_all(&mut self) {
+        for lbn in self.oracle.written() {
+            self.report.blocks_checked += 1;
+            let found = self.contents().token(lbn);
+            let allowed = self.oracle.may_survive(lbn);
+            if !allowed.contains(&found) {
+                let block = self.block(lbn, Some(found), allowed);
+                self.violated(Wrong::Found(block));
+            }
+            self.oracle.found(lbn, found);
+        }
+    }
+
+    fn block(&self, lbn: u64, found: Option<u64>, allowed: Vec<u64>) -> Block {
+        Block {
+            lbn,
+            found,
+            origin: found.and_then(|token| self.oracle.origin(token)),
+            allowed,
+            history: self.oracle.history(lbn),
+        }
+    }
+
+    fn violated(&mut self, wrong: Wrong) {
+        self.report.violations += 1;
+        if self.report.shown.len() < self.plan.shown {
+            self.report.shown.push(Violation {
+                seed: self.plan.seed,
+                round: self.report.rounds,
+                point: self.report.points,
+                failed_at: self.failed_at,
+                at: self.load_time(self.now),
+                wrong,
+            });
+        }
+    }
+}

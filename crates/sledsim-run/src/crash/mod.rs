@@ -1,0 +1,159 @@
+//! Crash tests: is what was written still there after the power failed?
+//!
+//! A load runs on a device that keeps contents. Power fails again and again, at
+//! events and between them, also while the device recovers; after each failure
+//! every block that was ever written must hold something that it may hold, and
+//! the load goes on. What may be there follows from what the host was told:
+//!
+//! - a version of a block is out of the question once a write that began after
+//!   that version was acknowledged is durable itself;
+//! - a write is durable when it is acknowledged, or, on a device that reports
+//!   writes from a volatile buffer, when it had the mark `fua`, or a flush that
+//!   began later is complete ([`Promise`]);
+//! - a read may return whatever was not out of the question when it began, or
+//!   was begun since;
+//! - what was found after a power failure is all there is from then on.
+//!
+//! [`Keeper`] gives a leaf its contents; [`sledsim_core::catalog::Device::build_keeping`]
+//! puts one around every leaf of a device.
+
+mod driver;
+mod oracle;
+mod report;
+
+pub use driver::test_model;
+pub use report::{Block, Happened, Report, UnderWay, Version, Violation, Wrong};
+
+use crate::load::Load;
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_core::catalog::Device;
+use sledsim_core::model::Model;
+use sledsim_core::model::contents::Promise;
+use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+
+/// How a device is tested.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// How often power fails; the load is begun anew, on a new device and with
+    /// its next seed, until that is reached.
+    pub points: u64,
+    /// The seed of the instants and of what is left of writes under way.
+    pub seed: u64,
+    /// Requests from one power failure to the next in the mean; by default so
+    /// many that the points are spread over the load, and at least 16.
+    pub requests_between: Option<u64>,
+    /// What the device promises; by default what [`Device::promise`] says.
+    pub promise: Option<Promise>,
+    /// The share of the load's writes that are marked `fua` beside its own.
+    pub fua: f64,
+    /// The share of requests after which a flush is put in.
+    pub flush: f64,
+    /// The share of recoveries, of those that take time, in which power fails
+    /// again.
+    pub in_recovery: f64,
+    /// How many violations are shown; all are counted.
+    pub shown: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            points: 1000,
+            seed: 1,
+            requests_between: None,
+            promise: None,
+            fua: 0.2,
+            flush: 0.05,
+            in_recovery: 0.2,
+            shown: 10,
+        }
+    }
+}
+
+impl Plan {
+    fn check(&self) -> Result<()> {
+        if self.points == 0 {
+            return Err(Error::Key("points = 0: must be at least 1".to_owned()));
+        }
+        if self.requests_between == Some(0) {
+            let problem = "requests_between = 0: must be at least 1";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        for (name, share) in [("fua", self.fua), ("flush", self.flush)] {
+            if !(0.0..=1.0).contains(&share) {
+                let problem = format!("{name} = {share}: must be from 0 to 1");
+                return Err(Error::Key(problem));
+            }
+        }
+        // Otherwise no recovery might ever come to an end.
+        if !(0.0..=0.9).contains(&self.in_recovery) {
+            let share = self.in_recovery;
+            let problem = format!("in_recovery = {share}: must be from 0 to 0.9");
+            return Err(Error::Key(problem));
+        }
+        Ok(())
+    }
+}
+
+/// Crashes `device` under `load` as planned. `check` is called with the number
+/// of power failures so far, and of all; when it errs, so does the test.
+///
+/// # Errors
+/// Whatever is wrong with the plan or the load; a device that cannot keep
+/// contents, or an array with a write hole; a load that writes nothing, or that
+/// outruns the device; and what `check` says.
+pub fn test(
+    device: &Device,
+    load: &Load,
+    scheduler: &SchedulerChoice,
+    plan: &Plan,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Report> {
+    if let Some((name, kind)) = device.write_hole() {
+        return Err(Error::Key(format!(
+            "the array '{name}' is of kind '{kind}' and keeps no log of the writes under way: when \
+             power fails, its copies or its parity may be at odds with its data (the write hole), \
+             so that it promises nothing that a crash test could hold it to"
+        )));
+    }
+    let build = || -> Result<Box<dyn Model>> {
+        let (mut model, _) = device.build_keeping(scheduler)?;
+        if model.contents().is_none() {
+            return Err(Error::Key(format!(
+                "the device '{}' keeps no contents, as it is of kind '{}': there is nothing that \
+                 a crash could show",
+                device.name(),
+                device.kind()
+            )));
+        }
+        Ok(model)
+    };
+    let promise = plan.promise.unwrap_or_else(|| device.promise());
+    test_model(&build, promise, load, plan, check)
+}
+
+/// What was tested, how, and what came of it, as JSON.
+#[must_use]
+pub fn document(
+    device: &Device,
+    scheduler: &SchedulerChoice,
+    plan: &Plan,
+    report: &Report,
+) -> Value {
+    let mut document = json!({
+        "sledsim": env!("CARGO_PKG_VERSION"),
+        "device": device.name(),
+        "scheduler": scheduler.label(),
+        "promise": plan.promise.unwrap_or_else(|| device.promise()).name(),
+        "fua": plan.fua,
+        "flush": plan.flush,
+        "in_recovery_share": plan.in_recovery,
+        "passed": report.passed(),
+    });
+    if let (Some(all), Value::Object(more)) = (document.as_object_mut(), report.document()) {
+        all.extend(more);
+    }
+    document
+}

@@ -1,0 +1,251 @@
+//! What each block may hold, by what the host was told.
+//!
+//! Written to be obviously right, not to be fast: no model looks like this.
+
+use super::report::{Happened, Version};
+use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::units::Nanos;
+use sledsim_core::model::contents::Promise;
+use std::collections::BTreeMap;
+
+/// Not yet.
+const NEVER: u64 = u64::MAX;
+/// A block with so many versions forgets those that nothing may return.
+const MANY_VERSIONS: usize = 64;
+
+/// The versions of every block that was written, and who may see which.
+///
+/// A moment is the number of a thing that the host saw happen: simultaneous
+/// things have an order.
+pub(super) struct Oracle {
+    promise: Promise,
+    moment: u64,
+    writes: Vec<Write>,
+    /// Of each block its versions: token and write, in the order of beginning.
+    blocks: BTreeMap<u64, Vec<(u64, usize)>>,
+    /// Under way: requests by their ids, with the moment of beginning.
+    open: BTreeMap<u64, (u64, Request)>,
+    /// Writes under way and acknowledged ones that are not durable, by id or
+    /// in the order of acknowledgement.
+    writing: BTreeMap<u64, usize>,
+    unflushed: Vec<usize>,
+    next_token: u64,
+}
+
+/// A write, or what was found after a crash.
+struct Write {
+    id: Option<u64>,
+    fua: bool,
+    /// Its first token, and where it went.
+    first_token: u64,
+    begun: u64,
+    acknowledged: u64,
+    durable: u64,
+    begun_at: Nanos,
+    acknowledged_at: Option<Nanos>,
+    durable_at: Option<Nanos>,
+}
+
+/// The write that brought all there was at the beginning: zeros.
+const AT_FIRST: Write = Write {
+    id: None,
+    fua: false,
+    first_token: 0,
+    begun: 0,
+    acknowledged: 0,
+    durable: 0,
+    begun_at: Nanos::ZERO,
+    acknowledged_at: Some(Nanos::ZERO),
+    durable_at: Some(Nanos::ZERO),
+};
+
+impl Oracle {
+    pub(super) fn new(promise: Promise) -> Self {
+        Self {
+            promise,
+            moment: 0,
+            writes: vec![AT_FIRST],
+            blocks: BTreeMap::new(),
+            open: BTreeMap::new(),
+            writing: BTreeMap::new(),
+            unflushed: Vec::new(),
+            next_token: 1,
+        }
+    }
+
+    /// A request is submitted; the tokens of a write. All blocks ever written
+    /// have tokens of their own.
+    pub(super) fn begin(&mut self, request: &Request, at: Nanos) -> Vec<u64> {
+        self.moment += 1;
+        self.open.insert(request.id, (self.moment, request.clone()));
+        let first_token = self.next_token;
+        let tokens: Vec<u64> = match request.op {
+            Op::Write => (first_token..).take(request.blocks() as usize).collect(),
+            // Old or nothing: a write of zeros that is never acknowledged.
+            Op::Trim => vec![0; request.blocks() as usize],
+            Op::Read | Op::Flush => return Vec::new(),
+        };
+        let write = self.writes.len();
+        if request.op == Op::Write {
+            self.next_token += tokens.len() as u64;
+            self.writing.insert(request.id, write);
+        }
+        self.writes.push(Write {
+            id: Some(request.id),
+            fua: request.flags.fua,
+            first_token,
+            begun: self.moment,
+            acknowledged: NEVER,
+            durable: NEVER,
+            begun_at: at,
+            acknowledged_at: None,
+            durable_at: None,
+        });
+        let oldest = self.open.values().map(|(begun, _)| *begun).min();
+        for (lbn, token) in lbns(&request.extents).zip(&tokens) {
+            let versions = self.blocks.entry(lbn).or_insert_with(|| vec![(0, 0)]);
+            versions.push((*token, write));
+            if versions.len() > MANY_VERSIONS
+                && let Some(oldest) = oldest
+            {
+                let all = versions.clone();
+                let writes = &self.writes;
+                versions.retain(|of| !superseded(*of, &all, writes, |w| w.durable, oldest));
+            }
+        }
+        tokens
+    }
+
+    /// A request is complete; the request, with the moment at which it began.
+    pub(super) fn end(&mut self, id: u64, at: Nanos) -> Option<(u64, Request)> {
+        self.moment += 1;
+        let (begun, request) = self.open.remove(&id)?;
+        if let Some(index) = self.writing.remove(&id) {
+            let write = &mut self.writes[index];
+            write.acknowledged = self.moment;
+            write.acknowledged_at = Some(at);
+            if write.fua || self.promise == Promise::Completion {
+                write.durable = self.moment;
+                write.durable_at = Some(at);
+            } else {
+                self.unflushed.push(index);
+            }
+        }
+        if request.op == Op::Flush {
+            let (writes, moment) = (&mut self.writes, self.moment);
+            self.unflushed.retain(|index| {
+                let write = &mut writes[*index];
+                if write.acknowledged < begun {
+                    write.durable = moment;
+                    write.durable_at = Some(at);
+                }
+                write.durable == NEVER
+            });
+        }
+        Some((begun, request))
+    }
+
+    /// A request failed: a write may have come about or not, for ever.
+    pub(super) fn fail(&mut self, id: u64) {
+        self.open.remove(&id);
+        self.writing.remove(&id);
+    }
+
+    /// Requests that are not complete, in the order of their ids.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Request> {
+        self.open.values().map(|(_, request)| request)
+    }
+
+    pub(super) fn open_count(&self) -> u64 {
+        self.open.len() as u64
+    }
+
+    /// What a read of `lbn` that began at moment `begun` may return now.
+    pub(super) fn readable(&self, lbn: u64, begun: u64) -> Vec<u64> {
+        self.allowed(lbn, |write| write.acknowledged, begun)
+    }
+
+    /// What may be found in `lbn` after a power failure now.
+    pub(super) fn may_survive(&self, lbn: u64) -> Vec<u64> {
+        self.allowed(lbn, |write| write.durable, self.moment)
+    }
+
+    /// The versions that no other has superseded at `moment`.
+    fn allowed(&self, lbn: u64, counts: fn(&Write) -> u64, moment: u64) -> Vec<u64> {
+        let Some(versions) = self.blocks.get(&lbn) else {
+            return vec![0];
+        };
+        let stand = |of: &&(u64, usize)| !superseded(**of, versions, &self.writes, counts, moment);
+        let mut tokens: Vec<u64> = versions.iter().filter(stand).map(|of| of.0).collect();
+        tokens.dedup();
+        tokens
+    }
+
+    /// All blocks ever written.
+    pub(super) fn written(&self) -> Vec<u64> {
+        self.blocks.keys().copied().collect()
+    }
+
+    /// Power failed, and `lbn` holds `token`: from now on nothing else will do.
+    pub(super) fn found(&mut self, lbn: u64, token: u64) {
+        self.blocks.insert(lbn, vec![(token, 0)]);
+    }
+
+    /// Power failed: nothing is under way.
+    pub(super) fn forget(&mut self) {
+        self.moment += 1;
+        self.open.clear();
+        self.writing.clear();
+        self.unflushed.clear();
+    }
+
+    /// The first token of the write under way with this id.
+    pub(super) fn first_token(&self, id: u64) -> Option<u64> {
+        (self.writing.get(&id)).map(|index| self.writes[*index].first_token)
+    }
+
+    /// The versions of a block since the last crash.
+    pub(super) fn history(&self, lbn: u64) -> Vec<Version> {
+        let versions = self.blocks.get(&lbn).map_or(&[(0, 0)][..], Vec::as_slice);
+        let of = |(token, index): &(u64, usize)| {
+            let write = &self.writes[*index];
+            Version {
+                token: *token,
+                request: write.id,
+                happened: write.id.map(|_| Happened {
+                    begun: write.begun_at,
+                    acknowledged: write.acknowledged_at,
+                    durable: write.durable_at,
+                }),
+            }
+        };
+        versions.iter().map(of).collect()
+    }
+
+    /// The write that a token is of, and which of its blocks, from 0.
+    pub(super) fn origin(&self, token: u64) -> Option<(u64, u64)> {
+        if token == 0 || token >= self.next_token {
+            return None;
+        }
+        let index = self.writes.partition_point(|w| w.first_token <= token) - 1;
+        let write = &self.writes[index];
+        Some((write.id?, token - write.first_token))
+    }
+}
+
+/// Whether a write that began after version `of` was acknowledged counts at
+/// `moment` already.
+fn superseded(
+    of: (u64, usize),
+    versions: &[(u64, usize)],
+    writes: &[Write],
+    counts: fn(&Write) -> u64,
+    moment: u64,
+) -> bool {
+    let end = writes[of.1].acknowledged;
+    let later = |(_, other): &(u64, usize)| {
+        let write = &writes[*other];
+        write.begun > end && counts(write) <= moment
+    };
+    versions.iter().any(later)
+}

@@ -1,0 +1,261 @@
+//! What came of a crash test.
+
+use serde_json::{Value, json};
+use sledsim_base::units::Nanos;
+use std::fmt;
+
+/// What came of a crash test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The seed of the crashes.
+    pub seed: u64,
+    /// Power failures, those during a recovery not counted.
+    pub points: u64,
+    /// Power failures during a recovery.
+    pub in_recovery: u64,
+    /// How often the load was begun, each time on a new device.
+    pub rounds: u64,
+    /// Requests submitted, with those that the test put in: reads, writes,
+    /// flushes and trims.
+    pub requests: u64,
+    /// Reads of these.
+    pub reads: u64,
+    /// Writes of these.
+    pub writes: u64,
+    /// Blocks looked at after power failures.
+    pub blocks_checked: u64,
+    /// Blocks that reads returned.
+    pub read_blocks_checked: u64,
+    /// Writes that were under way when power failed, and what was found of
+    /// their blocks.
+    pub under_way: UnderWay,
+    /// Times of the recoveries that came to an end, rising.
+    pub recoveries: Vec<Nanos>,
+    /// How many violations there were.
+    pub violations: u64,
+    /// The first of them.
+    pub shown: Vec<Violation>,
+}
+
+/// Writes under way at a power failure, by what was found of their blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnderWay {
+    /// None was new.
+    pub lost: u64,
+    /// Some were new, others not.
+    pub torn: u64,
+    /// All were new.
+    pub kept: u64,
+}
+
+impl UnderWay {
+    /// All of them.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.lost + self.torn + self.kept
+    }
+}
+
+/// What a device did that it must not do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// The seed of the crashes: the same test with it shows the same.
+    pub seed: u64,
+    /// In which round, from 0: the seed of the load is that much higher.
+    pub round: u64,
+    /// After how many power failures of the test.
+    pub point: u64,
+    /// When power failed last, on the clock of the load, which stands still
+    /// from a power failure to the end of the recovery.
+    pub failed_at: Option<Nanos>,
+    /// When it was noticed, on the same clock.
+    pub at: Nanos,
+    /// What went wrong.
+    pub wrong: Wrong,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wrong {
+    /// A block held something after a power failure that it must not hold.
+    Found(Block),
+    /// A read returned something that no moment of it allows; its id.
+    Returned(u64, Block),
+    /// A request was never completed; its id.
+    Unanswered(u64),
+}
+
+/// A block with contents that are not allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Which one.
+    pub lbn: u64,
+    /// The token found; `None` if a read returned too few blocks.
+    pub found: Option<u64>,
+    /// The write that brought this token, and which of its blocks, from 0.
+    pub origin: Option<(u64, u64)>,
+    /// The tokens that are allowed.
+    pub allowed: Vec<u64>,
+    /// What the block held at the last power failure, and all that was written
+    /// since. Of more than 64 versions those may be missing that are long gone.
+    pub history: Vec<Version>,
+}
+
+/// A version of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Version {
+    /// Its token; 0 is a block that was never written.
+    pub token: u64,
+    /// The write; `None` for what was there at first or after a power failure.
+    pub request: Option<u64>,
+    /// When things happened to that write.
+    pub happened: Option<Happened>,
+}
+
+/// When things happened to a write, on the clock of the load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Happened {
+    /// It arrived.
+    pub begun: Nanos,
+    /// It was complete.
+    pub acknowledged: Option<Nanos>,
+    /// It had to be durable.
+    pub durable: Option<Nanos>,
+}
+
+impl Report {
+    /// Whether there was no violation.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.violations == 0
+    }
+
+    /// The time that a share `p` of the recoveries did not exceed.
+    fn recovery_ms(&self, p: f64) -> Option<f64> {
+        let rank = (p * self.recoveries.len() as f64).ceil() as usize;
+        Some(self.recoveries.get(rank.max(1) - 1)?.ms())
+    }
+
+    /// All of it as JSON, with units in the names.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let recoveries = self.recoveries.len() as f64;
+        let sum: f64 = self.recoveries.iter().map(|time| time.ms()).sum();
+        json!({
+            "seed": self.seed,
+            "points": self.points,
+            "in_recovery": self.in_recovery,
+            "rounds": self.rounds,
+            "requests": self.requests,
+            "reads": self.reads,
+            "writes": self.writes,
+            "blocks_checked": self.blocks_checked,
+            "read_blocks_checked": self.read_blocks_checked,
+            "under_way": {
+                "writes": self.under_way.writes(),
+                "lost": self.under_way.lost,
+                "torn": self.under_way.torn,
+                "kept": self.under_way.kept,
+            },
+            "recovery_ms": {
+                "mean": (recoveries > 0.0).then(|| sum / recoveries),
+                "p50": self.recovery_ms(0.5),
+                "p90": self.recovery_ms(0.9),
+                "p99": self.recovery_ms(0.99),
+                "max": self.recovery_ms(1.0),
+            },
+            "violations": self.violations,
+            "shown": self.shown.iter().map(Violation::document).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Violation {
+    fn document(&self) -> Value {
+        let (what, request, block) = match &self.wrong {
+            Wrong::Found(block) => ("found", None, Some(block)),
+            Wrong::Returned(id, block) => ("returned", Some(id), Some(block)),
+            Wrong::Unanswered(id) => ("unanswered", Some(id), None),
+        };
+        json!({
+            "what": what,
+            "seed": self.seed,
+            "round": self.round,
+            "point": self.point,
+            "failed_ms": self.failed_at.map(Nanos::ms),
+            "at_ms": self.at.ms(),
+            "request": request,
+            "block": block.map(Block::document),
+            "text": self.to_string(),
+        })
+    }
+}
+
+impl Block {
+    fn document(&self) -> Value {
+        let version = |version: &Version| {
+            let at = version.happened;
+            json!({
+                "token": version.token,
+                "request": version.request,
+                "begun_ms": at.map(|at| at.begun.ms()),
+                "acknowledged_ms": at.and_then(|at| at.acknowledged).map(Nanos::ms),
+                "durable_ms": at.and_then(|at| at.durable).map(Nanos::ms),
+            })
+        };
+        json!({
+            "lbn": self.lbn,
+            "found": self.found,
+            "origin": self.origin.map(|(id, block)| json!({ "request": id, "block": block })),
+            "allowed": self.allowed,
+            "history": self.history.iter().map(version).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, round, .. } = self;
+        match self.failed_at {
+            Some(at) => write!(f, "power failure {} at {at}", self.point)?,
+            None => write!(f, "before any power failure")?,
+        }
+        write!(f, " (seed {seed}, round {round}), seen at {}: ", self.at)?;
+        match &self.wrong {
+            Wrong::Found(block) => write!(f, "{block}"),
+            Wrong::Returned(id, block) => write!(f, "read {id}: {block}"),
+            Wrong::Unanswered(id) => write!(f, "request {id} was never completed"),
+        }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LBN {} held ", self.lbn)?;
+        match (self.found, self.origin) {
+            (None, _) => write!(f, "nothing at all")?,
+            (Some(0), _) => write!(f, "what it held before it was ever written")?,
+            (Some(token), None) => write!(f, "{token}, which nobody wrote")?,
+            (Some(token), Some((id, block))) => {
+                write!(f, "{token}, block {block} of write {id}")?;
+            }
+        }
+        write!(f, "; allowed: {:?}; history:", self.allowed)?;
+        for version in &self.history {
+            match (version.request, version.happened) {
+                (Some(id), Some(at)) => {
+                    write!(f, " {} of {id} begun {}", version.token, at.begun)?;
+                    if let Some(at) = at.acknowledged {
+                        write!(f, " acknowledged {at}")?;
+                    }
+                    if let Some(at) = at.durable {
+                        write!(f, " durable {at}")?;
+                    }
+                    write!(f, ";")?;
+                }
+                _ => write!(f, " {} at first;", version.token)?,
+            }
+        }
+        Ok(())
+    }
+}

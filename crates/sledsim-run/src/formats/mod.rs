@@ -1,0 +1,44 @@
+//! The formats of traces with those that are Parquet.
+
+mod parquet;
+mod recording;
+mod writer;
+
+use sledsim_base::registry::Registry;
+use sledsim_traces::writers::{WRITERS, WriteFormat};
+use sledsim_traces::{Clock, FORMATS, Format, Formats, Options};
+
+/// All formats of traces.
+#[must_use]
+pub fn all() -> Formats {
+    Formats {
+        readers: Registry::new(&[&FORMATS, &[READER]]),
+        writers: Registry::new(&[&WRITERS, &[WRITER]]),
+    }
+}
+
+/// Options under which all formats are known.
+#[must_use]
+pub fn options() -> Options {
+    Options {
+        formats: all(),
+        ..Options::default()
+    }
+}
+
+const READER: Format = Format {
+    name: "parquet",
+    about: "any Parquet, its columns named by the key columns; sledsim's own needs no key",
+    endings: &["parquet", "pq"],
+    clock: Clock::Start,
+    by_columns: true,
+    by_action: false,
+    open: |input, options| recording::open(&input, options),
+};
+
+const WRITER: WriteFormat = WriteFormat {
+    name: "parquet",
+    about: "sledsim's Parquet: holds everything",
+    endings: &["parquet", "pq"],
+    create: |path| Ok(Box::new(writer::Parquet::create(path)?)),
+};

@@ -1,0 +1,221 @@
+//! The rows of a run, and recordings: in the order of arrival.
+//!
+//! Rows are written as completions are announced. What arrived together was
+//! taken in the order of its ids, and so it comes here.
+
+use super::parquet::{BAD, Parquet, numbers, text};
+use crate::parquet_file::ParquetFile;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::units::Nanos;
+use sledsim_traces::Whole;
+use sledsim_traces::columns::Quantity;
+use sledsim_traces::order::Sorter;
+use sledsim_traces::{Input, Options, Reader, Record};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Rows that are looked at together.
+const ROWS: usize = 1024;
+
+/// Starts reading a Parquet file: as it is, or sorted if it holds rows.
+pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
+    let rows = Parquet::new(input, options)?;
+    Ok(match (&rows.parent, input.as_whole()) {
+        (Some(_), Some(file)) => Box::new(Recording {
+            file: file.clone(),
+            rows,
+            window: None,
+            held: Sorter::new(),
+            latest: Nanos::ZERO,
+            ended: false,
+            row: 0,
+        }),
+        _ => Box::new(rows),
+    })
+}
+
+/// Rows, those held that something in the rest of the file may come before.
+struct Recording {
+    file: Whole,
+    rows: Parquet,
+    /// How far arrivals fall at most; found when the first record is asked for.
+    window: Option<Nanos>,
+    /// Records and their rows.
+    held: Sorter<(Record, u64)>,
+    latest: Nanos,
+    ended: bool,
+    /// That of the record handed out last.
+    row: u64,
+}
+
+impl Recording {
+    /// The earliest one held, if none that is to come can be before it.
+    fn settled(&mut self, window: Nanos) -> Option<Record> {
+        let until = match self.ended {
+            true => Some(u64::MAX),
+            false => (self.latest.0.checked_sub(window.0)).and_then(|until| until.checked_sub(1)),
+        };
+        let (record, row) = self.held.pop(Nanos(until?))?;
+        self.row = row;
+        Some(record)
+    }
+}
+
+impl Reader for Recording {
+    fn next(&mut self) -> Result<Option<Record>> {
+        let window = match self.window {
+            Some(window) => window,
+            None => {
+                let survey = Survey::read(&self.file, &self.rows.path)?;
+                self.rows.outermost = survey.outermost;
+                *self.window.insert(survey.window)
+            }
+        };
+        loop {
+            let settled = self.settled(window);
+            if settled.is_some() || self.ended {
+                return Ok(settled);
+            }
+            match self.rows.next()? {
+                Some(record) => {
+                    let (place, row) = self.rows.place();
+                    self.latest = self.latest.max(record.time);
+                    self.held.insert(record.time, place, (record, row));
+                }
+                None => self.ended = true,
+            }
+        }
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        Error::file(&self.rows.path, format!("row {}: {problem}", self.row))
+    }
+
+    fn device_name(&self, device: u32) -> Option<&str> {
+        self.rows.device_name(device)
+    }
+
+    fn is_of_streams(&self) -> bool {
+        true
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.rows.bytes_read()
+    }
+}
+
+/// What must be known of the rows in a file before they are put in order.
+struct Survey {
+    /// How far arrivals fall at most.
+    window: Nanos,
+    /// The name of the outermost device, if some rows without a parent are of
+    /// others.
+    outermost: Option<String>,
+}
+
+impl Survey {
+    /// Reads the columns of `file`, called `shown`, that tell.
+    fn read(file: &Whole, shown: &Path) -> Result<Self> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::file(shown, format!("the Parquet data are damaged ({error})"))
+        };
+        let columns = ["arrival_ns", "parent", "device"];
+        let batches =
+            ParquetFile::of(file.clone()).and_then(|file| file.batches(Some(&columns), ROWS));
+        let (mut times, mut latest, mut most) = (Vec::new(), 0, 0);
+        let mut free_of = BTreeSet::new();
+        for batch in batches.map_err(|problem| Error::file(shown, problem))? {
+            let batch = batch.map_err(|e| failed(&e))?;
+            let [Some(arrivals), Some(parents), devices] =
+                columns.map(|name| batch.column_by_name(name))
+            else {
+                return Err(failed(&"a column is missing"));
+            };
+            let is_free = |row: &usize| parents.is_null(*row);
+            if let Some(devices) = devices {
+                add_names(devices, (0..batch.num_rows()).filter(is_free), &mut free_of);
+            }
+            numbers(arrivals, 1, Some(Quantity::Time), &mut times);
+            for row in (0..times.len()).filter(is_free) {
+                // A bad one is told of where it is read.
+                if times[row] < BAD {
+                    latest = latest.max(times[row]);
+                    most = most.max(latest - times[row]);
+                }
+            }
+        }
+        Ok(Self {
+            window: Nanos(most),
+            outermost: match free_of.len() {
+                0 | 1 => None,
+                _ => Some(outermost(&free_of).map_err(|problem| Error::file(shown, problem))?),
+            },
+        })
+    }
+}
+
+/// Adds the names in some rows of a column of names.
+fn add_names(column: &dyn Array, rows: impl Iterator<Item = usize>, names: &mut BTreeSet<String>) {
+    let mut add = |column: &dyn Array, row| {
+        let found = text(column, row).map(String::from_utf8_lossy);
+        if let Some(name) = found.filter(|name| !names.contains(name.as_ref())) {
+            names.insert(name.into_owned());
+        }
+    };
+    match column.as_any_dictionary_opt() {
+        None => rows.for_each(|row| add(column, row)),
+        Some(dictionary) if dictionary.values().is_empty() => {}
+        Some(dictionary) => {
+            let keys = dictionary.normalized_keys();
+            let mut used = vec![false; dictionary.values().len()];
+            rows.for_each(|row| used[keys[row]] = true);
+            let used = (0..used.len()).filter(|&key| used[key]);
+            used.for_each(|key| add(&**dictionary.values(), key));
+        }
+    }
+}
+
+/// The one whose name those of the others begin with, as in `mcd` and
+/// `mcd.back`; the queue of a host before `g2` is called `g2.host`.
+fn outermost(names: &BTreeSet<String>) -> std::result::Result<String, String> {
+    let is_outermost = |name: &&String| {
+        let stem = name.strip_suffix(".host").unwrap_or(name);
+        let inside = |other: &String| {
+            other
+                .strip_prefix(stem)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        (names.iter())
+            .all(|other| other == *name || other == stem && stem != *name || inside(other))
+    };
+    let found = names.iter().rfind(is_outermost);
+    found.cloned().ok_or_else(|| {
+        let names = names.iter().map(String::as_str).collect::<Vec<_>>();
+        let names = names.join(", ");
+        format!(
+            "the rows without a parent are of several devices ({names}): the names of all must \
+             begin with that of the outermost, as in mcd and mcd.back"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_device_is_told_by_its_name() {
+        let of = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned());
+            outermost(&names.collect()).ok()
+        };
+        assert_eq!(of(&["mcd", "mcd.back", "mcd.device.front"]).unwrap(), "mcd");
+        assert_eq!(of(&["g2", "g2.host"]).unwrap(), "g2.host");
+        let hosted = ["mcd", "mcd.back", "mcd.host", "mcd.device.front"];
+        assert_eq!(of(&hosted).unwrap(), "mcd.host");
+        assert_eq!(of(&["a", "b"]), None);
+        assert_eq!(of(&["mcd", "mcd2"]), None, "another one");
+    }
+}

@@ -1,0 +1,214 @@
+//! Generated workloads as traces.
+
+use crate::formats;
+use crate::load::Load;
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Request;
+use sledsim_base::row::Row;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::catalog::Device;
+use sledsim_core::engine::{Observer, simulate};
+use sledsim_core::model::source::Source;
+use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_traces::Record;
+use sledsim_traces::convert::output;
+use sledsim_traces::writers::Writer;
+use std::path::Path;
+
+/// What a load is laid on.
+#[derive(Clone, Debug)]
+pub enum Place<'a> {
+    /// So many blocks, with nothing that completes requests.
+    Blocks(u64),
+    /// A device. An open load needs no more of it than its blocks; a closed
+    /// one is simulated on it.
+    Device(&'a Device, SchedulerChoice),
+}
+
+/// How many requests pass between two calls of `check`.
+const CHECK_EVERY: u64 = 4096;
+
+/// Writes the requests of `load` as a trace to `path`, in the format called
+/// `to` or that of its ending. An open load is written as it is drawn. The
+/// requests of a closed one wait for completions: it is simulated, and
+/// written with the arrivals that happened. `check` is called now and then;
+/// its error ends the work and leaves nothing behind.
+///
+/// # Errors
+/// Whatever is wrong with the load or the output, a closed load without a
+/// device, a load that the device cannot follow, or `check`'s.
+pub fn generate(
+    load: &Load,
+    place: Place<'_>,
+    path: &Path,
+    to: Option<&str>,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Value> {
+    let blocks = match place {
+        Place::Blocks(blocks) => blocks,
+        Place::Device(device, _) => device.blocks(),
+    };
+    if blocks == 0 {
+        return Err(Error::Key("blocks = 0: must be at least 1".to_owned()));
+    }
+    let (mut format, writer) = output::create(path, to, formats::all().writers)?;
+    load.keep(check)?;
+    let mut recorder = Recorder::new(load.source(blocks, check)?, writer);
+    let open = draw(&mut recorder, check)?;
+    if !open {
+        let Place::Device(device, scheduler) = &place else {
+            let name = load.facts(&recorder.source)["workload"].clone();
+            let name = name.as_str().unwrap_or("load").to_owned();
+            return Err(Error::Key(format!(
+                "workload {name}: is closed, its requests wait for completions: give a device \
+                 to simulate it on (--device), or make it open (rate)"
+            )));
+        };
+        // What was written so far goes with its writer.
+        let writer;
+        drop(recorder);
+        (format, writer) = output::create(path, to, formats::all().writers)?;
+        recorder = Recorder::new(load.source(blocks, check)?, writer);
+        let (mut model, _) = device.build_with(scheduler)?;
+        let outcome = simulate(&mut recorder, &mut *model, &mut Ignore, load.limits, check)?;
+        if let Some(saturated) = outcome.saturated {
+            let (name, queue, at) = (device.name(), saturated.queue, saturated.at.s());
+            return Err(Error::Request(format!(
+                "{name} cannot follow: {queue} requests wait after {at} s; ask for a lower rate"
+            )));
+        }
+    }
+    if recorder.records == 0 {
+        let problem = format!("not written: the workload has no requests that {format} holds");
+        return Err(Error::file(path, problem));
+    }
+    let facts = load.facts(&recorder.source);
+    let lost = recorder.writer.finish()?;
+    Ok(json!({
+        "output": {
+            "path": path.display().to_string(),
+            "format": format,
+            "requests": recorder.records,
+            "first_time_s": recorder.first.map(Nanos::s),
+            "last_time_s": recorder.last.s(),
+        },
+        "blocks": blocks,
+        "arrivals": if open { "open" } else { "closed, as simulated" },
+        "device": match &place {
+            Place::Device(device, _) => Some(device.name()),
+            Place::Blocks(_) => None,
+        },
+        "scheduler": match &place {
+            Place::Device(_, scheduler) if !open => Some(scheduler.label()),
+            _ => None,
+        },
+        "workload": facts,
+        "lost_fields": output::lost_fields(&lost),
+    }))
+}
+
+/// Draws all requests that need no completion; whether these are all.
+fn draw<S: Source>(
+    source: &mut Recorder<S>,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<bool> {
+    let requests = source.requests();
+    let mut completed = 0;
+    while source.next_arrival()?.is_some() {
+        source.take()?;
+        completed += 1;
+        if completed % CHECK_EVERY == 0 {
+            check(Progress {
+                completed,
+                requests,
+                share: None,
+            })?;
+        }
+    }
+    // One that does not know how many there are may be waiting.
+    Ok(requests == Some(completed))
+}
+
+/// Writes what is taken from a source.
+struct Recorder<S> {
+    source: S,
+    writer: Box<dyn Writer>,
+    records: u64,
+    first: Option<Nanos>,
+    last: Nanos,
+}
+
+impl<S: Source> Recorder<S> {
+    fn new(source: S, writer: Box<dyn Writer>) -> Self {
+        Self {
+            source,
+            writer,
+            records: 0,
+            first: None,
+            last: Nanos::ZERO,
+        }
+    }
+
+    fn write(&mut self, request: &Request) -> Result<()> {
+        let mut record = Record {
+            linked: request.flags.linked,
+            time: request.arrival,
+            op: request.op,
+            ..Record::default()
+        };
+        if request.extents.is_empty() {
+            return self.put(&record);
+        }
+        // The extents of a batch become requests of the same time.
+        for extent in &request.extents {
+            record.offset = extent.lbn * BLOCK_BYTES;
+            record.bytes = u64::from(extent.blocks) * BLOCK_BYTES;
+            self.put(&record)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, record: &Record) -> Result<()> {
+        if self.writer.write(record)?.is_some() {
+            self.records += 1;
+            self.first.get_or_insert(record.time);
+            self.last = record.time;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Source> Source for Recorder<S> {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        self.source.next_arrival()
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        let request = self.source.take()?;
+        self.write(&request)?;
+        Ok(request)
+    }
+
+    fn completed(&mut self, id: u64, at: Nanos) {
+        self.source.completed(id, at);
+    }
+
+    fn requests(&self) -> Option<u64> {
+        self.source.requests()
+    }
+}
+
+/// Wants no rows.
+struct Ignore;
+
+impl Observer for Ignore {
+    fn done(&mut self, _row: &Row) -> Result<()> {
+        Ok(())
+    }
+
+    fn note(&mut self, _row: &Row) -> Result<()> {
+        Ok(())
+    }
+}

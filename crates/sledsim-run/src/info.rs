@@ -1,0 +1,72 @@
+//! What the requests of a load are like.
+
+use crate::load::Load;
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::units::BLOCK_BYTES;
+use sledsim_core::model::Source;
+use sledsim_traces::{InfoSpec, Record};
+
+/// How many requests pass between two calls of `check`.
+const CHECK_EVERY: u64 = 4096;
+
+/// What the requests of `load` are like on `blocks` blocks, as
+/// [`InfoSpec::read`] says it of a trace; `streams` in place of devices.
+/// Sequential is what starts where the request before of its stream ended:
+/// the parts of a mix, and the scans of a scan, are streams.
+///
+/// # Errors
+/// Whatever is wrong with the load, a load that is closed, or `check`'s.
+pub fn load_info(
+    spec: &InfoSpec,
+    load: &Load,
+    blocks: u64,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Value> {
+    let mut source = load.source(blocks, check)?;
+    let mut facts = json!({ "workload": load.facts(&source), "blocks": blocks });
+    spec.describe(&mut facts, |record| take_all(&mut source, record, check))?;
+    facts["workload"] = load.facts(&source);
+    Ok(facts)
+}
+
+/// Hands on all requests of an open load.
+fn take_all(
+    source: &mut dyn Source,
+    take: &mut dyn FnMut(&Record, u32),
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<()> {
+    let requests = source.requests();
+    let mut completed = 0;
+    while source.next_arrival()?.is_some() {
+        let request = source.take()?;
+        let mut record = Record {
+            time: request.arrival,
+            op: request.op,
+            ..Record::default()
+        };
+        if request.extents.is_empty() {
+            take(&record, request.stream);
+        }
+        for extent in &request.extents {
+            record.offset = extent.lbn * BLOCK_BYTES;
+            record.bytes = u64::from(extent.blocks) * BLOCK_BYTES;
+            take(&record, request.stream);
+        }
+        completed += 1;
+        if completed % CHECK_EVERY == 0 {
+            check(Progress {
+                completed,
+                requests,
+                share: None,
+            })?;
+        }
+    }
+    if requests.is_some_and(|requests| requests > completed) || completed == 0 {
+        let problem = "is closed, its requests wait for completions: make it open (rate), or \
+                       write it as a trace from a simulation (trace generate --device)";
+        return Err(Error::Key(format!("load: {problem}")));
+    }
+    Ok(())
+}

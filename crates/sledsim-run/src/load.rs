@@ -1,0 +1,314 @@
+//! Loads: a workload or a trace, with the bounds of its run.
+
+use crate::replay::Measured;
+use crate::replay::{TraceSource, TraceSpec};
+use crate::stats::WarmUp;
+use serde_json::{Map, Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::json::to_json;
+use sledsim_base::keys::Keys;
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Request;
+use sledsim_base::units::Nanos;
+use sledsim_core::engine::Limits;
+use sledsim_core::model::source::Source;
+use sledsim_core::workloads::{Generator, Mix, Workload, resolve};
+use sledsim_traces::STANDARD_INPUT;
+use std::path::{Path, PathBuf};
+
+/// A load: checked, not yet laid on a device.
+#[derive(Clone, Debug)]
+pub struct Load {
+    kind: LoadKind,
+    pub(crate) limits: Limits,
+    pub(crate) warm_up: WarmUp,
+    /// Lays the load on no more than so many blocks.
+    within: Option<u64>,
+    /// The preset or file it is.
+    preset: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum LoadKind {
+    Workload(Workload),
+    Trace(Box<TraceSpec>),
+}
+
+impl Load {
+    /// Reads the workload called `name` from `keys` and finishes them: a
+    /// generator, or a preset or the path of a TOML file that `keys` override.
+    ///
+    /// # Errors
+    /// An unknown name, an unreadable file, or whatever is wrong with a key.
+    pub fn workload(name: &str, keys: Keys) -> Result<Self> {
+        let (name, mut keys, preset) = resolve(name, keys)?;
+        let limits = limits(&mut keys)?;
+        let warm_up = WarmUp::read(&mut keys)?;
+        let kind = LoadKind::Workload(Workload::read(&name, &mut keys)?);
+        keys.finish()?;
+        Ok(Self {
+            kind,
+            limits,
+            warm_up,
+            within: None,
+            preset,
+        })
+    }
+
+    /// Reads how to replay the trace at `path` from `keys` and finishes them.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a key; the file is opened by [`crate::run::run`].
+    pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
+        let limits = limits(&mut keys)?;
+        let warm_up = WarmUp::read(&mut keys)?;
+        let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));
+        keys.finish()?;
+        Ok(Self {
+            kind,
+            limits,
+            warm_up,
+            within: None,
+            preset: None,
+        })
+    }
+
+    /// The seed; `None` for a trace, which has none.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        match &self.kind {
+            LoadKind::Workload(workload) => Some(workload.seed()),
+            LoadKind::Trace(_) => None,
+        }
+    }
+
+    /// The file of a trace.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.kind {
+            LoadKind::Workload(_) => None,
+            LoadKind::Trace(spec) => Some(spec.path()),
+        }
+    }
+
+    /// Whether it must be told how many blocks there are.
+    pub(crate) fn needs_blocks(&self) -> bool {
+        match &self.kind {
+            LoadKind::Workload(_) => true,
+            LoadKind::Trace(spec) => spec.needs_blocks(),
+        }
+    }
+
+    /// The same load with `k` added to its seed; a trace stays as it is.
+    #[must_use]
+    pub fn with_seed_offset(mut self, k: u64) -> Self {
+        if let LoadKind::Workload(workload) = &mut self.kind {
+            *workload = workload.with_seed_offset(k);
+        }
+        self
+    }
+
+    /// The same load, going on for `most` requests if it is generated and
+    /// nobody said how many; then also whether it is such a load.
+    #[must_use]
+    pub fn going_on(mut self, most: u64) -> (Self, bool) {
+        let goes_on = match &mut self.kind {
+            LoadKind::Workload(workload) => workload.go_on(most),
+            LoadKind::Trace(_) => false,
+        };
+        (self, goes_on)
+    }
+
+    /// The same load for a device as if it had `blocks` blocks, if it has more.
+    #[must_use]
+    pub fn within(mut self, blocks: u64) -> Self {
+        self.within = Some(blocks);
+        self
+    }
+
+    /// Sees to it that the load can be run any number of times, also clones of
+    /// it: a trace that can be read once only (a pipe) is copied to a temporary
+    /// file. `check` is called now and then; its error ends that.
+    ///
+    /// # Errors
+    /// The trace cannot be read or copied, was read before, or `check`'s.
+    pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        match &self.kind {
+            LoadKind::Workload(_) => Ok(()),
+            LoadKind::Trace(spec) => spec.keep(check),
+        }
+    }
+
+    /// The same load, keeping what a trace says of how long its requests took.
+    #[must_use]
+    pub fn keeping_measured(mut self) -> Self {
+        if let LoadKind::Trace(spec) = &mut self.kind {
+            spec.keep_measured = true;
+        }
+        self
+    }
+
+    /// Every key of the load under way with its value in effect.
+    pub(crate) fn facts(&self, running: &Running) -> Value {
+        let mut facts = running.facts();
+        if let Some(preset) = &self.preset {
+            facts["preset"] = json!(preset);
+        }
+        facts
+    }
+
+    pub(crate) fn source(
+        &self,
+        device_blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Running> {
+        let device_blocks = device_blocks.min(self.within.unwrap_or(u64::MAX));
+        Ok(match &self.kind {
+            LoadKind::Workload(Workload::Generator(spec)) => {
+                Running::Generator(Box::new(spec.source(device_blocks)?))
+            }
+            LoadKind::Workload(Workload::Mix(spec)) => {
+                Running::Mix(Box::new(spec.source(device_blocks)?))
+            }
+            LoadKind::Trace(spec) => Running::Trace(Box::new(spec.source(device_blocks, check)?)),
+        })
+    }
+}
+
+/// The path of the trace that the key `file` of `keys` names: relative to the
+/// folder `beside`, standard input (`-`), or among the sample traces in `samples`.
+///
+/// # Errors
+/// An unknown sample.
+pub(crate) fn trace_path(
+    keys: &Keys,
+    file: &str,
+    beside: Option<&Path>,
+    samples: Option<&Path>,
+) -> Result<PathBuf> {
+    if file == STANDARD_INPUT {
+        return Ok(file.into());
+    }
+    let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
+        return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
+    };
+    let endings = ["trace.gz", "parquet"];
+    let mut paths = endings
+        .map(|ending| folder.join(format!("{sample}.{ending}")))
+        .into_iter();
+    paths.find(|path| path.is_file()).ok_or_else(|| {
+        let problem = format!("unknown sample trace '{file}'");
+        keys.refuse("file", problem)
+    })
+}
+
+fn limits(keys: &mut Keys) -> Result<Limits> {
+    let max_queue = keys.opt_u64("max_queue", 1..=u64::from(u32::MAX))?;
+    Ok(max_queue.map_or_else(Limits::default, |max_queue| Limits { max_queue }))
+}
+
+/// A load under way.
+pub(crate) enum Running {
+    Generator(Box<Generator>),
+    Mix(Box<Mix>),
+    Trace(Box<TraceSource>),
+}
+
+impl Running {
+    fn facts(&self) -> Value {
+        match self {
+            Self::Generator(source) => source.facts(),
+            Self::Mix(source) => source.facts(),
+            Self::Trace(source) => source.facts(),
+        }
+    }
+}
+
+impl Running {
+    /// Whether any requests arrive at times of their own.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Self::Generator(source) => !source.is_closed(),
+            Self::Mix(source) => source.has_open_parts(),
+            Self::Trace(source) => source.is_open(),
+        }
+    }
+
+    /// Whether the order of the requests depends on when others complete.
+    pub(crate) fn needs_times(&self) -> bool {
+        matches!(self, Self::Mix(source) if source.has_closed_parts())
+    }
+
+    /// What a trace says of how long its requests took.
+    pub(crate) fn take_measured(&mut self) -> Vec<Measured> {
+        match self {
+            Self::Generator(_) | Self::Mix(_) => Vec::new(),
+            Self::Trace(source) => source.take_measured(),
+        }
+    }
+}
+
+impl Source for Running {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        match self {
+            Self::Generator(source) => source.next_arrival(),
+            Self::Mix(source) => source.next_arrival(),
+            Self::Trace(source) => source.next_arrival(),
+        }
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        match self {
+            Self::Generator(source) => source.take(),
+            Self::Mix(source) => source.take(),
+            Self::Trace(source) => source.take(),
+        }
+    }
+
+    fn completed(&mut self, id: u64, at: Nanos) {
+        match self {
+            Self::Generator(source) => source.completed(id, at),
+            Self::Mix(source) => source.completed(id, at),
+            Self::Trace(source) => source.completed(id, at),
+        }
+    }
+
+    fn requests(&self) -> Option<u64> {
+        match self {
+            Self::Generator(source) => source.requests(),
+            Self::Mix(source) => source.requests(),
+            Self::Trace(source) => source.requests(),
+        }
+    }
+
+    fn share(&self) -> Option<f64> {
+        match self {
+            Self::Generator(_) | Self::Mix(_) => None,
+            Self::Trace(source) => source.share(),
+        }
+    }
+}
+
+/// The workload called `name`, a preset or the path of a file: every key with
+/// its value, source and origin.
+///
+/// # Errors
+/// As [`Load::workload`].
+pub fn show(name: &str) -> Result<Value> {
+    let (_, keys, Some(preset)) = resolve(name, Keys::empty(name))? else {
+        return Err(Error::Key(format!(
+            "workload '{name}': is a generator, not a file; the page on workloads has its keys"
+        )));
+    };
+    Load::workload(name, Keys::empty(name))?;
+    let mut parameters = Map::new();
+    for (key, value, source, origin) in keys.entries() {
+        let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+        parameters.insert(key.to_owned(), entry);
+    }
+    Ok(json!({
+        "name": preset,
+        "about": keys.about(),
+        "parameters": parameters,
+    }))
+}

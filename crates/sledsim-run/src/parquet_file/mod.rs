@@ -1,0 +1,106 @@
+//! Parquet files that are read: of what they say nothing is believed.
+//!
+//! The library decodes what is valid. Of a damaged file it may panic, or ask for
+//! memory in sizes that the file claims and cannot have. So all its work on a
+//! file is done here: panics are errors, and the sizes are looked at before
+//! ([`pages`]).
+
+mod chunks;
+mod header;
+mod pages;
+
+use crate::panics::caught;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use chunks::Chunks;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use sledsim_traces::Whole;
+use std::fs::File;
+use std::path::Path;
+
+/// A file whose footer was read.
+pub(crate) struct ParquetFile {
+    builder: ParquetRecordBatchReaderBuilder<Chunks>,
+    file: Whole,
+}
+
+impl ParquetFile {
+    /// Reads the footer of the file at `path`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let whole = File::open(path).and_then(Whole::of);
+        Self::of(whole.map_err(|error| error.to_string())?)
+    }
+
+    /// Reads the footer of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of(file: Whole) -> Result<Self, String> {
+        let refuse =
+            |said: &dyn std::fmt::Display| format!("not a Parquet file that can be read ({said})");
+        let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));
+        let builder = opened.map_err(|said| refuse(&said))?;
+        Ok(Self {
+            builder: builder.map_err(|error| refuse(&error))?,
+            file,
+        })
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
+    }
+
+    /// How many rows it says that it has.
+    pub fn rows(&self) -> u64 {
+        let rows = self.builder.metadata().file_metadata().num_rows();
+        u64::try_from(rows).unwrap_or(0)
+    }
+
+    /// The rows of some columns, all without `columns`; at most so many at a time.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn batches(self, columns: Option<&[&str]>, batch_rows: usize) -> Result<Batches, String> {
+        let Self { builder, file } = self;
+        let done = caught(|| {
+            let schema = builder.parquet_schema();
+            let mask = match columns {
+                Some(columns) => ProjectionMask::columns(schema, columns.iter().copied()),
+                None => ProjectionMask::all(),
+            };
+            pages::check(&file, builder.metadata(), &mask)?;
+            let builder = builder.with_projection(mask).with_batch_size(batch_rows);
+            builder.build().map_err(|error| error.to_string())
+        });
+        let reader = done.and_then(|built| built);
+        let refuse = |said| format!("the Parquet data are damaged ({said})");
+        Ok(Batches {
+            reader: reader.map_err(refuse)?,
+        })
+    }
+}
+
+/// The rows of a Parquet file, some at a time.
+pub(crate) struct Batches {
+    reader: ParquetRecordBatchReader,
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        caught(|| self.reader.next())
+            .unwrap_or_else(|said| Some(Err(ArrowError::ParquetError(said))))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+}

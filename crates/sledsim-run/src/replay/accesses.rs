@@ -1,0 +1,72 @@
+//! The requests of a trace for layouts that count them.
+
+use super::TraceSpec;
+use crate::load::trace_path;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Extent;
+use sledsim_core::layouts::{Accesses, Traces};
+use sledsim_core::model::Source;
+use std::path::Path;
+
+/// How many requests pass between two calls of `check`.
+const CHECK_EVERY: u64 = 1024;
+
+/// Where the traces are that layouts name.
+pub struct TraceFiles<'a> {
+    /// The folder that files are relative to.
+    pub beside: Option<&'a Path>,
+    /// The folder of the sample traces.
+    pub samples: Option<&'a Path>,
+}
+
+impl Traces for TraceFiles<'_> {
+    fn open(&self, mut keys: Keys) -> Result<Box<dyn Accesses>> {
+        let file = keys.text("file")?;
+        let path = trace_path(&keys, &file, self.beside, self.samples)?;
+        let spec = TraceSpec::read(&path, &mut keys)?;
+        keys.finish()?;
+        Ok(Box::new(Trace { file, spec }))
+    }
+}
+
+#[derive(Debug)]
+struct Trace {
+    file: String,
+    spec: TraceSpec,
+}
+
+impl Accesses for Trace {
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn each(
+        &self,
+        blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+        visit: &mut dyn FnMut(Extent),
+    ) -> Result<()> {
+        // Each device of a comparison has its layout, and the load may be the same trace.
+        self.spec.keep(check)?;
+        let mut source = self.spec.source(blocks, check)?;
+        let mut taken = 0_u64;
+        while let Some(at) = source.next_arrival()? {
+            let request = source.take()?;
+            for extent in &request.extents {
+                visit(*extent);
+            }
+            source.completed(request.id, at);
+            taken += 1;
+            if taken.is_multiple_of(CHECK_EVERY) {
+                check(Progress {
+                    completed: taken,
+                    requests: source.requests(),
+                    share: source.share(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! Where the requests of a trace go on the device.
+
+use sledsim_traces::Record;
+use std::collections::BTreeMap;
+
+/// What to do with addresses that are not the device's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Address {
+    /// They are errors.
+    #[default]
+    Error,
+    /// They are taken modulo the region.
+    Wrap,
+    /// The span of the trace is spread over the region.
+    Scale,
+}
+
+impl Address {
+    /// All rules by name.
+    pub const CHOICES: [(&'static str, Self); 3] = [
+        ("error", Self::Error),
+        ("wrap", Self::Wrap),
+        ("scale", Self::Scale),
+    ];
+
+    /// The name used in keys and results.
+    pub fn name(self) -> &'static str {
+        Self::CHOICES[self as usize].0
+    }
+}
+
+/// How far the devices of a trace reach, as the whole file tells.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    /// One past the highest block of each device.
+    pub ends: BTreeMap<u32, u64>,
+    /// How many requests there are.
+    pub requests: u64,
+}
+
+impl Spans {
+    /// Takes note of a request.
+    #[inline]
+    pub fn add(&mut self, record: &Record) {
+        let end = self.ends.entry(record.device).or_default();
+        *end = record.blocks().1.max(*end);
+        self.requests += 1;
+    }
+}
+
+/// Devices laid one after the other begin on multiples of so many blocks,
+/// that requests aligned to 4 KiB stay so.
+const ALIGN_BLOCKS: u64 = 8;
+
+/// Maps the requests of a trace onto a region of the device, from an offset
+/// to its end.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    address: Address,
+    /// First block of the region.
+    offset: u64,
+    /// Blocks of the region.
+    size: u64,
+    /// One past the highest block of the trace, for `Scale`.
+    span: Option<u64>,
+    /// Where each device begins in the address space of the trace; `None` if
+    /// all share one.
+    bases: Option<BTreeMap<u32, u64>>,
+    /// The device asked for last, and where it begins.
+    last: Option<(u32, u64)>,
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// First block on the device.
+    pub lbn: u64,
+    /// How many.
+    pub blocks: u32,
+    /// It did not begin and end on blocks, and was widened.
+    pub widened: bool,
+    /// It lay beyond the region, and was taken modulo its size.
+    pub wrapped: bool,
+    /// Scaling changed its place.
+    pub scaled: bool,
+    /// It would have crossed the end, and was moved to end there.
+    pub moved: bool,
+}
+
+impl Mapping {
+    /// Onto the region of a device of `device_blocks` blocks from `offset` on.
+    /// `spans` are needed for `Scale` and for devices that lie `separate`.
+    pub fn new(
+        address: Address,
+        offset: u64,
+        device_blocks: u64,
+        separate: bool,
+        spans: Option<&Spans>,
+    ) -> Self {
+        let mut end = 0;
+        let mut bases = BTreeMap::new();
+        for (device, blocks) in spans.iter().flat_map(|spans| &spans.ends) {
+            if separate {
+                let base = u64::next_multiple_of(end, ALIGN_BLOCKS);
+                bases.insert(*device, base);
+                end = base + blocks;
+            } else {
+                end = end.max(*blocks);
+            }
+        }
+        Self {
+            address,
+            offset,
+            size: device_blocks.saturating_sub(offset),
+            span: spans.map(|_| end),
+            bases: separate.then_some(bases),
+            last: None,
+        }
+    }
+
+    /// One past the highest block of the trace, where the whole file was read.
+    pub fn span(&self) -> Option<u64> {
+        self.span
+    }
+
+    /// Where a device begins in the address space of the trace.
+    pub fn base(&self, device: u32) -> Option<u64> {
+        match &self.bases {
+            Some(bases) => bases.get(&device).copied(),
+            None => Some(0),
+        }
+    }
+
+    /// Where a request of some blocks goes.
+    #[inline]
+    pub fn place(&mut self, record: &Record) -> Result<Place, String> {
+        let (first, end) = record.blocks();
+        let Ok(blocks) = u32::try_from(end - first) else {
+            return Err(format!("{} bytes: must be at most 2 TiB", record.bytes));
+        };
+        let mut place = Place {
+            lbn: first + self.base_of(record.device)?,
+            blocks,
+            widened: !record.is_aligned(),
+            ..Place::default()
+        };
+        let count = u64::from(blocks);
+        if count > self.size {
+            return Err(self.too_long(count));
+        }
+        let last = self.size - count;
+        match (self.address, self.span) {
+            (Address::Scale, Some(span)) => {
+                let scaled = u128::from(place.lbn) * u128::from(self.size) / u128::from(span);
+                place.scaled = scaled != u128::from(place.lbn);
+                place.lbn = scaled as u64;
+            }
+            (Address::Wrap, _) if place.lbn >= self.size => {
+                place.wrapped = true;
+                place.lbn %= self.size;
+            }
+            (Address::Error, _) if place.lbn > last => {
+                return Err(self.outside(place.lbn, count));
+            }
+            _ => {}
+        }
+        if place.lbn > last {
+            place.moved = true;
+            place.lbn = last;
+        }
+        place.lbn += self.offset;
+        Ok(place)
+    }
+
+    #[inline]
+    fn base_of(&mut self, device: u32) -> Result<u64, String> {
+        let Some(bases) = &self.bases else {
+            return Ok(0);
+        };
+        match self.last {
+            Some((last, base)) if last == device => Ok(base),
+            _ => {
+                let base = bases.get(&device).copied();
+                let base =
+                    base.ok_or("a device that was not there before: the file has changed")?;
+                self.last = Some((device, base));
+                Ok(base)
+            }
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, blocks: u64) -> String {
+        let (size, after) = (self.size, self.after_offset());
+        format!("{blocks} blocks: the device has {size}{after}")
+    }
+
+    #[cold]
+    fn outside(&self, lbn: u64, blocks: u64) -> String {
+        let (size, after) = (self.size, self.after_offset());
+        let end = lbn + blocks - 1;
+        format!(
+            "blocks {lbn} to {end}: the device has {size}{after}; give address = \"wrap\" or \
+             address = \"scale\" to fit the trace to the device"
+        )
+    }
+
+    fn after_offset(&self) -> String {
+        match self.offset {
+            0 => String::new(),
+            offset => format!(" from address_offset = {offset} on"),
+        }
+    }
+}

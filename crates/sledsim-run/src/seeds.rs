@@ -1,0 +1,229 @@
+//! The same load with several seeds, side by side on several processors.
+//!
+//! Each run is as it would be alone, and what they give is put together in
+//! the order of the seeds: no result depends on the number of threads.
+
+use crate::load::Load;
+use crate::panics::{caught, unexpected};
+use crate::run::{Plan, Single, merged, run_one};
+use crate::stats::Demand;
+use crate::stats::{Caution, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_core::catalog::Device;
+use sledsim_core::model::Report;
+use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use std::array;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+/// How often the calling thread looks after the others.
+const LOOK_AFTER: Duration = Duration::from_millis(10);
+
+/// What the threads share.
+struct Shared<'a> {
+    device: &'a Device,
+    load: &'a Load,
+    scheduler: &'a SchedulerChoice,
+    plan: &'a Plan,
+    first_seed: u64,
+    /// The next run to be taken up.
+    next: AtomicUsize,
+    /// Runs from here on need not end: one before them failed, or all are to
+    /// stop.
+    give_up_from: AtomicUsize,
+    /// Requests completed by each run so far, and to be completed (`u64::MAX`
+    /// if that is not known).
+    completed: Vec<AtomicU64>,
+    requests: AtomicU64,
+    done: Mutex<Done>,
+}
+
+/// What the runs that have ended gave.
+struct Done {
+    stats: Stats,
+    runs: Vec<Option<Result<(SeedRun, RunFacts, Value)>>>,
+}
+
+/// Runs `load` with `plan.seeds` seeds, from its own on.
+pub(crate) fn run_seeds(
+    device: &Device,
+    load: &Load,
+    scheduler: &SchedulerChoice,
+    plan: &Plan,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Single> {
+    let runs = plan.seeds as usize;
+    let shared = Shared {
+        device,
+        load,
+        scheduler,
+        plan,
+        first_seed: load.seed().unwrap_or(0),
+        next: AtomicUsize::new(0),
+        give_up_from: AtomicUsize::new(usize::MAX),
+        completed: (0..runs).map(|_| AtomicU64::new(0)).collect(),
+        requests: AtomicU64::new(u64::MAX),
+        done: Mutex::new(Done {
+            stats: Stats::new(),
+            runs: (0..runs).map(|_| None).collect(),
+        }),
+    };
+    let threads = match plan.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let stopped = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(runs))
+            .map(|_| scope.spawn(|| shared.work()))
+            .collect();
+        let mut stopped = Ok(());
+        while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::park_timeout(LOOK_AFTER);
+            if stopped.is_ok() {
+                stopped = check(shared.progress());
+                if stopped.is_err() {
+                    shared.give_up_from.store(0, Relaxed);
+                }
+            }
+        }
+        stopped
+    });
+    stopped?;
+    let done = shared.done.into_inner();
+    let done = done.unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = Vec::with_capacity(runs);
+    for run in done.runs {
+        results.push(run.unwrap_or(Err(Error::Interrupted))?);
+    }
+    let (facts, workload) = together(results, plan);
+    Ok(merged(done.stats, facts, workload))
+}
+
+impl Shared<'_> {
+    /// A thread: takes up one run after the other.
+    fn work(&self) {
+        loop {
+            let index = self.next.fetch_add(1, Relaxed);
+            if index >= self.completed.len() || index >= self.give_up_from.load(Relaxed) {
+                return;
+            }
+            let result = caught(|| self.run(index));
+            let result = result.unwrap_or_else(|said| Err(Error::Key(unexpected(&said))));
+            if result.is_err() {
+                // What comes after it need not end; what comes before it may
+                // fail too, and then that is the error to tell.
+                self.give_up_from.fetch_min(index + 1, Relaxed);
+            }
+            let mut done = self
+                .done
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            done.runs[index] = Some(result.map(|(single, run)| {
+                done.stats.merge(&single.stats); // integers: in any order
+                (run, single.facts, single.workload)
+            }));
+        }
+    }
+
+    fn run(&self, index: usize) -> Result<(Single, SeedRun)> {
+        let seed = self.first_seed + index as u64;
+        let load = self.load.clone().with_seed_offset(index as u64);
+        let mut told = |progress: Progress| {
+            self.completed[index].store(progress.completed, Relaxed);
+            let requests = progress.requests.unwrap_or(u64::MAX);
+            self.requests.store(requests, Relaxed);
+            if index >= self.give_up_from.load(Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        };
+        let single = run_one(self.device, &load, self.scheduler, self.plan, &mut told)?;
+        let run = SeedRun::new(seed, &single.stats, &single.facts);
+        self.completed[index].store(run.requests, Relaxed);
+        Ok((single, run))
+    }
+
+    /// All runs together.
+    fn progress(&self) -> Progress {
+        let runs = self.completed.len() as u64;
+        let of_each = self.requests.load(Relaxed);
+        Progress {
+            completed: self.completed.iter().map(|run| run.load(Relaxed)).sum(),
+            requests: (of_each < u64::MAX).then(|| of_each.saturating_mul(runs)),
+            share: None, // only traces have one
+        }
+    }
+}
+
+/// The facts of all runs as those of one, and the workload of all.
+fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts, Value) {
+    let mut facts = RunFacts::default();
+    let mut workload = Value::Null;
+    let mut worst: Option<Precision> = None;
+    let mut demands = Vec::with_capacity(results.len());
+    for (run, one, one_workload) in results {
+        if facts.runs.is_empty() {
+            facts.reports.clone_from(&one.reports);
+            workload = one_workload;
+        } else {
+            for (sum, report) in facts.reports.iter_mut().zip(&one.reports) {
+                add(sum, report);
+            }
+            let shortened = |facts: &Value| facts["shortened"].as_u64();
+            if let (Some(sum), Some(more)) = (shortened(&workload), shortened(&one_workload)) {
+                workload["shortened"] = json!(sum + more);
+            }
+        }
+        facts.simulated_end = facts.simulated_end.max(one.simulated_end);
+        facts.saturated = facts.saturated.or(one.saturated);
+        demands.push(one.demand);
+        if let Some(cut) = one.warm_up {
+            let sum = facts.warm_up.get_or_insert(WarmUpCut {
+                requests: 0,
+                until: cut.until,
+            });
+            sum.requests += cut.requests;
+            sum.until = sum.until.max(cut.until);
+        }
+        if let Some(mut precision) = one.precision {
+            if let Some(missed) = &mut precision.missed {
+                *missed = format!("seed {}: {missed}", run.seed);
+            }
+            // Missed before met, none before some, wide before narrow.
+            let key = |p: &Precision| (p.missed.is_some(), p.reached.unwrap_or(f64::INFINITY));
+            if worst
+                .as_ref()
+                .is_none_or(|worst| key(&precision) > key(worst))
+            {
+                worst = Some(precision);
+            }
+        }
+        facts.runs.push(run);
+    }
+    facts.demand = Demand::of_runs(&demands);
+    let unsteady = match (facts.saturated, facts.overload()) {
+        (Some(_), _) => Some(Caution::Saturated),
+        (None, overload) => overload.map(|_| Caution::Overloaded),
+    };
+    let requests = facts.runs.iter().map(|run| run.requests).sum();
+    facts.intervals = array::from_fn(|kind| {
+        let means: Vec<f64> = facts.runs.iter().map(|run| run.means_ns[kind]).collect();
+        let mut interval = Interval::of_runs(&means, requests)?;
+        interval.caution = unsteady.or(interval.caution);
+        Some(interval)
+    });
+    facts.precision = worst.filter(|_| plan.precision.is_some());
+    (facts, workload)
+}
+
+fn add(sum: &mut Report, report: &Report) {
+    sum.busy += report.busy;
+    sum.energy = sum.energy + report.energy;
+    for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
+        *sum += count;
+    }
+}

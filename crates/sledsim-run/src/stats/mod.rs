@@ -1,0 +1,26 @@
+//! Results: streaming statistics, the summary, and one row per request.
+//!
+//! The guide page `docs/results.md` describes both schemas.
+
+mod batch;
+mod demand;
+mod interval;
+mod rows_file;
+mod series;
+mod streaming;
+mod student;
+mod summary;
+mod table_file;
+mod warm_up;
+
+pub(crate) use batch::described;
+pub use batch::{RowBuffer, recording_schema, row_schema};
+pub use demand::Demand;
+pub use interval::{Caution, Interval, Pieces};
+pub use rows_file::RowsFile;
+pub(crate) use rows_file::{file_properties, told};
+pub use series::{Series, Window, series_batch};
+pub use streaming::Stats;
+pub use summary::{Precision, RunFacts, SeedRun, WarmUpCut, summary};
+pub use table_file::{TableFile, TableFormat};
+pub use warm_up::WarmUp;

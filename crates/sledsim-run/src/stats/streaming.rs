@@ -1,0 +1,267 @@
+//! Statistics that grow with every row and take constant memory.
+
+use super::interval::KINDS;
+use sledsim_base::distribution::Distribution;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::did_you_mean;
+use sledsim_base::request::Op;
+use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::units::Nanos;
+use std::array;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::iter;
+
+/// The kinds of time, as the summary names and orders them (it appends `_ms`).
+pub(super) const TIMES: [&str; 15] = [
+    "response_time",
+    "service_time",
+    "queue",
+    "overhead",
+    "seek",
+    "x_seek",
+    "y_seek",
+    "settle",
+    "turnaround",
+    "rotation",
+    "head_switch",
+    "transfer",
+    "bus",
+    "retry",
+    "other",
+];
+
+/// The times of a row in nanoseconds, in the order of [`TIMES`], without the
+/// response time.
+#[inline]
+fn times(row: &Row) -> [u64; TIMES.len() - 1] {
+    let Parts {
+        overhead,
+        queue,
+        seek,
+        x_seek,
+        y_seek,
+        settle,
+        turnaround,
+        rotation,
+        head_switch,
+        transfer,
+        bus,
+        retry,
+        other,
+    } = row.parts;
+    [
+        row.service(),
+        queue,
+        overhead,
+        seek,
+        x_seek,
+        y_seek,
+        settle,
+        turnaround,
+        rotation,
+        head_switch,
+        transfer,
+        bus,
+        retry,
+        other,
+    ]
+    .map(|time| time.0)
+}
+
+/// The request that waited longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// How long it was in the queue.
+    pub queue: Nanos,
+    pub arrival: Nanos,
+    pub id: u64,
+    pub op: Op,
+    pub lbn: u64,
+    pub blocks: u32,
+}
+
+impl Wait {
+    /// Whether it waited longer; of two that waited as long, the earlier one.
+    fn beats(&self, other: &Self) -> bool {
+        let key = |wait: &Self| (Reverse(wait.queue), wait.arrival, wait.id, wait.lbn);
+        key(self) < key(other)
+    }
+}
+
+/// Statistics over the rows of the outermost device.
+///
+/// Everything inside is an integer, so the result does not depend on the
+/// order of the rows nor on how they were split before a [`Stats::merge`].
+/// Percentiles come from histograms of three digits over all of `u64`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// Response times by operation, in the order of [`Op::ALL`].
+    response: [Distribution; Op::ALL.len()],
+    /// The other [`TIMES`].
+    times: [Distribution; TIMES.len() - 1],
+    /// By operation, in the order of [`Op::ALL`].
+    pub(super) requests: [u64; Op::ALL.len()],
+    /// Blocks of requests that were served, by operation.
+    pub(super) blocks: [u64; Op::ALL.len()],
+    pub(super) errors: u64,
+    pub(super) passes: u64,
+    pub(super) retries: u64,
+    pub(super) energy_nj: u128,
+    pub(super) queue_depth: u128,
+    pub(super) max_queue_depth: u32,
+    /// `None` if no request had to wait.
+    pub(super) longest_wait: Option<Wait>,
+    /// [`Nanos::MAX`] before the first row.
+    pub(super) first_arrival: Nanos,
+    pub(super) last_completion: Nanos,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stats {
+    /// No rows yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            response: array::from_fn(|_| Distribution::new()),
+            times: array::from_fn(|_| Distribution::new()),
+            requests: [0; Op::ALL.len()],
+            blocks: [0; Op::ALL.len()],
+            errors: 0,
+            passes: 0,
+            retries: 0,
+            energy_nj: 0,
+            queue_depth: 0,
+            max_queue_depth: 0,
+            longest_wait: None,
+            first_arrival: Nanos::MAX,
+            last_completion: Nanos::ZERO,
+        }
+    }
+
+    /// Takes one row in. Allocates nothing.
+    pub fn record(&mut self, row: &Row) {
+        self.response[row.op as usize].record(row.response().0);
+        for (distribution, time) in self.times.iter_mut().zip(times(row)) {
+            distribution.record(time);
+        }
+        self.requests[row.op as usize] += 1;
+        match row.status {
+            Status::Ok => self.blocks[row.op as usize] += u64::from(row.blocks),
+            Status::Error => self.errors += 1,
+        }
+        self.passes += u64::from(row.passes);
+        self.retries += u64::from(row.retries);
+        self.energy_nj += u128::from(row.energy_nj);
+        self.queue_depth += u128::from(row.queue_depth);
+        self.max_queue_depth = self.max_queue_depth.max(row.queue_depth);
+        let longest = self.longest_wait.map_or(Nanos(1), |longest| longest.queue);
+        if row.parts.queue >= longest {
+            self.waited(Wait {
+                queue: row.parts.queue,
+                arrival: row.arrival,
+                id: row.id,
+                op: row.op,
+                lbn: row.lbn,
+                blocks: row.blocks,
+            });
+        }
+        self.first_arrival = self.first_arrival.min(row.arrival);
+        self.last_completion = self.last_completion.max(row.completion);
+    }
+
+    fn waited(&mut self, wait: Wait) {
+        if (self.longest_wait).is_none_or(|longest| wait.beats(&longest)) {
+            self.longest_wait = Some(wait);
+        }
+    }
+
+    /// Takes in every row that `other` took in.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.response.iter_mut().zip(&other.response) {
+            mine.merge(theirs);
+        }
+        if let Some(wait) = other.longest_wait {
+            self.waited(wait);
+        }
+        for (mine, theirs) in self.times.iter_mut().zip(&other.times) {
+            mine.merge(theirs);
+        }
+        for op in Op::ALL {
+            self.requests[op as usize] += other.requests[op as usize];
+            self.blocks[op as usize] += other.blocks[op as usize];
+        }
+        self.errors += other.errors;
+        self.passes += other.passes;
+        self.retries += other.retries;
+        self.energy_nj += other.energy_nj;
+        self.queue_depth += other.queue_depth;
+        self.max_queue_depth = self.max_queue_depth.max(other.max_queue_depth);
+        self.first_arrival = self.first_arrival.min(other.first_arrival);
+        self.last_completion = self.last_completion.max(other.last_completion);
+    }
+
+    /// Names and distributions, in the order of the summary.
+    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, Cow<'_, Distribution>)> {
+        let response = Cow::Owned(self.response_of(None));
+        let others = self.times.iter().map(Cow::Borrowed);
+        TIMES.into_iter().zip(iter::once(response).chain(others))
+    }
+
+    /// Response times of one operation, or of all.
+    fn response_of(&self, op: Option<Op>) -> Distribution {
+        if let Some(op) = op {
+            return self.response[op as usize].clone();
+        }
+        let mut all = Distribution::new();
+        for one in &self.response {
+            all.merge(one);
+        }
+        all
+    }
+
+    /// The sums of the times that have intervals: response, service, queue.
+    pub(super) fn sums(&self) -> [u128; KINDS.len()] {
+        let response = self.response.iter().map(Distribution::sum_ns).sum();
+        [response, self.times[0].sum_ns(), self.times[1].sum_ns()]
+    }
+
+    /// The distribution function of one kind of time, as the summary names it
+    /// without its unit (`response_time`, `seek`, ...): rising milliseconds,
+    /// each with the share of the requests that did not take longer. Empty
+    /// without requests; the last is the maximum and 1. Like percentiles, the
+    /// times are at most 1/1024 too high. Response times are to be had for one
+    /// operation alone, too.
+    ///
+    /// # Errors
+    /// An unknown kind of time, or an operation with another kind than
+    /// `response_time`.
+    pub fn cdf(&self, time: &str, op: Option<Op>) -> Result<Vec<(f64, f64)>> {
+        let Some(kind) = TIMES.iter().position(|name| *name == time) else {
+            let hint = did_you_mean(time, TIMES);
+            return Err(Error::Key(format!("unknown time '{time}'{hint}")));
+        };
+        match kind.checked_sub(1) {
+            None => {
+                let count = op.map_or_else(|| self.requests(), |op| self.requests[op as usize]);
+                Ok(self.response_of(op).cdf_ms(count))
+            }
+            Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.requests())),
+            Some(_) => Err(Error::Key(format!(
+                "{time}: is not kept by operation; only {} is",
+                TIMES[0]
+            ))),
+        }
+    }
+
+    /// How many rows were taken in.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.requests.iter().sum()
+    }
+}

@@ -1,0 +1,312 @@
+//! The summary of a run, as JSON.
+
+use super::demand::Demand;
+use super::interval::{Interval, KINDS, LEVEL};
+use super::streaming::Stats;
+use serde_json::{Map, Value, json};
+use sledsim_base::distribution::Distribution;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::engine::Saturated;
+use sledsim_core::model::{Energy, Report};
+
+/// What is known of a run beside its rows; of several runs, their sums.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFacts {
+    /// The last instant simulated; reports count up to here.
+    pub simulated_end: Nanos,
+    /// Set if the run was stopped because the load was more than the device
+    /// could take; of several runs, how the first such ended.
+    pub saturated: Option<Saturated>,
+    /// What arrived as work, of an open load that was served to its end.
+    pub demand: Option<Demand>,
+    /// Whether the user stopped the run before its end.
+    pub interrupted: bool,
+    /// One per device, outermost first, as [`sledsim_core::model::Model::report`]
+    /// gives them, without what was spent on warming up.
+    pub reports: Vec<Report>,
+    /// Set if the run began with requests that are not counted.
+    pub warm_up: Option<WarmUpCut>,
+    /// Confidence intervals of the mean response, service and queue time.
+    pub intervals: [Option<Interval>; KINDS.len()],
+    /// Set if the run was to go on until a precision was reached.
+    pub precision: Option<Precision>,
+    /// What background tasks came to, one after the other.
+    pub background: Vec<Value>,
+    /// Of several runs, what each gave.
+    pub runs: Vec<SeedRun>,
+}
+
+impl RunFacts {
+    /// What was demanded, if it is more than the device can serve.
+    #[must_use]
+    pub fn overload(&self) -> Option<Demand> {
+        self.demand.filter(Demand::is_overload)
+    }
+}
+
+/// What was cut off the beginning of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarmUpCut {
+    /// Requests that completed and are not counted.
+    pub requests: u64,
+    /// When counting began: the arrival of the first request that counts.
+    pub until: Nanos,
+}
+
+/// What came of the wish for a precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Precision {
+    /// Half the interval of the mean response time was to be at most this
+    /// share of it.
+    pub target: f64,
+    /// What it came to; `None` without an interval. The worst of several runs.
+    pub reached: Option<f64>,
+    /// Why the target was missed, if it was.
+    pub missed: Option<String>,
+}
+
+/// One of several runs that differ in their seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Requests counted.
+    pub requests: u64,
+    /// From the first arrival to the last completion.
+    pub duration: Nanos,
+    /// From the first arrival to the end of the simulation.
+    pub active: Nanos,
+    /// The last instant simulated.
+    pub simulated: Nanos,
+    /// Means of the [response, service and queue](RunFacts::intervals) times
+    /// in nanoseconds; not numbers without requests.
+    pub means_ns: [f64; KINDS.len()],
+    /// Its own interval of the mean response time.
+    pub interval: Option<Interval>,
+    /// The longest time in the queue, and who waited: arrival and id.
+    pub longest_wait: Option<(Nanos, Nanos, u64)>,
+    /// Whether the load outran the device.
+    pub saturated: bool,
+    /// Whether more arrived than the device can serve.
+    pub overloaded: bool,
+}
+
+impl SeedRun {
+    /// What a run with this seed gave.
+    #[must_use]
+    pub fn new(seed: u64, stats: &Stats, facts: &RunFacts) -> Self {
+        let (duration, active, simulated) = spans(stats, facts);
+        let count = stats.requests() as f64;
+        Self {
+            seed,
+            requests: stats.requests(),
+            duration,
+            active,
+            simulated,
+            means_ns: stats.sums().map(|sum| sum as f64 / count),
+            interval: facts.intervals[0],
+            longest_wait: (stats.longest_wait).map(|wait| (wait.queue, wait.arrival, wait.id)),
+            saturated: facts.saturated.is_some(),
+            overloaded: facts.overload().is_some(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let Value::Object(mut run) = json!({
+            "seed": self.seed,
+            "requests": self.requests,
+            "throughput_iops": self.requests as f64 / seconds(self.duration),
+            "saturated": self.saturated,
+            "overloaded": self.overloaded,
+        }) else {
+            unreachable!("an object was written")
+        };
+        for (kind, mean_ns) in KINDS.iter().zip(self.means_ns) {
+            run.insert(format!("mean_{kind}"), json!(mean_ns / 1e6));
+        }
+        run.insert("confidence".into(), confidence_json(self.interval));
+        Value::Object(run)
+    }
+}
+
+/// First arrival to last completion, first arrival to the end, and the end.
+fn spans(stats: &Stats, run: &RunFacts) -> (Nanos, Nanos, Nanos) {
+    let simulated = run.simulated_end.max(stats.last_completion);
+    let first = stats.first_arrival;
+    (
+        stats.last_completion.since(first),
+        simulated.since(first),
+        simulated,
+    )
+}
+
+fn confidence_json(interval: Option<Interval>) -> Value {
+    interval.map_or_else(Interval::none, Interval::json)
+}
+
+/// The summary of a run: the document that `docs/summary.schema.json`
+/// describes, its keys always there and always in the same order.
+///
+/// Units are in the names. What is undefined, such as the mean of no
+/// requests, is null: numbers are finite. Standard deviations and variances
+/// are those of the population, not estimates from a sample.
+#[must_use]
+pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
+    // Divisions by zero come out as null: JSON has no other word for them.
+    let count = stats.requests();
+    let [reads, writes, flushes, trims] = stats.requests;
+    let [blocks_read, blocks_written, ..] = stats.blocks;
+    let data_requests = reads + writes;
+    let (duration, active, simulated) = match run.runs.as_slice() {
+        [] => spans(stats, run),
+        runs => runs.iter().fold(Default::default(), |(d, a, s), run| {
+            (d + run.duration, a + run.active, s + run.simulated)
+        }),
+    };
+    let duration_s = match count {
+        0 => f64::NAN,
+        _ => seconds(duration),
+    };
+    let active_s = seconds(active);
+    let bytes = (blocks_read + blocks_written) as f64 * BLOCK_BYTES as f64;
+    let utilisation = |report: &Report| seconds(report.busy) / active_s;
+
+    let Value::Object(mut summary) = json!({
+        "requests": count,
+        "reads": reads,
+        "writes": writes,
+        "flushes": flushes,
+        "trims": trims,
+        "read_fraction": reads as f64 / data_requests as f64,
+        "errors": stats.errors,
+        "duration_s": duration_s,
+        "simulated_s": seconds(simulated),
+        "throughput_iops": count as f64 / duration_s,
+        "throughput_mb_s": bytes / 1e6 / duration_s,
+        "blocks_read": blocks_read,
+        "blocks_written": blocks_written,
+        "passes": stats.passes,
+        "retries": stats.retries,
+        "mean_queue_depth": stats.queue_depth as f64 / count as f64,
+        "max_queue_depth": stats.max_queue_depth,
+        "utilisation": run.reports.first().map(utilisation),
+        "saturated": run.saturated.map(|s| json!({ "at_s": seconds(s.at), "queue": s.queue })),
+        "overloaded": run.overload().map(|demand| json!({
+            "offered_iops": demand.offered_iops(),
+            "load": demand.load(),
+            "found_first": demand.found_first,
+            "found_last": demand.found_last,
+        })),
+        "interrupted": run.interrupted,
+        "warm_up": run.warm_up.map(|cut| json!({
+            "requests": cut.requests,
+            "until_s": seconds(cut.until),
+        })),
+        "precision": run.precision.as_ref().map(|precision| json!({
+            "target": precision.target,
+            "reached": precision.reached,
+            "met": precision.missed.is_none(),
+            "missed": precision.missed,
+        })),
+    }) else {
+        unreachable!("an object was written")
+    };
+    for (name, distribution) in stats.times() {
+        summary.insert(format!("{name}_ms"), times_ms(&distribution, count));
+    }
+    let several = !run.runs.is_empty();
+    let mut confidence = Map::new();
+    confidence.insert("level".into(), json!(LEVEL));
+    let method = if several {
+        "replications"
+    } else {
+        "batch_means"
+    };
+    confidence.insert("method".into(), json!(method));
+    for (kind, interval) in KINDS.iter().zip(run.intervals) {
+        confidence.insert((*kind).into(), confidence_json(interval));
+    }
+    summary.insert("confidence".into(), Value::Object(confidence));
+    summary.insert(
+        "longest_wait".into(),
+        stats.longest_wait.map_or(Value::Null, |wait| {
+            let key = Some((wait.queue, wait.arrival, wait.id));
+            let seed = run.runs.iter().find(|run| run.longest_wait == key);
+            json!({
+                "queue_ms": wait.queue.0 as f64 / 1e6,
+                "seed": seed.map(|run| run.seed),
+                "id": wait.id,
+                "op": wait.op.name(),
+                "lbn": wait.lbn,
+                "blocks": wait.blocks,
+                "arrival_s": seconds(wait.arrival),
+            })
+        }),
+    );
+    let energies = run.reports.iter().map(|report| report.energy);
+    let total = energies.fold(Energy::default(), |sum, energy| sum + energy);
+    summary.insert("energy_j".into(), energy_j(&total));
+    summary.insert(
+        "request_energy_j".into(),
+        json!(stats.energy_nj as f64 / 1e9),
+    );
+    let devices = run.reports.iter().map(|report| {
+        let counts: Map<_, _> = (report.counts.iter())
+            .map(|&(name, count)| (name.to_owned(), json!(count)))
+            .collect();
+        json!({
+            "name": report.name,
+            "busy_s": seconds(report.busy),
+            "utilisation": utilisation(report),
+            "energy_j": energy_j(&report.energy),
+            "counts": counts,
+        })
+    });
+    summary.insert("devices".into(), devices.collect());
+    let seeds = several.then(|| run.runs.iter().map(SeedRun::json).collect::<Vec<_>>());
+    summary.insert("seeds".into(), json!(seeds));
+    summary.insert("background".into(), json!(run.background));
+    Value::Object(summary)
+}
+
+/// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).
+fn seconds(time: Nanos) -> f64 {
+    time.0 as f64 / 1e9
+}
+
+/// Mean, spread, percentiles and maximum of `count` values.
+fn times_ms(distribution: &Distribution, count: u64) -> Value {
+    if count == 0 {
+        return json!({
+            "mean": null, "sd": null, "scv": null, "p50": null, "p90": null,
+            "p99": null, "p99_9": null, "p99_99": null, "max": null,
+        });
+    }
+    let mean_ns = distribution.mean_ns(count);
+    let variance_ns2 = distribution.variance_ns2(count);
+    let shares = [5_000, 9_000, 9_900, 9_990, 9_999];
+    let [p50, p90, p99, p99_9, p99_99] = distribution
+        .percentiles_ns(count, shares)
+        .map(|ns| ns as f64 / 1e6);
+    json!({
+        "mean": mean_ns / 1e6,
+        "sd": variance_ns2.sqrt() / 1e6,
+        "scv": variance_ns2 / (mean_ns * mean_ns),
+        "p50": p50,
+        "p90": p90,
+        "p99": p99,
+        "p99_9": p99_9,
+        "p99_99": p99_99,
+        "max": distribution.max_ns() as f64 / 1e6,
+    })
+}
+
+/// Energy by cause and the total.
+fn energy_j(energy: &Energy) -> Value {
+    let causes = energy.by_cause().into_iter();
+    let mut object: Map<String, Value> = causes
+        .map(|(name, joules)| (name.trim_end_matches("_j").to_owned(), json!(joules)))
+        .collect();
+    object.insert("total".into(), json!(energy.total_j()));
+    Value::Object(object)
+}

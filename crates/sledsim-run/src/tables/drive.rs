@@ -1,0 +1,136 @@
+//! A simulated device: requests go to its model, the next when the one before is
+//! complete.
+
+use super::medium::{Cost, Medium};
+use super::store::Store;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Extent, Flags, Op, Request};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::model::links::Links;
+use sledsim_core::model::{Answers, Model};
+use sledsim_core::queueing::schedulers::Choice;
+
+/// A device's model, its clock, and its bytes.
+pub struct Drive {
+    device: Device,
+    model: Box<dyn Model>,
+    store: Store,
+    /// When the last request was complete, or until when the device idled.
+    clock: Nanos,
+    /// When the clock began.
+    origin: Nanos,
+    next_id: u64,
+    cost: Cost,
+}
+
+/// Keeps when the only request under way is complete.
+#[derive(Default)]
+struct Done(Option<Nanos>);
+
+impl Answers for Done {
+    fn done(&mut self, row: &Row) {
+        self.0 = Some(row.completion);
+    }
+
+    fn note(&mut self, _: &Row) {}
+}
+
+impl Drive {
+    /// A host of `device` at time zero.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for anything but a single plain sled.
+    pub fn new(device: &Device) -> Result<Self> {
+        let (model, _) = device.build_with(&Choice::default())?;
+        if model.links() == Links::Refused || device.layout().is_some() {
+            return Err(Error::Key(format!(
+                "device '{}': a table must be on a single sled (kind \"mems\"), without a layout, a \
+                 buffer or background tasks",
+                device.name()
+            )));
+        }
+        Ok(Self {
+            device: device.clone(),
+            model,
+            store: Store::default(),
+            clock: Nanos::ZERO,
+            origin: Nanos::ZERO,
+            next_id: 0,
+            cost: Cost::default(),
+        })
+    }
+}
+
+impl Medium for Drive {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn pages(&self) -> &Store {
+        &self.store
+    }
+
+    fn pages_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    /// Serves the request to its end.
+    fn submit(&mut self, op: Op, extents: &[Extent]) -> Result<()> {
+        let request = Request {
+            id: self.next_id,
+            arrival: self.clock,
+            op,
+            flags: Flags {
+                gathered: extents.len() > 1,
+                ..Flags::default()
+            },
+            extents: extents.into(),
+            ..Request::default()
+        };
+        let blocks = u64::from(request.blocks());
+        let mut done = Done::default();
+        self.model.submit(request, &mut done);
+        let completion = loop {
+            if let Some(completion) = done.0 {
+                break completion;
+            }
+            let Some(at) = self.model.wake_at() else {
+                let id = self.next_id;
+                return Err(Error::Request(format!("request {id}: was never completed")));
+            };
+            self.model.wake(at, &mut done);
+        };
+        self.cost.time += completion.since(self.clock);
+        self.cost.blocks += blocks;
+        self.cost.requests += 1;
+        self.clock = self.clock.max(completion);
+        self.next_id += 1;
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn took(&mut self) -> Cost {
+        std::mem::take(&mut self.cost)
+    }
+
+    fn clock(&self) -> Nanos {
+        self.clock.since(self.origin)
+    }
+
+    fn restart(&mut self) {
+        self.origin = self.clock;
+    }
+
+    fn idle(&mut self, time: Nanos) {
+        self.clock = Nanos(self.clock.0.saturating_add(time.0));
+    }
+}

@@ -1,0 +1,89 @@
+//! Kinds of requests: what they do, what came before, and how far from it.
+
+use super::demerit::{Comparison, Pair};
+use serde_json::{Value, json};
+use sledsim_base::request::Op;
+use sledsim_base::row::Row;
+use std::collections::BTreeMap;
+
+/// So many blocks (128 KiB, about a track) from the request before are near.
+pub const NEAR_BLOCKS: u64 = 256;
+
+/// Where a request lies, as seen from the one that arrived before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// There is none before it.
+    First,
+    /// It starts where the other ended.
+    Sequential,
+    /// It has blocks of the other.
+    Overlapping,
+    /// Less than [`NEAR_BLOCKS`] lie between them.
+    Near,
+    /// More.
+    Far,
+}
+
+impl Place {
+    /// All, in their order in tables.
+    pub const ALL: [Self; 5] = [
+        Self::First,
+        Self::Sequential,
+        Self::Overlapping,
+        Self::Near,
+        Self::Far,
+    ];
+
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Sequential => "sequential",
+            Self::Overlapping => "overlapping",
+            Self::Near => "near",
+            Self::Far => "far",
+        }
+    }
+
+    /// Where `row` lies after `before`.
+    #[must_use]
+    pub fn after(before: &Row, row: &Row) -> Self {
+        let end = |row: &Row| row.lbn + u64::from(row.blocks);
+        if row.lbn == end(before) {
+            Self::Sequential
+        } else if row.lbn < end(before) && before.lbn < end(row) {
+            Self::Overlapping
+        } else if row.lbn.max(before.lbn) - end(row).min(end(before)) < NEAR_BLOCKS {
+            Self::Near
+        } else {
+            Self::Far
+        }
+    }
+}
+
+/// The class of a request: its operation, that of the one before, its place.
+pub type Class = (u8, Option<u8>, Place);
+
+/// Every class there is, as JSON: reads first, after reads first.
+pub fn told(requests: &[(Class, Pair)]) -> Value {
+    let mut classes = BTreeMap::<Class, Vec<Pair>>::new();
+    for (class, pair) in requests {
+        classes.entry(*class).or_default().push(*pair);
+    }
+    let name = |op: u8| Op::ALL[usize::from(op)].name();
+    let told = classes.into_iter().map(|((op, before, place), pairs)| {
+        let comparison = Comparison::new(pairs);
+        json!({
+            "op": name(op),
+            "after": before.map(name),
+            "place": place.name(),
+            "requests": comparison.requests(),
+            "measured_mean_ms": comparison.measured()["mean"],
+            "simulated_mean_ms": comparison.simulated()["mean"],
+            "demerit_ms": comparison.demerit_ms(),
+            "paired_rms_ms": comparison.paired_rms_ms(),
+        })
+    });
+    told.collect()
+}

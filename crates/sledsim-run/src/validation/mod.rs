@@ -1,0 +1,330 @@
+//! Validation: the requests of a measured device, replayed and compared.
+//!
+//! A trace that says how long its requests took is replayed on a device. A
+//! trace without times of arrival, recorded with one request outstanding, is
+//! replayed the same way, each request its recorded think time after the
+//! completion of the one before; others at their times, or with `queue_depth`.
+//!
+//! What is compared: in an open replay the response times, and where the trace
+//! tells for how long requests were queued, queue and service apart; in a
+//! closed replay, whose queues are its own, the measured service time (the
+//! response time less the queue) with the simulated response time.
+
+mod classes;
+mod demerit;
+mod table;
+
+pub use classes::{NEAR_BLOCKS, Place};
+pub use demerit::{ClassWeighted, Comparison, Pair};
+
+use crate::load::Load;
+use crate::replay::Measured;
+use crate::run::{Plan, RowsTo, run};
+use arrow_array::RecordBatch;
+use classes::Class;
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::request::Op;
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+
+pub use table::write as write_table;
+
+/// Which part of the time is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// From arrival to completion (in a closed replay: the measured service).
+    Response,
+    /// Waiting.
+    Queue,
+    /// What is left of it.
+    Service,
+}
+
+impl Part {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Response, Self::Queue, Self::Service];
+
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Queue => "queue",
+            Self::Service => "service",
+        }
+    }
+}
+
+/// Which requests are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads and writes.
+    All,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+}
+
+impl Kind {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::All, Self::Read, Self::Write];
+
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+
+    fn has(self, op: Op) -> bool {
+        match self {
+            Self::All => true,
+            Self::Read => op == Op::Read,
+            Self::Write => op == Op::Write,
+        }
+    }
+}
+
+/// A request that is compared.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    row: Row,
+    class: Class,
+    response: Pair,
+    /// `None`: the trace does not tell it, or the replay is closed.
+    queue: Option<Pair>,
+    service: Option<Pair>,
+}
+
+impl Compared {
+    fn part(&self, part: Part) -> Option<Pair> {
+        match part {
+            Part::Response => Some(self.response),
+            Part::Queue => self.queue,
+            Part::Service => self.service,
+        }
+    }
+}
+
+/// What came of a validation.
+#[derive(Debug)]
+pub struct Validation {
+    /// The results; see the validation page of the guide.
+    pub document: Value,
+    /// The comparison of each part and kind, in the order of [`Part::ALL`] and
+    /// [`Kind::ALL`]; parts that the trace does not tell hold no requests.
+    pub comparisons: [[Comparison; 3]; 3],
+    /// A row per request compared, in the order of the trace.
+    pub requests: RecordBatch,
+}
+
+/// Replays the trace `load` on `device` and compares measured with simulated
+/// times. `check` is called now and then with the progress; its error ends it.
+///
+/// # Errors
+/// A load that is no trace, or has no measured times; one that outruns the
+/// device; whatever [`run`] refuses.
+pub fn validate(
+    device: &Device,
+    load: &Load,
+    scheduler: SchedulerChoice,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Validation> {
+    if load.seed().is_some() {
+        let problem = "a workload has no measured times to compare with: give a trace";
+        return Err(Error::Key(problem.to_owned()));
+    }
+    let plan = Plan::from(&RowsTo::List);
+    let mut run = run(
+        device,
+        &load.clone().keeping_measured(),
+        scheduler,
+        plan,
+        check,
+    )?;
+    run.list.sort_unstable_by_key(|row| row.id);
+    let (workload, summary) = (&run.document["workload"], &run.document["summary"]);
+    if summary["saturated"].is_object() {
+        let (at, queue) = (
+            &summary["saturated"]["at_s"],
+            &summary["saturated"]["queue"],
+        );
+        return Err(Error::Request(format!(
+            "{}: its requests outran the device, at {at} s with {queue} waiting: nothing to \
+             compare; time_scale below 1 slows the trace down, queue_depth = 1 waits for the device",
+            workload["path"].as_str().unwrap_or_default()
+        )));
+    }
+    // Only a closed replay has a depth.
+    let closed = !workload["queue_depth"].is_null();
+    let (compared, left_out) = join(&run.list, &run.measured, closed);
+    if compared.is_empty() {
+        let (path, format) = (&workload["path"], &workload["format"]);
+        return Err(Error::Request(format!(
+            "{}: has no measured times to compare with (read as {}): disksim_validate, hp_srt, \
+             msr, systor and vscsi traces have them, csv and parquet with response=COLUMN:UNIT in \
+             columns",
+            path.as_str().unwrap_or_default(),
+            format.as_str().unwrap_or_default()
+        )));
+    }
+    let comparisons = Part::ALL.map(|part| {
+        Kind::ALL.map(|kind| {
+            let requests = compared.iter().filter(|request| kind.has(request.row.op));
+            Comparison::new(requests.filter_map(|request| request.part(part)))
+        })
+    });
+    let document = document(&run.document, closed, &compared, &left_out, &comparisons);
+    Ok(Validation {
+        requests: table::batch(device.name(), &compared),
+        document,
+        comparisons,
+    })
+}
+
+/// How many requests are not compared, and why.
+#[derive(Debug, Default)]
+struct LeftOut {
+    not_measured: u64,
+    errors: u64,
+    others: u64,
+}
+
+/// Measured and simulated times of the rows, which are in the order of ids.
+fn join(rows: &[Row], measured: &[Measured], closed: bool) -> (Vec<Compared>, LeftOut) {
+    let mut left_out = LeftOut::default();
+    let mut compared = Vec::with_capacity(rows.len());
+    for (index, row) in rows.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &rows[before]);
+        let told = measured.get(row.id as usize).copied().unwrap_or_default();
+        match told.response {
+            _ if !row.op.moves_data() => left_out.others += 1,
+            _ if row.status != Status::Ok => left_out.errors += 1,
+            None => left_out.not_measured += 1,
+            Some(response) => compared.push(pairs(row, before, response, told.queue, closed)),
+        }
+    }
+    (compared, left_out)
+}
+
+fn pairs(
+    row: &Row,
+    before: Option<&Row>,
+    response: Nanos,
+    queue: Option<Nanos>,
+    closed: bool,
+) -> Compared {
+    let pair = |measured, simulated| Pair {
+        measured,
+        simulated,
+    };
+    let waited = row.parts.queue;
+    let service = queue.map(|queue| response.since(queue));
+    Compared {
+        row: *row,
+        class: (
+            row.op as u8,
+            before.map(|before| before.op as u8),
+            before.map_or(Place::First, |before| Place::after(before, row)),
+        ),
+        response: match (closed, service) {
+            (true, Some(service)) => pair(service, row.response()),
+            _ => pair(response, row.response()),
+        },
+        queue: queue.filter(|_| !closed).map(|queue| pair(queue, waited)),
+        service: (service.filter(|_| !closed))
+            .map(|service| pair(service, row.response() - waited)),
+    }
+}
+
+fn document(
+    run: &Value,
+    closed: bool,
+    compared: &[Compared],
+    left_out: &LeftOut,
+    comparisons: &[[Comparison; 3]; 3],
+) -> Value {
+    let [response, queue, service] = comparisons;
+    let has_queue = compared.iter().any(|request| request.queue.is_some());
+    let mut document = json!({
+        "sledsim": run["sledsim"],
+        "device": run["device"],
+        "scheduler": run["scheduler"],
+        "workload": run["workload"],
+        "replay": if closed { "closed" } else { "open" },
+        "left_out": {
+            "warm_up": run["summary"]["warm_up"]["requests"].as_u64().unwrap_or(0),
+            "not_measured": left_out.not_measured,
+            "errors": left_out.errors,
+            "flushes_and_trims": left_out.others,
+        },
+    });
+    if let (Value::Object(document), Value::Object(figures)) = (&mut document, figures(response)) {
+        document.extend(figures);
+    }
+    document["parts"] = match has_queue {
+        true => json!({ "queue": figures(queue), "service": figures(service) }),
+        false => Value::Null,
+    };
+    document["worst_request"] = worst(compared);
+    document["near_blocks"] = json!(NEAR_BLOCKS);
+    let pairs: Vec<_> = (compared.iter())
+        .map(|request| (request.class, request.response))
+        .collect();
+    document["classes"] = classes::told(&pairs);
+    document["summary"] = run["summary"].clone();
+    document
+}
+
+/// The figures of all, reads and writes.
+fn figures(comparisons: &[Comparison; 3]) -> Value {
+    let each = |figure: &dyn Fn(&Comparison) -> Value| {
+        let kinds = Kind::ALL.iter().zip(comparisons);
+        let kinds = kinds.map(|(kind, comparison)| (kind.name().to_owned(), figure(comparison)));
+        Value::Object(kinds.collect())
+    };
+    let [all, kinds @ ..] = comparisons;
+    let weighted = ClassWeighted::of(kinds);
+    json!({
+        "requests": each(&|comparison| json!(comparison.requests())),
+        "demerit_ms": each(&|comparison| json!(comparison.demerit_ms())),
+        "demerit_percent": each(&|comparison| json!(comparison.demerit_percent())),
+        "class_weighted_ms": weighted.ms(),
+        "class_weighted_percent": weighted.ms().and_then(|ms| all.percent(ms)),
+        "demerits_disagree": weighted.disagrees(all),
+        "paired_rms_ms": each(&|comparison| json!(comparison.paired_rms_ms())),
+        "measured_ms": each(&Comparison::measured),
+        "simulated_ms": each(&Comparison::simulated),
+        "largest": each(&Comparison::largest),
+    })
+}
+
+/// The request with the largest difference, the first of several.
+fn worst(compared: &[Compared]) -> Value {
+    let distance =
+        |request: &Compared| (request.response.measured.0).abs_diff(request.response.simulated.0);
+    let mut worst: Option<&Compared> = None;
+    for request in compared {
+        if worst.is_none_or(|worst| distance(request) > distance(worst)) {
+            worst = Some(request);
+        }
+    }
+    worst.map_or(Value::Null, |request| {
+        json!({
+            "id": request.row.id,
+            "op": request.row.op.name(),
+            "lbn": request.row.lbn,
+            "blocks": request.row.blocks,
+            "measured_ms": request.response.measured.ms(),
+            "simulated_ms": request.response.simulated.ms(),
+        })
+    })
+}

@@ -1,0 +1,53 @@
+//! The integration tests of runs, linked once. What measures its whole process
+//! is a binary of its own: see `[[test]]` in Cargo.toml.
+
+#[path = "../../sledsim-core/tests/common/mod.rs"]
+mod common;
+
+mod workloads {
+    mod mix;
+    mod working_sets;
+}
+
+mod traces {
+    mod convert;
+    mod formats;
+    mod info;
+    mod parquet;
+    mod reading;
+    mod recording;
+    mod recording_closed;
+    mod writers;
+}
+
+mod runs {
+    mod intervals;
+    mod measured;
+    mod results;
+    mod validation;
+}
+
+mod layouts {
+    mod places;
+    mod runs;
+}
+
+mod arrays {
+    mod contents;
+}
+
+mod crash {
+    mod configurations;
+    mod devices;
+    mod mistakes;
+}
+
+mod caches;
+
+mod tables {
+    mod media;
+    mod pages;
+}
+
+/// Readers of bytes on any bytes.
+mod any_bytes;

@@ -1,0 +1,37 @@
+//! Where converted and generated records go.
+
+use crate::writers::{Lost, WriteFormat, Writer};
+use serde_json::{Map, Value};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::registry::Registry;
+use std::path::Path;
+
+/// Starts the trace at `path`, in the format of that name, else the one its
+/// ending stands for.
+///
+/// # Errors
+/// No format of that name or ending, or a file that cannot be written.
+pub fn create(
+    path: &Path,
+    to: Option<&str>,
+    writers: Registry<WriteFormat>,
+) -> Result<(&'static str, Box<dyn Writer>)> {
+    let format = match to {
+        None => WriteFormat::of(path, writers)?,
+        Some(name) => writers.get(name).ok_or_else(|| {
+            let known = writers.names().collect::<Vec<_>>().join(", ");
+            Error::Key(format!("--to {name}: must be one of {known}"))
+        })?,
+    };
+    Ok((format.name, format.create(path)?))
+}
+
+/// What the format could not hold, and of how many records.
+#[must_use]
+pub fn lost_fields(lost: &Lost) -> Map<String, Value> {
+    let Value::Object(mut fields) = lost.json() else {
+        return Map::new();
+    };
+    fields.retain(|name, count| name != "written" && *count != 0);
+    fields
+}

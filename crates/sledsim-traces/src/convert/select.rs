@@ -1,0 +1,94 @@
+//! Which records are taken.
+
+use super::{ConvertSpec, Sample};
+use crate::info::{UNIT_BYTES, mix};
+use crate::{Reader, Record};
+use serde_json::{Value, json};
+
+/// Takes some of the records, and counts why the others are left out.
+pub(super) struct Select {
+    devices: Vec<String>,
+    sample: Sample,
+    share: f64,
+    seed: u64,
+    /// Records that came as far as the sampling.
+    offered: u64,
+    /// The latest device asked about, and the answer.
+    latest: Option<(usize, u32, bool)>,
+    other_devices: u64,
+    pub outside_times: u64,
+    not_sampled: u64,
+}
+
+impl Select {
+    pub fn new(spec: &ConvertSpec) -> Self {
+        let (share, seed) = match spec.sample {
+            Sample::Places { share, seed } => (share, seed),
+            _ => (1.0, 0),
+        };
+        Self {
+            devices: spec.devices.clone(),
+            sample: spec.sample,
+            share,
+            seed: mix(seed.wrapping_add(1)),
+            offered: 0,
+            latest: None,
+            other_devices: 0,
+            outside_times: 0,
+            not_sampled: 0,
+        }
+    }
+
+    /// Whether a record's device is wanted: by number or name.
+    #[inline]
+    pub fn wants_device(&mut self, input: usize, device: u32, reader: &dyn Reader) -> bool {
+        if self.devices.is_empty() {
+            return true;
+        }
+        let wanted = match self.latest {
+            Some((same, id, wanted)) if (same, id) == (input, device) => wanted,
+            _ => {
+                let (number, name) = (device.to_string(), reader.device_name(device));
+                let is_it = |given: &String| *given == number || Some(given.as_str()) == name;
+                self.devices.iter().any(is_it)
+            }
+        };
+        self.latest = Some((input, device, wanted));
+        self.other_devices += u64::from(!wanted);
+        wanted
+    }
+
+    /// Whether a record is in the sample. Requests that begin in one unit of
+    /// 4 KiB are all taken or all left out, so that what is used again in the
+    /// trace is used again in the sample; flushes, which have no place, go by
+    /// their number.
+    #[inline]
+    pub fn samples(&mut self, input: usize, record: &Record) -> bool {
+        let number = self.offered;
+        self.offered += 1;
+        let taken = match self.sample {
+            Sample::All => true,
+            Sample::Every(step) => number.is_multiple_of(step),
+            Sample::Places { .. } => {
+                let device = mix(u64::from(record.device) << 20 ^ input as u64 ^ self.seed);
+                let place = if record.bytes > 0 {
+                    record.offset / UNIT_BYTES
+                } else {
+                    !number
+                };
+                ((mix(place ^ device) >> 11) as f64) < self.share * (1_u64 << 53) as f64
+            }
+        };
+        self.not_sampled += u64::from(!taken);
+        taken
+    }
+
+    /// Why records were left out.
+    pub fn facts(&self) -> Value {
+        json!({
+            "other_devices": self.other_devices,
+            "outside_times": self.outside_times,
+            "not_sampled": self.not_sampled,
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! The CSV format of the Alibaba block traces of 2020.
+
+use crate::Record;
+use crate::commas;
+use crate::commas::Layout;
+use crate::lines::Field;
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
+
+/// `device,R/W,offset,length,us`: bytes, and microseconds since 1970.
+pub struct Alibaba;
+
+impl Layout<5> for Alibaba {
+    const HEADER: &'static str = "device_id,opcode,offset,length,timestamp";
+    const FIELDS: [Field; 5] = [
+        Field {
+            name: "device_id",
+            allowed: commas::SMALL,
+        },
+        Field {
+            name: "opcode",
+            allowed: "R or W",
+        },
+        Field {
+            name: "offset",
+            allowed: commas::OFFSET_BYTES,
+        },
+        Field {
+            name: "length",
+            allowed: commas::LENGTH_BYTES,
+        },
+        Field {
+            name: "timestamp",
+            allowed: "a whole number of microseconds from 0 to 9e15",
+        },
+    ];
+
+    #[inline]
+    fn record(&mut self, [device, op, offset, length, time]: [&[u8]; 5]) -> Result<Record, usize> {
+        let offset = commas::size(offset, 1).ok_or(2_usize)?;
+        Ok(Record {
+            device: commas::small(device).ok_or(0_usize)?,
+            op: match op {
+                b"R" | b"r" => Op::Read,
+                b"W" | b"w" => Op::Write,
+                _ => return Err(1),
+            },
+            offset,
+            bytes: commas::length(length, 1, offset).ok_or(3_usize)?,
+            time: Nanos(commas::whole(time, 1_000).ok_or(4_usize)?),
+            ..Record::default()
+        })
+    }
+}

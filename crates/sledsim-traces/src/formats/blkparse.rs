@@ -1,0 +1,263 @@
+//! The text that blkparse prints unless told otherwise (its manual page,
+//! "Output description and formatting").
+
+use crate::lines::{Field, Lines, next_word};
+use crate::names::Names;
+use crate::{BlkAction, LATEST_NS, Reader, Record, number};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Op;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// One event a line: `major,minor cpu sequence seconds pid action rwbs`, then
+/// what the action has to say: `sector + count [process]` for data, only
+/// `[process]` for a flush without data. The events of one action are the
+/// requests.
+///
+/// In `rwbs`, `R` is a read, `W` a write, `D` (or `E`, secure erase) a trim and
+/// `F` without data a flush; what follows the first of these letters (sync,
+/// metadata, read-ahead, force unit access) makes no difference here.
+/// Commands to the drive itself and operations on zones are no requests.
+pub struct Blkparse {
+    lines: Lines,
+    action: &'static [u8],
+    devices: Names,
+    /// Lines that are no requests.
+    others: u64,
+    /// The events of other actions, by their first letter.
+    actions: [u64; 128],
+    /// Whether the counts that end the output have begun.
+    counts: bool,
+}
+
+const FIELDS: [Field; 10] = [
+    Field {
+        name: "device",
+        allowed: "major,minor, as in 8,16",
+    },
+    Field {
+        name: "cpu",
+        allowed: "a whole number",
+    },
+    Field {
+        name: "sequence",
+        allowed: "a whole number",
+    },
+    Field {
+        name: "time",
+        allowed: "a number of seconds from 0 to 9e9",
+    },
+    Field {
+        name: "pid",
+        allowed: "a whole number",
+    },
+    Field {
+        name: "action",
+        allowed: "a word such as Q, D or C",
+    },
+    Field {
+        name: "rwbs",
+        allowed: "R, W, D, E, N, F or Z with what follows them, as in WS",
+    },
+    Field {
+        name: "sector",
+        allowed: "a whole number of 512-byte blocks from 0 to 2^53",
+    },
+    Field {
+        name: "+",
+        allowed: "a plus sign",
+    },
+    Field {
+        name: "blocks",
+        allowed: "a whole number of 512-byte blocks from 0 to 4294967295",
+    },
+];
+/// The fields every event has.
+const COMMON: usize = 6;
+
+impl Blkparse {
+    /// Reads from `lines`; the requests are the events of `action`.
+    pub fn new(lines: Lines, action: BlkAction) -> Self {
+        let action: &[u8] = match action {
+            BlkAction::Queue => b"Q",
+            BlkAction::Issue => b"D",
+            BlkAction::Complete => b"C",
+        };
+        Self {
+            lines,
+            action,
+            devices: Names::default(),
+            others: 0,
+            actions: [0; 128],
+            counts: false,
+        }
+    }
+
+    /// The request of the present line, if it is one.
+    fn request(&mut self) -> Result<Option<Record>> {
+        let line = self.lines.line();
+        let mut words: [&[u8]; 10] = [&[]; 10];
+        let mut count = 0;
+        let mut rest = line;
+        for word in &mut words {
+            let Some(found) = next_word(&mut rest) else {
+                break;
+            };
+            *word = found;
+            count += 1;
+        }
+        let bad = |index: usize| Err(self.lines.bad(&FIELDS, index, words[index]));
+        if !is_device(words[0]) {
+            // What blkparse says of files before the events, and counts after them.
+            let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
+            self.counts |= begins;
+            return match self.counts || line.starts_with(b"Input file ") {
+                true => Ok(None),
+                false => bad(0),
+            };
+        }
+        if count <= COMMON {
+            return Err(self
+                .lines
+                .miscounted(&FIELDS[..=COMMON], u8::is_ascii_whitespace));
+        }
+        let [
+            device,
+            cpu,
+            sequence,
+            time,
+            pid,
+            action,
+            rwbs,
+            sector,
+            plus,
+            blocks,
+        ] = words;
+        for (index, word) in [(1, cpu), (2, sequence), (4, pid)] {
+            if number::integer(word).is_none() {
+                return bad(index);
+            }
+        }
+        let Some(ns) = number::decimal(time, 9).filter(|&ns| ns <= LATEST_NS) else {
+            return bad(3);
+        };
+        if !action.iter().all(u8::is_ascii_alphabetic) {
+            return bad(5);
+        }
+        if action != self.action {
+            self.actions[usize::from(action[0] & 127)] += 1;
+            return Ok(None);
+        }
+        let (flush, kind) = match rwbs {
+            [b'F', rest @ ..] => (true, rest.first()),
+            _ => (false, rwbs.first()),
+        };
+        let op = match kind {
+            Some(b'R') => Op::Read,
+            Some(b'W') => Op::Write,
+            Some(b'D' | b'E') => Op::Trim,
+            Some(b'Z') => return Ok(None),
+            Some(b'N') if !flush => return Ok(None),
+            _ if flush => Op::Flush,
+            _ => return bad(6),
+        };
+        // Without data: `[process]`, or, completed, `sector [error]`. A command
+        // to the drive: `bytes (its bytes) [process]`.
+        let without_data = sector.is_empty() || sector[0] == b'[' || plus.starts_with(b"[");
+        let command = sector.starts_with(b"(") || plus.starts_with(b"(");
+        let mut count = 0;
+        let mut first = 0;
+        if command {
+            return Ok(None);
+        } else if !without_data {
+            let found = number::integer(sector).filter(|&n| n <= 1 << 53);
+            let Some(found) = found else {
+                return bad(7);
+            };
+            first = found;
+            if plus != b"+" {
+                return bad(8);
+            }
+            let found = number::integer(blocks).and_then(|n| u32::try_from(n).ok());
+            let Some(found) = found else {
+                return bad(9);
+            };
+            count = found;
+        }
+        let op = match (count, flush) {
+            (0, false) => return Ok(None),
+            (0, true) => Op::Flush,
+            (1.., _) if op == Op::Flush => return bad(6),
+            _ => op,
+        };
+        let Some(device) = self.devices.number(device) else {
+            return Err(self.lines.bad(&FIELDS, 0, device));
+        };
+        let has_data = op != Op::Flush;
+        Ok(Some(Record {
+            time: Nanos(ns),
+            device,
+            op,
+            offset: if has_data { first * BLOCK_BYTES } else { 0 },
+            bytes: u64::from(count) * BLOCK_BYTES,
+            ..Record::default()
+        }))
+    }
+}
+
+/// Whether a word is of the form `8,16`.
+fn is_device(word: &[u8]) -> bool {
+    let mut parts = word.split(|byte| *byte == b',').map(number::integer);
+    matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (Some(Some(_)), Some(Some(_)), None)
+    )
+}
+
+impl Reader for Blkparse {
+    fn next(&mut self) -> Result<Option<Record>> {
+        while self.lines.advance()? {
+            if let Some(record) = self.request()? {
+                return Ok(Some(record));
+            }
+            self.others += 1;
+        }
+        Ok(None)
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        self.lines.refuse(problem)
+    }
+
+    fn device_name(&self, device: u32) -> Option<&str> {
+        self.devices.name(device)
+    }
+
+    fn not_requests(&self) -> u64 {
+        self.others
+    }
+
+    fn why_none(&self) -> Option<String> {
+        let names = (0..).zip(&self.actions).filter(|(_, count)| **count > 0);
+        let events: Vec<_> = names
+            .map(|(letter, count)| format!("{count} {}", char::from(letter)))
+            .collect();
+        if events.is_empty() {
+            return None;
+        }
+        let (wanted, events) = (String::from_utf8_lossy(self.action), events.join(", "));
+        let could = ["Q", "D", "C"].into_iter();
+        let could = could.filter(|name| self.actions[usize::from(name.as_bytes()[0])] > 0);
+        let could: Vec<_> = could.map(|name| format!("--blk-action {name}")).collect();
+        let advice = match could.as_slice() {
+            [] => "; requests are of Q, D or C".to_owned(),
+            could => format!("; give {} (blk_action)", could.join(" or ")),
+        };
+        Some(format!(
+            "no requests: none of its events is {wanted}, they are {events}{advice}"
+        ))
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.lines.bytes_read()
+    }
+}

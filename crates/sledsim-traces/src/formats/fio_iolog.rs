@@ -1,0 +1,239 @@
+//! fio's I/O logs, versions 2 and 3 (fio's manual, "Trace file format").
+
+use crate::lines::{Field, Lines, excerpt, next_word};
+use crate::names;
+use crate::names::Names;
+use crate::{END_BYTES, Reader, Record, number};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
+
+/// A first line that names the version, then one action a line: `file action
+/// [offset length]`, in version 3 with the time in us before it. Offsets and
+/// lengths are bytes.
+///
+/// Version 2 has no times but `wait us`, or `file wait us 0`: each is so much
+/// after the one before it, the first after time zero.
+pub struct FioIolog {
+    lines: Lines,
+    /// 2 or 3; 0 before the first line is read.
+    version: u8,
+    files: Names,
+    /// The clock of version 2.
+    now: Nanos,
+    /// Lines that are no requests.
+    others: u64,
+}
+
+/// What an action does.
+enum Action {
+    /// To a range of the file.
+    Data(Op),
+    Flush,
+    Wait,
+    /// Nothing that a device would see.
+    File,
+}
+
+const FIELDS: [Field; 5] = [
+    Field {
+        name: "time",
+        allowed: "a whole number of microseconds from 0 to 9e15",
+    },
+    Field {
+        name: "file",
+        allowed: names::ALLOWED,
+    },
+    Field {
+        name: "action",
+        allowed: "read, write, trim, sync, datasync, syncfs, sync_file_range, wait (version 2 \
+                  only), add, open, close or unlink",
+    },
+    Field {
+        name: "offset",
+        allowed: "a whole number of bytes from 0 to 2^62",
+    },
+    Field {
+        name: "length",
+        allowed: "a whole number of bytes from 1 to 2^62",
+    },
+];
+const WAIT: [Field; 2] = [
+    Field {
+        name: "wait",
+        allowed: "the word wait",
+    },
+    FIELDS[0],
+];
+
+/// 285 years.
+const LATEST_US: u64 = 9_000_000_000_000_000;
+
+impl FioIolog {
+    /// Reads from `lines`.
+    pub fn new(lines: Lines) -> Self {
+        Self {
+            lines,
+            version: 0,
+            files: Names::default(),
+            now: Nanos::ZERO,
+            others: 0,
+        }
+    }
+
+    fn begin(&mut self) -> Result<bool> {
+        if !self.lines.advance()? {
+            return Ok(false);
+        }
+        self.version = match self.lines.line().trim_ascii_end() {
+            b"fio version 2 iolog" => 2,
+            b"fio version 3 iolog" => 3,
+            line => {
+                let found = excerpt(line);
+                return Err(self.lines.refuse(format!(
+                    "'{found}': must be 'fio version 2 iolog' or 'fio version 3 iolog'"
+                )));
+            }
+        };
+        Ok(true)
+    }
+
+    /// The request of the present line, if it is one.
+    fn request(&mut self) -> Result<Option<Record>> {
+        let mut words: [&[u8]; 5] = [&[]; 5];
+        let mut count = 0;
+        let mut rest = self.lines.line();
+        // Version 2 lacks the first word.
+        let skipped = usize::from(self.version == 2);
+        while let Some(word) = next_word(&mut rest) {
+            if let Some(place) = words.get_mut(skipped + count) {
+                *place = word;
+            }
+            count += 1;
+        }
+        let [time, file, action, offset, length] = words;
+        let fields = &FIELDS[skipped..];
+        let bad = |index: usize| Err(self.lines.bad(fields, index - skipped, words[index]));
+        let us = |text| number::integer(text).filter(|&us| us <= LATEST_US);
+        if (self.version, count, file) == (2, 2, b"wait")
+            && !matches!(known(action), Some(Action::File))
+        {
+            let Some(us) = us(action) else {
+                return Err(self.lines.bad(&WAIT, 1, action));
+            };
+            return self.wait(us);
+        }
+        let does = match known(action) {
+            _ if count == 0 => None,
+            None if count + skipped >= 3 => return bad(2),
+            Some(Action::Wait) if self.version == 3 => return bad(2),
+            does => does,
+        };
+        let wanted = match does {
+            Some(Action::File) => 3,
+            _ => 5,
+        };
+        let Some(does) = does.filter(|_| count + skipped == wanted) else {
+            let fields = &FIELDS[skipped..wanted];
+            return Err(self.lines.miscounted(fields, u8::is_ascii_whitespace));
+        };
+        let time = match self.version {
+            2 => self.now,
+            _ => match us(time) {
+                Some(us) => Nanos(us * 1000),
+                None => return bad(0),
+            },
+        };
+        let op = match does {
+            Action::File => {
+                self.others += 1;
+                return Ok(None);
+            }
+            Action::Wait => {
+                let Some(us) = us(offset) else {
+                    return Err(self.lines.bad(fields, 3 - skipped, offset));
+                };
+                return self.wait(us);
+            }
+            Action::Flush => Op::Flush,
+            Action::Data(op) => op,
+        };
+        let bytes = |text| number::integer(text).filter(|&n| n <= END_BYTES / 2);
+        let Some(first) = bytes(offset) else {
+            return bad(3);
+        };
+        let least = u64::from(op != Op::Flush);
+        let Some(count) = bytes(length).filter(|&n| n >= least) else {
+            return bad(4);
+        };
+        let Some(device) = self.files.number(file) else {
+            return Err(self.lines.bad(fields, 1 - skipped, file));
+        };
+        let (offset, bytes) = if op == Op::Flush {
+            (0, 0)
+        } else {
+            (first, count)
+        };
+        Ok(Some(Record {
+            time,
+            device,
+            op,
+            offset,
+            bytes,
+            ..Record::default()
+        }))
+    }
+
+    fn wait(&mut self, us: u64) -> Result<Option<Record>> {
+        let now = self.now + Nanos(us * 1000);
+        if now.0 > LATEST_US * 1000 {
+            let problem = "the waits so far add up to more than 285 years".to_owned();
+            return Err(self.lines.refuse(problem));
+        }
+        self.now = now;
+        self.others += 1;
+        Ok(None)
+    }
+}
+
+fn known(action: &[u8]) -> Option<Action> {
+    Some(match action {
+        b"read" => Action::Data(Op::Read),
+        b"write" => Action::Data(Op::Write),
+        b"trim" => Action::Data(Op::Trim),
+        b"sync" | b"datasync" | b"syncfs" | b"sync_file_range" => Action::Flush,
+        b"wait" => Action::Wait,
+        b"add" | b"open" | b"close" | b"unlink" => Action::File,
+        _ => return None,
+    })
+}
+
+impl Reader for FioIolog {
+    fn next(&mut self) -> Result<Option<Record>> {
+        if self.version == 0 && !self.begin()? {
+            return Ok(None);
+        }
+        while self.lines.advance()? {
+            if let Some(record) = self.request()? {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        self.lines.refuse(problem)
+    }
+
+    fn device_name(&self, device: u32) -> Option<&str> {
+        self.files.name(device)
+    }
+
+    fn not_requests(&self) -> u64 {
+        self.others
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.lines.bytes_read()
+    }
+}

@@ -1,0 +1,110 @@
+//! Formats of five words a line: time, device, first block, blocks, and what
+//! was done.
+
+use crate::lines::{Field, Lines, words};
+use crate::number;
+use crate::number::Quick;
+use crate::{LATEST_NS, Reader, Record};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Op;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::marker::PhantomData;
+
+/// What is particular to a format.
+pub trait Layout: Send + 'static {
+    /// The words, for messages. Device and blocks, of 512 bytes, are alike in
+    /// all formats.
+    const FIELDS: [Field; 5];
+
+    /// Takes the time off the front of a line, in ns.
+    fn quick_time(numbers: &mut Quick<'_>) -> Option<u64>;
+
+    /// The time in ns, from a word.
+    fn time(word: &[u8]) -> Option<u64>;
+
+    /// What was done.
+    fn op(word: &[u8]) -> Option<Op>;
+}
+
+/// One request a line, fields separated by blanks.
+pub struct FiveWords<L> {
+    lines: Lines,
+    layout: PhantomData<L>,
+}
+
+const LAST_BLOCK: u64 = 1 << 53;
+
+impl<L: Layout> FiveWords<L> {
+    /// Reads from `lines`.
+    pub fn new(lines: Lines) -> Self {
+        Self {
+            lines,
+            layout: PhantomData,
+        }
+    }
+
+    /// The record of a line as they usually are.
+    #[inline]
+    fn quick(line: &[u8]) -> Option<Record> {
+        let mut numbers = Quick::new(line);
+        let time = L::quick_time(&mut numbers)?;
+        let device = u32::try_from(numbers.integer()?).ok()?;
+        let first = numbers.integer()?;
+        let count = u32::try_from(numbers.integer()?).ok()?;
+        let op = L::op(numbers.rest())?;
+        let fits = time <= LATEST_NS && first <= LAST_BLOCK && count > 0;
+        fits.then(|| record(time, device, op, first, count))
+    }
+}
+
+#[inline]
+fn record(time: u64, device: u32, op: Op, first: u64, count: u32) -> Record {
+    Record {
+        time: Nanos(time),
+        device,
+        op,
+        offset: first * BLOCK_BYTES,
+        bytes: u64::from(count) * BLOCK_BYTES,
+        ..Record::default()
+    }
+}
+
+impl<L: Layout> Reader for FiveWords<L> {
+    fn next(&mut self) -> Result<Option<Record>> {
+        if !self.lines.advance()? {
+            return Ok(None);
+        }
+        if let Some(record) = Self::quick(self.lines.line()) {
+            return Ok(Some(record));
+        }
+        let Some([time, device, lbn, blocks, what]) = words(self.lines.line()) else {
+            return Err(self.lines.miscounted(&L::FIELDS, u8::is_ascii_whitespace));
+        };
+        let bad = |index, text| Err(self.lines.bad(&L::FIELDS, index, text));
+        let Some(ns) = L::time(time).filter(|&ns| ns <= LATEST_NS) else {
+            return bad(0, time);
+        };
+        let Some(number) = number::integer(device).and_then(|n| u32::try_from(n).ok()) else {
+            return bad(1, device);
+        };
+        let Some(first) = number::integer(lbn).filter(|&n| n <= LAST_BLOCK) else {
+            return bad(2, lbn);
+        };
+        let count = number::integer(blocks).and_then(|n| u32::try_from(n).ok());
+        let Some(count) = count.filter(|&n| n > 0) else {
+            return bad(3, blocks);
+        };
+        let Some(op) = L::op(what) else {
+            return bad(4, what);
+        };
+        Ok(Some(record(ns, number, op, first, count)))
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        self.lines.refuse(problem)
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.lines.bytes_read()
+    }
+}

@@ -1,0 +1,60 @@
+//! The SPC format of the Storage Performance Council, as in the Financial and
+//! WebSearch traces (SPC trace file format specification, revision 1.0.1).
+
+use crate::commas;
+use crate::commas::Layout;
+use crate::lines::Field;
+use crate::{END_BYTES, Record};
+use sledsim_base::request::Op;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// `ASU,LBA,bytes,op,seconds`, perhaps with more behind. Every application
+/// storage unit has an address space of its own: it is the device. The
+/// address is in blocks of 512 bytes, the size in bytes. A request of size 0 is
+/// legal; it moves nothing, and is passed over and counted.
+pub struct Spc;
+
+impl Layout<5> for Spc {
+    const MORE: bool = true;
+    const FIELDS: [Field; 5] = [
+        Field {
+            name: "ASU",
+            allowed: commas::SMALL,
+        },
+        Field {
+            name: "LBA",
+            allowed: commas::OFFSET_BLOCKS,
+        },
+        Field {
+            name: "size",
+            allowed: "a whole number of bytes from 0 on, ending by 2^63",
+        },
+        Field {
+            name: "opcode",
+            allowed: "R or W",
+        },
+        Field {
+            name: "timestamp",
+            allowed: commas::SECONDS,
+        },
+    ];
+
+    #[inline]
+    fn record(&mut self, [asu, lba, size, op, time]: [&[u8]; 5]) -> Result<Record, usize> {
+        let offset = commas::size(lba, BLOCK_BYTES).ok_or(1_usize)?;
+        Ok(Record {
+            device: commas::small(asu).ok_or(0_usize)?,
+            offset,
+            bytes: commas::size(size, 1)
+                .filter(|bytes| *bytes <= END_BYTES - offset)
+                .ok_or(2_usize)?,
+            op: match op {
+                b"R" | b"r" => Op::Read,
+                b"W" | b"w" => Op::Write,
+                _ => return Err(3),
+            },
+            time: Nanos(commas::seconds(time).ok_or(4_usize)?),
+            ..Record::default()
+        })
+    }
+}

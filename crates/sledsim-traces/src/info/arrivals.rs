@@ -1,0 +1,155 @@
+//! When requests arrive: gaps, and counts in windows of several lengths.
+
+use super::scales::Scales;
+use serde_json::{Value, json};
+use sledsim_base::distribution::Distribution;
+use sledsim_base::units::Nanos;
+
+/// The lengths of the windows.
+const LENGTHS: [Nanos; 5] = [
+    Nanos(1_000_000),
+    Nanos(10_000_000),
+    Nanos(100_000_000),
+    Nanos(1_000_000_000),
+    Nanos(10_000_000_000),
+];
+
+/// Arrivals, counted in windows that follow each other from the first one on.
+pub(super) struct Arrivals {
+    gaps: Distribution,
+    count: u64,
+    windows: [Window; LENGTHS.len()],
+    scales: Scales,
+    pub first: Nanos,
+    /// The latest so far.
+    pub last: Nanos,
+    /// How many came with an earlier time than one before, and by how much.
+    late: u64,
+    most_late: Nanos,
+}
+
+/// Windows of one length.
+#[derive(Default)]
+struct Window {
+    /// Where the present one starts, in ns from the first arrival.
+    start: u64,
+    /// Arrivals in it.
+    count: u64,
+    peak: u64,
+    /// Over the windows that are complete.
+    sum: u64,
+    squares: u128,
+}
+
+impl Arrivals {
+    pub fn new() -> Self {
+        Self {
+            gaps: Distribution::new(),
+            count: 0,
+            windows: Default::default(),
+            scales: Scales::default(),
+            first: Nanos::ZERO,
+            last: Nanos::ZERO,
+            late: 0,
+            most_late: Nanos::ZERO,
+        }
+    }
+
+    /// Takes an arrival in. One that is earlier than the latest so far counts
+    /// as late, and at the latest's time. The answer is the time since the
+    /// first arrival.
+    #[inline]
+    pub fn record(&mut self, time: Nanos) -> u64 {
+        if self.count == 0 {
+            (self.first, self.last) = (time, time);
+        } else if time < self.last {
+            self.late += 1;
+            self.most_late = self.most_late.max(self.last - time);
+            self.gaps.record(0);
+        } else {
+            self.gaps.record(time.0 - self.last.0);
+            self.last = time;
+        }
+        self.count += 1;
+        let at = self.last.0 - self.first.0;
+        for (window, length) in self.windows.iter_mut().zip(LENGTHS) {
+            if at - window.start >= length.0 {
+                window.roll(at, length.0);
+            }
+            window.count += 1;
+        }
+        self.scales.record(at);
+        at
+    }
+
+    pub fn duration(&self) -> Nanos {
+        self.last.since(self.first)
+    }
+
+    pub fn mean_rate(&self) -> Option<f64> {
+        let duration_s = self.duration().s();
+        (duration_s > 0.0).then(|| (self.count - 1) as f64 / duration_s)
+    }
+
+    /// The `arrivals` of the document.
+    pub fn facts(&self) -> Value {
+        let gaps = self.count.saturating_sub(1);
+        let mean = self.gaps.mean_ns(gaps);
+        let variation = self.gaps.variance_ns2(gaps) / (mean * mean);
+        let percentiles = self.gaps.percentiles_ns(gaps, [5_000, 9_000, 9_900]);
+        let [p50, p90, p99] = percentiles.map(|ns| Nanos(ns).ms());
+        let windows = (self.windows.iter().zip(LENGTHS))
+            .map(|(window, length)| self.window(window, length))
+            .collect::<Vec<_>>();
+        json!({
+            "mean_rate_per_s": self.mean_rate(),
+            "gap_ms": (gaps > 0).then(|| json!({
+                "mean": mean * 1e-6,
+                "p50": p50,
+                "p90": p90,
+                "p99": p99,
+                "max": Nanos(self.gaps.max_ns()).ms(),
+            })),
+            "gap_scv": variation.is_finite().then_some(variation),
+            "windows": windows,
+            "scales": self.scales.facts(self.duration().0),
+            "late_requests": self.late,
+            "late_by_up_to_ms": self.most_late.ms(),
+        })
+    }
+
+    fn window(&self, window: &Window, length: Nanos) -> Value {
+        let complete = self.duration().0 / length.0;
+        let peak = window.peak.max(window.count);
+        let peak_rate = peak as f64 / length.s();
+        // n (n - 1) times the variance, exact in integers.
+        let n = u128::from(complete);
+        let sum = u128::from(window.sum);
+        let spread = (window.squares.checked_mul(n)).map(|squares| squares - sum * sum);
+        let dispersion = spread.filter(|_| complete > 1 && sum > 0).map(|spread| {
+            let variance = spread as f64 / (complete as f64 * (complete - 1) as f64);
+            variance / (window.sum as f64 / complete as f64)
+        });
+        json!({
+            "window_s": length.s(),
+            "complete_windows": complete,
+            "peak_requests": peak,
+            "peak_rate_per_s": peak_rate,
+            // Over a time shorter than the window there is no such rate.
+            "peak_over_mean": (complete > 0).then_some(()).and(self.mean_rate())
+                .map(|mean| peak_rate / mean),
+            "index_of_dispersion": dispersion,
+        })
+    }
+}
+
+impl Window {
+    /// Moves on to the window that holds `at`; those in between are empty.
+    fn roll(&mut self, at: u64, length: u64) {
+        self.peak = self.peak.max(self.count);
+        self.sum += self.count;
+        self.squares += u128::from(self.count) * u128::from(self.count);
+        self.count = 0;
+        self.start += (at - self.start) / length * length;
+    }
+}

@@ -1,0 +1,169 @@
+//! What each device of a trace was asked.
+
+use crate::Record;
+use serde_json::{Value, json};
+use sledsim_base::request::Op;
+
+/// More devices are counted together.
+const MOST: usize = 1 << 16;
+
+/// One device.
+#[derive(Clone, Copy)]
+struct Device {
+    id: u32,
+    /// By operation, in the order of [`Op::ALL`].
+    requests: [u64; Op::ALL.len()],
+    sequential: [u64; Op::ALL.len()],
+    blocks: u64,
+    lowest: u64,
+    /// One past the highest block.
+    end: u64,
+    /// One past the last block of its latest request.
+    next: u64,
+    /// The same of as many requests as count as recent, in turn.
+    ends: [u64; RECENT],
+    turn: usize,
+    recent: u64,
+}
+
+/// How many requests are recent.
+pub(super) const RECENT: usize = 16;
+
+/// The devices seen, ascending.
+pub(super) struct Devices {
+    devices: Vec<Device>,
+    /// Where the latest request went.
+    latest: usize,
+    /// Blocks that a sequential request may leave out.
+    interleave: Option<u64>,
+    /// Requests of devices too many to be kept apart.
+    others: u64,
+    sequential: [u64; Op::ALL.len()],
+}
+
+impl Devices {
+    pub fn new(interleave: Option<u64>) -> Self {
+        Self {
+            devices: Vec::new(),
+            latest: 0,
+            interleave,
+            others: 0,
+            sequential: [0; Op::ALL.len()],
+        }
+    }
+
+    /// A request to the device called `id`.
+    #[inline]
+    pub fn record(&mut self, id: u32, record: &Record) {
+        let known = self.devices.get(self.latest);
+        if known.is_none_or(|device| device.id != id) && !self.find(id) {
+            self.others += 1;
+            return;
+        }
+        let device = &mut self.devices[self.latest];
+        let op = record.op as usize;
+        device.requests[op] += 1;
+        if record.op == Op::Flush {
+            return;
+        }
+        let (start, end) = record.blocks();
+        let is_sequential = start == device.next
+            || (self.interleave)
+                .is_some_and(|blocks| device.next.checked_add(blocks) == Some(start));
+        device.sequential[op] += u64::from(is_sequential);
+        self.sequential[op] += u64::from(is_sequential);
+        device.recent += u64::from(device.ends.contains(&start));
+        device.ends[device.turn] = end;
+        device.turn = (device.turn + 1) % RECENT;
+        device.blocks = device.blocks.saturating_add(end - start);
+        device.lowest = device.lowest.min(start);
+        device.end = device.end.max(end);
+        device.next = end;
+    }
+
+    /// Makes `id` the latest device; whether there is room for it.
+    #[cold]
+    fn find(&mut self, id: u32) -> bool {
+        self.latest = match self.devices.binary_search_by_key(&id, |device| device.id) {
+            Ok(index) => index,
+            Err(_) if self.devices.len() == MOST => return false,
+            Err(index) => {
+                let device = Device {
+                    id,
+                    requests: [0; Op::ALL.len()],
+                    sequential: [0; Op::ALL.len()],
+                    blocks: 0,
+                    lowest: u64::MAX,
+                    end: 0,
+                    next: u64::MAX,
+                    ends: [u64::MAX; RECENT],
+                    turn: 0,
+                    recent: 0,
+                };
+                self.devices.insert(index, device);
+                index
+            }
+        };
+        true
+    }
+
+    /// One past the highest block of all.
+    pub fn end(&self) -> u64 {
+        self.devices
+            .iter()
+            .map(|device| device.end)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Sequential requests, by operation.
+    pub fn sequential(&self) -> [u64; Op::ALL.len()] {
+        self.sequential
+    }
+
+    /// Requests that begin where a recent one of their device ended.
+    pub fn recent(&self) -> u64 {
+        self.devices.iter().map(|device| device.recent).sum()
+    }
+
+    /// Requests of devices that are not listed.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// The `devices` of the document, ascending, with their names.
+    pub fn facts(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<Value> {
+        let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
+        let facts = |device: &Device| {
+            let of = |op: Op| share(device.sequential[op as usize], device.requests[op as usize]);
+            let requests = device.requests.iter().sum();
+            let touched = device.end > 0;
+            json!({
+                "id": device.id,
+                "name": name(device.id),
+                "requests": requests,
+                "read_fraction": share(device.requests[Op::Read as usize], requests),
+                "sequential_fraction": share(device.sequential.iter().sum(), requests),
+                "sequential_read_fraction": of(Op::Read),
+                "sequential_write_fraction": of(Op::Write),
+                "total_blocks": device.blocks,
+                "lowest_block": touched.then_some(device.lowest),
+                "highest_block": touched.then(|| device.end - 1),
+            })
+        };
+        self.devices.iter().map(facts).collect()
+    }
+
+    /// The device that most requests went to, among `ids`.
+    pub fn busiest(&self, ids: &[u32]) -> Option<u32> {
+        let listed = self
+            .devices
+            .iter()
+            .filter(|device| ids.contains(&device.id));
+        let busiest = listed.max_by_key(|device| {
+            let requests: u64 = device.requests.iter().sum();
+            (requests, std::cmp::Reverse(device.id))
+        });
+        busiest.map(|device| device.id)
+    }
+}

@@ -1,0 +1,113 @@
+//! How large requests are, by operation.
+
+use serde_json::{Map, Value, json};
+use sledsim_base::distribution::Distribution;
+use sledsim_base::request::Op;
+
+/// Sizes in bytes; flushes have none.
+pub(super) struct Sizes {
+    by_op: [Distribution; Op::ALL.len()],
+    pub requests: [u64; Op::ALL.len()],
+    /// By operation, the number of sizes from each power of two to the next.
+    octaves: [[u64; 64]; Op::ALL.len()],
+    bytes: [u128; Op::ALL.len()],
+    pub blocks: u64,
+    pub most_blocks: u64,
+    pub unaligned: u64,
+}
+
+impl Sizes {
+    pub fn new() -> Self {
+        Self {
+            by_op: std::array::from_fn(|_| Distribution::new()),
+            requests: [0; Op::ALL.len()],
+            octaves: [[0; 64]; Op::ALL.len()],
+            bytes: [0; Op::ALL.len()],
+            blocks: 0,
+            most_blocks: 0,
+            unaligned: 0,
+        }
+    }
+
+    #[inline]
+    pub fn record(&mut self, op: Op, bytes: u64, blocks: u64, is_aligned: bool) {
+        self.requests[op as usize] += 1;
+        if bytes == 0 {
+            return;
+        }
+        self.by_op[op as usize].record(bytes);
+        self.octaves[op as usize][bytes.ilog2() as usize] += 1;
+        self.bytes[op as usize] += u128::from(bytes);
+        self.blocks = self.blocks.saturating_add(blocks);
+        self.most_blocks = self.most_blocks.max(blocks);
+        self.unaligned += u64::from(!is_aligned);
+    }
+
+    /// The `sizes` of the document: of each operation there is, and of all.
+    pub fn facts(&self) -> Value {
+        let mut facts = Map::new();
+        let mut all = Distribution::new();
+        let (mut requests, mut bytes) = (0, 0);
+        for op in Op::ALL {
+            let at = op as usize;
+            if op == Op::Flush || self.requests[at] == 0 {
+                continue;
+            }
+            all.merge(&self.by_op[at]);
+            requests += self.requests[at];
+            bytes += self.bytes[at];
+            let one = distribution(&self.by_op[at], self.requests[at], self.bytes[at]);
+            facts.insert(op.name().to_owned(), one);
+        }
+        facts.insert("all".to_owned(), distribution(&all, requests, bytes));
+        Value::Object(facts)
+    }
+
+    /// The `size_histogram` of the document: powers of two.
+    pub fn histogram(&self) -> Vec<Value> {
+        let of = |op: Op, power: usize| self.octaves[op as usize][power];
+        let any = |power: &usize| Op::ALL.iter().any(|op| of(*op, *power) > 0);
+        let Some(first) = (0..64).find(any) else {
+            return Vec::new();
+        };
+        let last = (0..64).rfind(any).unwrap_or(first);
+        let line = |power: usize| {
+            json!({
+                "from_bytes": 1_u64 << power,
+                "to_bytes": (2_u64 << power).wrapping_sub(1),
+                "reads": of(Op::Read, power),
+                "writes": of(Op::Write, power),
+                "trims": of(Op::Trim, power),
+            })
+        };
+        (first..=last).map(line).collect()
+    }
+
+    /// The `mean_size_blocks` of the document, over all requests.
+    pub fn mean_blocks(&self) -> f64 {
+        self.blocks as f64 / self.requests.iter().sum::<u64>() as f64
+    }
+}
+
+fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Value {
+    if requests == 0 {
+        return Value::Null;
+    }
+    // At the lower edges of their cells, which whole blocks are.
+    let low = |bytes: u64| {
+        let width = bytes.max(1).ilog2().saturating_sub(10);
+        bytes >> width << width
+    };
+    let percentiles = sizes.percentiles_ns(requests, [1_000, 5_000, 9_000, 9_900]);
+    let [p10, p50, p90, p99] = percentiles.map(low);
+    json!({
+        "requests": requests,
+        "total_bytes": u64::try_from(bytes).unwrap_or(u64::MAX),
+        "mean_bytes": bytes as f64 / requests as f64,
+        "p10_bytes": p10,
+        "p50_bytes": p50,
+        "p90_bytes": p90,
+        "p99_bytes": p99,
+        "max_bytes": sizes.max_ns(),
+    })
+}

@@ -1,0 +1,297 @@
+//! The records of the chosen devices.
+
+use super::detect::Found;
+use super::input::SoFar;
+use super::order::Order;
+use super::{Compression, Format, Options, Reader, Record, Supply};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::units::Nanos;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// So many devices a trace may have.
+const MOST_DEVICES: usize = 1 << 20;
+
+/// Which devices of a trace are replayed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// The only one: a second one is an error.
+    #[default]
+    Only,
+    /// The one of this name or number.
+    One(String),
+    /// All, in one shared address space.
+    All,
+    /// All, one after the other.
+    Separate,
+}
+
+impl Devices {
+    /// What a key says.
+    pub fn named(name: String) -> Self {
+        match name.as_str() {
+            "all" => Self::All,
+            "separate" => Self::Separate,
+            _ => Self::One(name),
+        }
+    }
+}
+
+/// The records of the chosen devices, their times checked.
+pub struct Records {
+    pub found: Found,
+    pub compression: Compression,
+    pub so_far: SoFar,
+    pub order: Order,
+    reader: Box<dyn Reader>,
+    /// Which devices are; all streams of a recording unless one is asked for.
+    pub wanted: Devices,
+    seen: BTreeMap<u32, Seen>,
+    /// The device of the record before, and whether it is wanted.
+    last: Option<(u32, bool)>,
+    /// How many records of it were not yet added to `seen`.
+    of_last: u64,
+}
+
+/// What was seen of a device.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    requests: u64,
+    wanted: bool,
+}
+
+/// What one step brought.
+pub enum Step {
+    /// A record of a chosen device.
+    Record(Record),
+    /// One of another device.
+    Other,
+    /// The end of the file.
+    End,
+}
+
+impl Records {
+    /// How far the reading is.
+    #[must_use]
+    pub fn progress(&self, completed: u64) -> Progress {
+        Progress {
+            completed,
+            requests: None,
+            share: self.so_far.share(),
+        }
+    }
+
+    /// Opens a trace. `check` is called while a stream is copied.
+    pub fn open(
+        supply: &Supply,
+        format: Option<Format>,
+        options: &Options,
+        wanted: Devices,
+        window: Option<Nanos>,
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Self> {
+        let (found, input) = Found::of(supply, format, options, check)?;
+        let (compression, so_far) = (input.compression(), input.so_far());
+        let reader = found.format.open(input, options)?;
+        let wanted = match wanted {
+            Devices::Only if reader.is_of_streams() => Devices::All,
+            wanted => wanted,
+        };
+        Ok(Self {
+            found,
+            compression,
+            so_far,
+            order: Order::new(window),
+            reader,
+            wanted,
+            seen: BTreeMap::new(),
+            last: None,
+            of_last: 0,
+        })
+    }
+
+    /// Reads one record.
+    #[inline]
+    pub fn step(&mut self) -> Result<Step> {
+        let next = self.reader.next();
+        let Some(record) = next.map_err(|error| self.found.explain(error))? else {
+            return Ok(Step::End);
+        };
+        let wanted = match self.last {
+            Some((device, wanted)) if device == record.device => wanted,
+            _ => self.see(record.device)?,
+        };
+        self.of_last += 1;
+        if !wanted {
+            return Ok(Step::Other);
+        }
+        match self.order.admit(record.time, &*self.reader) {
+            true => Ok(Step::Record(record)),
+            false => Err(self.too_late(record.time)),
+        }
+    }
+
+    #[cold]
+    fn too_late(&mut self, time: Nanos) -> Error {
+        let chosen = &self.wanted;
+        let mut wanted = |record: &Record, reader: &dyn Reader| match chosen {
+            Devices::One(name) => is_called(reader, record.device, name),
+            _ => true,
+        };
+        let error = (self.order).too_late(time, &mut *self.reader, &mut wanted);
+        match self.found.others.is_empty() {
+            true => error,
+            false => self.found.explain(error),
+        }
+    }
+
+    /// An error about the record read last.
+    pub fn refuse(&self, problem: String) -> Error {
+        self.reader.refuse(problem)
+    }
+
+    /// Another device than that of the record before: whether it is wanted.
+    fn see(&mut self, device: u32) -> Result<bool> {
+        self.count();
+        if !self.seen.contains_key(&device) {
+            if self.seen.len() == MOST_DEVICES {
+                return Err(self.refuse(format!("more than {MOST_DEVICES} devices")));
+            }
+            if let (Devices::Only, Some(first)) = (&self.wanted, self.seen.keys().next()) {
+                let (first, second) = (self.label(*first), self.label(device));
+                return Err(self.refuse(format!(
+                    "device {second}, after requests of device {first}: give trace_device = \
+                     {} (or another), \"all\" for one shared address space, or \"separate\" to \
+                     lay the devices one after the other",
+                    quoted(&first)
+                )));
+            }
+            let wanted = match &self.wanted {
+                Devices::One(name) => is_called(&*self.reader, device, name),
+                _ => true,
+            };
+            let requests = 0;
+            self.seen.insert(device, Seen { requests, wanted });
+        }
+        let wanted = self.seen.get(&device).is_some_and(|seen| seen.wanted);
+        self.last = Some((device, wanted));
+        Ok(wanted)
+    }
+
+    /// Adds what was counted of the device of the record before.
+    fn count(&mut self) {
+        if let Some((device, _)) = self.last
+            && let Some(seen) = self.seen.get_mut(&device)
+        {
+            seen.requests += self.of_last;
+        }
+        self.of_last = 0;
+    }
+
+    /// The name or number of a device.
+    fn label(&self, device: u32) -> String {
+        label(&*self.reader, device)
+    }
+
+    /// The devices seen so far, by number: the label (a number where the file
+    /// has numbers), how many requests were read, whether they are wanted.
+    pub fn devices(&self) -> impl Iterator<Item = (u32, Value, u64, bool)> {
+        self.seen.iter().map(|(device, seen)| {
+            let label = match self.reader.device_name(*device) {
+                Some(name) => json!(name),
+                None => json!(device),
+            };
+            let more = match self.last {
+                Some((last, _)) if last == *device => self.of_last,
+                _ => 0,
+            };
+            (*device, label, seen.requests + more, seen.wanted)
+        })
+    }
+
+    /// How many records were read of devices that are not wanted.
+    pub fn others(&self) -> u64 {
+        self.devices()
+            .filter(|(.., wanted)| !wanted)
+            .map(|(_, _, requests, _)| requests)
+            .sum()
+    }
+
+    /// What was passed over.
+    pub fn passed_over(&self) -> PassedOver {
+        PassedOver::of(&*self.reader)
+    }
+
+    /// Why there is nothing to replay.
+    pub fn empty(&self, path: &Path) -> Error {
+        let mut seen: Vec<String> = (self.seen.keys().take(20))
+            .map(|device| quoted(&self.label(*device)))
+            .collect();
+        if self.seen.len() > seen.len() {
+            seen.push("...".to_owned());
+        }
+        let problem = match &self.wanted {
+            Devices::One(name) if !seen.is_empty() => {
+                let (name, seen) = (quoted(name), seen.join(", "));
+                format!("no requests of trace_device = {name}; the trace has {seen}")
+            }
+            _ => (self.reader.why_none()).unwrap_or_else(|| "no requests".to_owned()),
+        };
+        Error::file(path, problem)
+    }
+}
+
+/// What of a trace is no request to be replayed, as results say it.
+#[derive(Clone, Debug, Default)]
+pub struct PassedOver {
+    /// [`Reader::not_requests`].
+    pub not_requests: u64,
+    /// [`Reader::empty`].
+    pub empty: u64,
+    /// [`Reader::glitches`].
+    pub glitches: u64,
+    pub first_glitch: Option<String>,
+}
+
+impl PassedOver {
+    pub fn of(reader: &dyn Reader) -> Self {
+        let (glitches, first) = reader.glitches();
+        Self {
+            not_requests: reader.not_requests(),
+            empty: reader.empty(),
+            glitches,
+            first_glitch: first.map(str::to_owned),
+        }
+    }
+
+    /// Adds its keys to a document.
+    pub fn state(&self, facts: &mut Value) {
+        facts["not_requests"] = json!(self.not_requests);
+        facts["empty_requests"] = json!(self.empty);
+        facts["glitches_dropped"] = json!(self.glitches);
+        facts["first_glitch"] = json!(self.first_glitch);
+    }
+}
+
+/// The name or number of a device.
+fn label(reader: &dyn Reader, device: u32) -> String {
+    let name = reader.device_name(device);
+    name.map_or_else(|| device.to_string(), str::to_owned)
+}
+
+/// Whether `name` means a device: its name, or its number unless its name is
+/// another number.
+fn is_called(reader: &dyn Reader, device: u32, name: &str) -> bool {
+    let label = label(reader, device);
+    label == name || (label.parse::<u32>().is_err() && name.parse() == Ok(device))
+}
+
+/// A label as it is written in a key.
+fn quoted(label: &str) -> String {
+    match label.parse::<u32>() {
+        Ok(_) => label.to_owned(),
+        Err(_) => format!("\"{label}\""),
+    }
+}

@@ -1,0 +1,101 @@
+//! Writes sledsim's CSV, which holds all there is in a record.
+
+use super::text::Text;
+use super::{Lost, Names, Writer};
+use crate::Record;
+use sledsim_base::error::Result;
+use sledsim_base::units::Nanos;
+use std::fmt::{Display, Formatter};
+use std::path::Path;
+
+macro_rules! unlinked_header {
+    () => {
+        "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns"
+    };
+}
+
+macro_rules! unlinked_columns {
+    () => {
+        "time=time_ns:ns, device=device, device_name=device_name, op=op, offset=offset_bytes:B, \
+         bytes=bytes:B, response=response_ns:ns, think=think_ns:ns, queue=queue_ns:ns, origin=zero"
+    };
+}
+
+/// The first line, by which the file is recognised; without its last column in
+/// files of sledsim before it had batches.
+pub const HEADER: &str = concat!(unlinked_header!(), ",linked");
+pub const UNLINKED_HEADER: &str = unlinked_header!();
+
+/// The same for whoever reads it, in the words of the key `columns`.
+pub const COLUMNS: &str = concat!(unlinked_columns!(), ", linked=linked");
+pub const UNLINKED_COLUMNS: &str = unlinked_columns!();
+
+/// All of it in whole numbers; a name or a measured time that is not known is
+/// blank.
+pub struct Csv {
+    text: Text,
+    names: Names,
+}
+
+impl Csv {
+    /// Starts the file.
+    pub fn create(path: &Path) -> Result<Self> {
+        let mut text = Text::create(path)?;
+        text.put(format_args!("{HEADER}\n"))?;
+        Ok(Self {
+            text,
+            names: Names::default(),
+        })
+    }
+}
+
+/// A time or nothing.
+struct Maybe(Option<Nanos>);
+
+impl Display for Maybe {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(time) => Display::fmt(&time.0, f),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Writer for Csv {
+    fn name_device(&mut self, device: u32, name: &str) -> Result<()> {
+        // As a reader takes it: in quotes where it must be, on one line, and
+        // without the blanks at its ends, which do not count in a field.
+        let plain = name.replace(char::is_control, "_");
+        self.text.lost.device_names += u64::from(plain != name);
+        let blanks = plain.trim_ascii() != plain;
+        let quoted = match plain.contains([',', '"']) || blanks {
+            true => format!("\"{}\"", plain.replace('"', "\"\"")),
+            false => plain,
+        };
+        self.names.add(device, &quoted);
+        Ok(())
+    }
+
+    fn write(&mut self, record: &Record) -> Result<Option<u64>> {
+        let name = self.names.get(record.device).unwrap_or_default();
+        let (time, device, op) = (record.time.0, record.device, record.op.name());
+        let (offset, bytes) = (record.offset, record.bytes);
+        let (response, think) = (Maybe(record.response), Maybe(record.think));
+        let queue = Maybe(record.queue);
+        let linked = if record.linked { "1" } else { "" };
+        self.text.put(format_args!(
+            "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue},{linked}\n"
+        ))?;
+        self.text.lost.written += 1;
+        self.text.lost.latenesses += u64::from(record.lateness.is_some());
+        Ok(Some(record.bytes))
+    }
+
+    fn lost(&self) -> Lost {
+        self.text.lost
+    }
+
+    fn finish(self: Box<Self>) -> Result<Lost> {
+        self.text.finish()
+    }
+}

@@ -1,0 +1,219 @@
+//! Writing traces: one format a file.
+//!
+//! Adding a format means adding one file with a [`Writer`] and one line to
+//! [`WRITERS`].
+
+mod csv;
+mod disksim_ascii;
+mod fio_iolog;
+mod text;
+
+pub use csv::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
+
+use super::Record;
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::registry::{Named, Registry};
+use std::path::Path;
+
+/// Writes one format, record by record: memory does not grow with the file.
+///
+/// The file appears under its name when [`Writer::finish`] returns; before
+/// that, and after any error, there is nothing.
+pub trait Writer: Send {
+    /// Says what a device is called, before its first record; devices without
+    /// a name have their number only.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn name_device(&mut self, device: u32, name: &str) -> Result<()>;
+
+    /// Writes a record. The answer is how many bytes the request has in the
+    /// file, `None` if the format has no place for it and it was left out.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the format has no room for a number in
+    /// the record.
+    fn write(&mut self, record: &Record) -> Result<Option<u64>>;
+
+    /// What the format could not hold so far.
+    fn lost(&self) -> Lost;
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn finish(self: Box<Self>) -> Result<Lost>;
+}
+
+/// What a format could not hold, of how many records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Records written.
+    pub written: u64,
+    /// Flushes left out.
+    pub flushes: u64,
+    /// Trims left out.
+    pub trims: u64,
+    /// Records widened to whole blocks.
+    pub widened: u64,
+    /// Times rounded.
+    pub rounded_times: u64,
+    /// Response times left out.
+    pub responses: u64,
+    /// Think times left out.
+    pub think_times: u64,
+    /// Queue times left out.
+    pub queue_times: u64,
+    /// Latenesses left out.
+    pub latenesses: u64,
+    /// Names of devices left out or changed.
+    pub device_names: u64,
+    /// Links of batches left out.
+    pub links: u64,
+}
+
+impl Lost {
+    /// As JSON: how many were written, and how many of what were lost.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let Self {
+            written,
+            flushes,
+            trims,
+            widened,
+            rounded_times,
+            responses,
+            think_times,
+            queue_times,
+            latenesses,
+            device_names,
+            links,
+        } = self;
+        json!({
+            "written": written,
+            "flushes": flushes,
+            "trims": trims,
+            "widened": widened,
+            "rounded_times": rounded_times,
+            "responses": responses,
+            "think_times": think_times,
+            "queue_times": queue_times,
+            "latenesses": latenesses,
+            "device_names": device_names,
+            "links": links,
+        })
+    }
+
+    /// Whether the format held everything.
+    #[must_use]
+    pub fn nothing(&self) -> bool {
+        let written = self.written;
+        *self
+            == Self {
+                written,
+                ..Self::default()
+            }
+    }
+}
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteFormat {
+    /// Its name, that of the format that reads it.
+    pub name: &'static str,
+    /// One line for lists.
+    pub about: &'static str,
+    /// Endings of file names (without a dot) that choose it.
+    pub endings: &'static [&'static str],
+    /// Starts a file.
+    pub create: fn(&Path) -> Result<Box<dyn Writer>>,
+}
+
+/// All formats that can be written, in the order in which they are listed.
+pub const WRITERS: [WriteFormat; 3] = [
+    WriteFormat {
+        name: "disksim_ascii",
+        about: "DiskSim ascii: exact times; blocks of 512 bytes; reads and writes only",
+        endings: &["trace", "disksim", "ascii"],
+        create: |path| Ok(Box::new(disksim_ascii::DisksimAscii::create(path)?)),
+    },
+    WriteFormat {
+        name: "fio_iolog",
+        about: "fio iolog version 3: times rounded to microseconds",
+        endings: &["iolog", "fio"],
+        create: |path| Ok(Box::new(fio_iolog::FioIolog::create(path)?)),
+    },
+    WriteFormat {
+        name: "csv",
+        about: "sledsim's CSV: holds everything",
+        endings: &["csv"],
+        create: |path| Ok(Box::new(csv::Csv::create(path)?)),
+    },
+];
+
+impl Named for WriteFormat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl WriteFormat {
+    /// The one of `writers` that the ending of a name chooses; `.gz` behind it does not
+    /// count.
+    ///
+    /// # Errors
+    /// No format has this ending; the message lists those there are.
+    pub fn of(path: &Path, writers: Registry<Self>) -> Result<&'static Self> {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        let ending = Path::new(stem).extension().unwrap_or_default();
+        let found = writers
+            .iter()
+            .find(|format| format.endings.iter().any(|known| ending == *known));
+        found.ok_or_else(|| {
+            let known = writers.iter().map(|format| {
+                let endings = format.endings.join(", .");
+                format!("{} (.{endings})", format.name)
+            });
+            let known = known.collect::<Vec<_>>().join(", ");
+            Error::file(
+                path,
+                format!("its ending names no format: give one of {known}"),
+            )
+        })
+    }
+
+    /// Starts the file at `path`: compressed if the name ends in `.gz`.
+    ///
+    /// # Errors
+    /// The file cannot be written, or its ending names a compression that is
+    /// not written.
+    pub fn create(&self, path: &Path) -> Result<Box<dyn Writer>> {
+        (self.create)(path)
+    }
+}
+
+/// Names of devices, as a writer was told them.
+#[derive(Default)]
+pub struct Names(Vec<(u32, String)>);
+
+impl Names {
+    /// Takes a name; false if the device has one.
+    pub fn add(&mut self, device: u32, name: &str) -> bool {
+        match self.0.binary_search_by_key(&device, |(device, _)| *device) {
+            Ok(_) => false,
+            Err(place) => {
+                self.0.insert(place, (device, name.to_owned()));
+                true
+            }
+        }
+    }
+
+    /// The name of a device.
+    #[must_use]
+    pub fn get(&self, device: u32) -> Option<&str> {
+        let place = self.0.binary_search_by_key(&device, |(device, _)| *device);
+        place.ok().map(|place| self.0[place].1.as_str())
+    }
+}

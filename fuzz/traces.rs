@@ -1,0 +1,120 @@
+// What must hold of any bytes that are read as a trace: the bodies of fuzz
+// targets, and of property tests of sledsim-run (tests/any_bytes.rs).
+
+use sledsim_base::request::Op;
+use sledsim_traces::{END_BYTES, FORMATS, Format, InfoSpec, Input, Options, Reader};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Reading stops here: compressed files may be as long as they like.
+const ENOUGH_BYTES: u64 = 1 << 24;
+
+/// What a format that asks for its columns is told.
+const COLUMNS: &str = "time=1:us, offset=2:512B, bytes=3:B, op=4:R/W, device=5";
+
+/// Reads all records, each of which must keep the contract; how many.
+fn read_all(reader: &mut dyn Reader) -> u64 {
+    let mut count = 0;
+    while reader.bytes_read() < ENOUGH_BYTES {
+        match reader.next() {
+            Ok(Some(record)) => {
+                count += 1;
+                assert_eq!(record.bytes == 0, record.op == Op::Flush, "{record:?}");
+                let end = record.offset.checked_add(record.bytes);
+                assert!(end.is_some_and(|end| end <= END_BYTES), "{record:?}");
+                let (start, end) = record.blocks();
+                assert!(end > start || record.op == Op::Flush, "{record:?}");
+                let _ = reader.device_name(record.device);
+            }
+            Ok(None) => break,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                break;
+            }
+        }
+        assert!(
+            count <= reader.bytes_read(),
+            "a record takes a byte at least"
+        );
+    }
+    count
+}
+
+/// The first byte picks the format, the rest is the file.
+pub fn trace_reader(data: &[u8]) {
+    let Some((&pick, file)) = data.split_first() else {
+        return;
+    };
+    let format = FORMATS[pick as usize % FORMATS.len()];
+    let options = Options {
+        columns: (pick & 0x80 != 0).then(|| COLUMNS.to_owned()),
+        ..Options::default()
+    };
+    let input = Input::new("fuzz.trace", Box::new(Cursor::new(file.to_vec())));
+    if let Ok(mut reader) = input.and_then(|input| format.open(input, &options)) {
+        read_all(&mut *reader);
+        let error = reader.refuse("some problem".to_owned()).to_string();
+        assert!(error.contains("fuzz.trace") && error.contains("some problem"));
+    }
+}
+
+/// A file of these bytes at `path`: recognised or refused, the same each time,
+/// and what is recognised can be told about.
+pub fn trace_detect(data: &[u8], path: &Path) {
+    std::fs::write(path, data).expect("the file can be written");
+    let options = Options::default();
+    let name = || Format::detect(path, None, &options).map(|(format, _)| format.name);
+    let (first, second) = (name(), name());
+    match (first, second) {
+        (Ok(first), Ok(second)) => assert_eq!(first, second),
+        (Err(first), Err(second)) => assert_eq!(first.to_string(), second.to_string()),
+        _ => panic!("recognised once only"),
+    }
+    let spec = InfoSpec {
+        max_units: InfoSpec::MIN_UNITS,
+        picture: data.len().is_multiple_of(8),
+        ..InfoSpec::new(path)
+    };
+    let mut calls = 0;
+    let info = spec.read(&mut |_| {
+        calls += 1;
+        if calls > 16 {
+            return Err(sledsim_base::error::Error::Interrupted);
+        }
+        Ok(())
+    });
+    if let Ok(info) = info {
+        assert!(info["requests"].as_u64() > Some(0));
+        assert!(!info.to_string().is_empty());
+    }
+}
+
+/// The bytes of a compressed file: what comes out ends, and ends the same way
+/// however it is read.
+pub fn compressed(data: &[u8]) {
+    let read = |step: usize| -> (u64, bool, u64) {
+        let opened = Input::new("fuzz.gz", Box::new(Cursor::new(data.to_vec())));
+        let Ok(mut input) = opened else {
+            return (0, false, 0);
+        };
+        let mut buffer = vec![0; step];
+        let mut sum = 0_u64;
+        while input.bytes_read() < ENOUGH_BYTES {
+            match input.read(&mut buffer) {
+                Ok(0) => return (input.bytes_read(), true, sum),
+                Ok(count) => {
+                    let bytes = buffer[..count].iter();
+                    sum = bytes.fold(sum, |sum, byte| {
+                        sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
+                    });
+                }
+                Err(problem) => {
+                    assert!(!problem.is_empty());
+                    return (0, false, 0);
+                }
+            }
+        }
+        (0, true, 0) // too long to compare
+    };
+    assert_eq!(read(1 << 16), read(1009));
+}
