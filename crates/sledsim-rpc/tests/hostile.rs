@@ -37,7 +37,9 @@ fn other_protocols_are_named() {
     assert!(answer.contains("gRPC"), "{answer}");
     // A connection may be closed before its error is noted.
     let noted = |count| {
-        served.until("noted", |served| served.trouble("protocol_errors").0 == count);
+        served.until("noted", |served| {
+            served.trouble("protocol_errors").0 == count
+        });
     };
     noted(1);
     assert!(said_to(&served, b"NBDMAGICIHAVEOPT").is_empty());

@@ -1,291 +1,62 @@
-//! Devices by name or file: presets, bases, overrides.
+//! Devices by name or file, with overrides.
 
-use crate::compose::arrays::ArraySpec;
-use crate::compose::hybrids::mcd::{Mcd, McdSpec};
-use crate::compose::hybrids::mwb::{Mwb, MwbSpec};
+use super::kinds::KINDS;
+use super::presets::{PRESETS, load, short_name, with_base};
+use crate::compose::HostQueue;
+use crate::compose::hybrids::mcd::McdSpec;
+use crate::compose::hybrids::mcd::kind::McdKind;
 use crate::compose::keeper::Keeper;
-use crate::compose::{HostQueue, ReadCache, Stripe};
 use crate::devices::disk::spec::DiskSpec;
-use crate::devices::flash::{Flash, FlashModel};
+use crate::devices::kind::{Child, Children, DeviceKind};
 use crate::devices::memory::Memory;
-use crate::devices::mems::parallel::free::{BackgroundTasks, TaskSpec};
+use crate::devices::mems::kind::SledKind;
+use crate::devices::mems::parallel::free::TaskSpec;
 use crate::devices::mems::spec::Mems;
 use crate::layouts::{Laid, Site, Traces};
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::Start;
 use crate::queueing::schedulers::{Choice as SchedulerChoice, Scheduler};
-use crate::queueing::station::{Batching, Interface, Station};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
-use sledsim_base::keys::{Keys, nearest};
+use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
-use sledsim_base::units::BLOCK_BYTES;
-use std::path::{Path, PathBuf};
-
-/// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 18] = [
-    (
-        "sigmetrics2000",
-        include_str!("../../data/devices/sigmetrics2000.toml"),
-    ),
-    ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
-    ("g1", include_str!("../../data/devices/g1.toml")),
-    ("g2", include_str!("../../data/devices/g2.toml")),
-    ("g3", include_str!("../../data/devices/g3.toml")),
-    ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
-    ("msst2005", include_str!("../../data/devices/msst2005.toml")),
-    ("atlas10k", include_str!("../../data/devices/atlas10k.toml")),
-    (
-        "atlas10k-50mbps",
-        include_str!("../../data/devices/atlas10k-50mbps.toml"),
-    ),
-    (
-        "nearline20t",
-        include_str!("../../data/devices/nearline20t.toml"),
-    ),
-    (
-        "superdisk",
-        include_str!("../../data/devices/superdisk.toml"),
-    ),
-    ("flash", include_str!("../../data/devices/flash.toml")),
-    ("memory", include_str!("../../data/devices/memory.toml")),
-    ("disk", include_str!("../../data/devices/disk.toml")),
-    ("mwb", include_str!("../../data/devices/mwb.toml")),
-    ("mcd", include_str!("../../data/devices/mcd.toml")),
-    ("disk_ram", include_str!("../../data/devices/disk_ram.toml")),
-    ("mems", include_str!("../../data/devices/mems.toml")),
-];
-
-/// How many bases may stand on each other; more is a circle.
-const MAX_BASES: usize = 16;
-
-/// The most children of an array, of which every set is a number.
-const MAX_CHILDREN: u32 = 64;
-
-/// The largest front of a read cache: its directory takes 1.6 GB.
-const MAX_FRONT_BLOCKS: u64 = 1 << 26;
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A device: resolved, checked, ready to be built.
 #[derive(Clone, Debug)]
 pub struct Device {
     name: String,
-    kind: Kind,
+    kind: Arc<dyn DeviceKind>,
+    /// What it is made of; of an array children, then spares.
+    children: Vec<Device>,
     /// All keys as resolved, for showing.
     keys: Keys,
     /// Where its blocks live, if not where it has them.
     layout: Option<Laid>,
-    /// Tasks that live off its unused tips, at their start.
-    background: Option<BackgroundTasks>,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Mems(Box<Mems>),
-    Disk(Box<DiskSpec>),
-    Flash(Flash),
-    Memory(Memory),
-    Stripe {
-        unit_blocks: u64,
-        children: Vec<Device>,
-    },
-    /// Children, then spares.
-    Array {
-        spec: ArraySpec,
-        children: Vec<Device>,
-    },
-    ReadCache {
-        front: Box<Device>,
-        back: Box<Device>,
-    },
-    /// Or the cache of a controller, of which the front is memory.
-    Mcd {
-        spec: Box<McdSpec>,
-        front: Box<Device>,
-        back: Box<Device>,
-    },
-    Mwb {
-        spec: MwbSpec,
-        front: Box<Device>,
-        back: Box<Device>,
-    },
+/// Reads the children of the device called `name`.
+struct Parts<'a> {
+    name: &'a str,
+    /// The folder that files are relative to.
+    beside: Option<&'a Path>,
+    read: Vec<Device>,
 }
 
-/// Reads the keys of one kind of device: its name, its keys, and the folder
-/// that files are relative to.
-type Read = fn(&str, &mut Keys, Option<&Path>) -> Result<Kind>;
-
-/// The kinds of devices.
-const KINDS: [(&str, Read); 11] = [
-    ("mems", |_, keys, _| {
-        Ok(Kind::Mems(Box::new(Mems::read(keys)?)))
-    }),
-    ("disk", |_, keys, _| {
-        Ok(Kind::Disk(Box::new(DiskSpec::read(keys)?)))
-    }),
-    ("flash", |_, keys, _| Ok(Kind::Flash(Flash::read(keys)?))),
-    ("memory", |_, keys, _| Ok(Kind::Memory(Memory::read(keys)?))),
-    ("stripe", read_stripe),
-    ("raid0", read_stripe),
-    ("raid1", |name, keys, beside| {
-        read_array(name, keys, beside, 2, ArraySpec::read_raid1)
-    }),
-    ("raid5", |name, keys, beside| {
-        read_array(name, keys, beside, 3, ArraySpec::read_raid5)
-    }),
-    ("read_cache", read_read_cache),
-    ("mcd", read_mcd),
-    ("mwb", read_mwb),
-];
-
-fn read_stripe(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
-    let children = keys.u32("children", 1..=1000)?;
-    let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
-    let child = table(keys, "child")?;
-    let read = |index: u32, keys: Keys| Device::read(&format!("{name}.child{index}"), keys, beside);
-    let first = read(0, child.clone())?;
-    let in_turn = keys.opt_choice(
-        "start",
-        &[("together", None), ("in_turn", Some(first.start()))],
-    )?;
-    if in_turn
-        .flatten()
-        .is_some_and(|start| start == Start::default())
-    {
-        let must = "\"in_turn\" must come with [child.power] starts = \"off\"";
-        return Err(keys.refuse("start", must));
+impl Children for Parts<'_> {
+    fn add(&mut self, part: &str, keys: Keys) -> Result<Child> {
+        let device = Device::read(&format!("{}.{part}", self.name), keys, self.beside)?;
+        let child = Child {
+            blocks: device.blocks(),
+            has_positions: device.has_positions(),
+            start: device.kind.start(),
+        };
+        self.read.push(device);
+        Ok(child)
     }
-    let mut all = vec![first];
-    for index in 1..children {
-        let mut child = child.clone();
-        if let Some(start) = in_turn.flatten() {
-            let on_at_ms = start.in_turn(index).ms();
-            child.set("power.on_at_ms", on_at_ms.into(), "start = \"in_turn\"")?;
-        }
-        all.push(read(index, child)?);
-    }
-    let children = all;
-    let child_blocks = children[0].blocks();
-    if child_blocks < unit_blocks {
-        let must = format!("must be at most the {child_blocks} blocks of the child");
-        return Err(keys.refuse("unit_blocks", must));
-    }
-    Ok(Kind::Stripe {
-        unit_blocks,
-        children,
-    })
-}
-
-/// Reads an array of at least so many children: `children` of one `[child]`, or
-/// a list `[[child]]` of devices that offer as many blocks each. Spares are
-/// like the first.
-fn read_array(
-    name: &str,
-    keys: &mut Keys,
-    beside: Option<&Path>,
-    least: u32,
-    read: fn(&mut Keys, u32, u64) -> Result<ArraySpec>,
-) -> Result<Kind> {
-    let tables = if keys.has("child[0]") {
-        if keys.has("children") {
-            let must = "must not be given with a list [[child]], which has its own length";
-            return Err(keys.refuse("children", must));
-        }
-        let tables = keys.take_tables("child")?;
-        if !(least as usize..=MAX_CHILDREN as usize).contains(&tables.len()) {
-            let must = format!("must be {least} to {MAX_CHILDREN} tables [[child]]");
-            return Err(keys.refuse("child", must));
-        }
-        tables
-    } else {
-        let children = keys.u32("children", least..=MAX_CHILDREN)?;
-        vec![table(keys, "child")?; children as usize]
-    };
-    let spare = tables[0].clone();
-    let device = |part: &str, index: usize, keys: Keys| {
-        Device::read(&format!("{name}.{part}{index}"), keys, beside)
-    };
-    let mut children = Vec::new();
-    for (index, child) in tables.into_iter().enumerate() {
-        let child = device("child", index, child)?;
-        let (first, blocks) = (
-            children.first().map_or(child.blocks(), Device::blocks),
-            child.blocks(),
-        );
-        if blocks != first {
-            let must = format!(
-                "must be devices of one size: child {index} offers {blocks} blocks, child 0 {first}"
-            );
-            return Err(keys.refuse("child", must));
-        }
-        children.push(child);
-    }
-    let spec = read(keys, children.len() as u32, children[0].blocks())?;
-    if spec.reads_nearest() && !children.iter().any(Device::has_positions) {
-        let must = "asks for positioning times, and no child has any; must be another rule";
-        return Err(keys.refuse("reads", must));
-    }
-    for index in 0..spec.spares() as usize {
-        children.push(device("spare", index, spare.clone())?);
-    }
-    Ok(Kind::Array { spec, children })
-}
-
-/// Reads the devices `[front]` and `[back]`.
-fn read_pair(
-    name: &str,
-    keys: &mut Keys,
-    beside: Option<&Path>,
-) -> Result<(Box<Device>, Box<Device>)> {
-    let mut part = |part: &str| -> Result<Box<Device>> {
-        let keys = table(keys, part)?;
-        let device = Device::read(&format!("{name}.{part}"), keys, beside)?;
-        Ok(Box::new(device))
-    };
-    Ok((part("front")?, part("back")?))
-}
-
-fn read_mcd(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
-    let (front, back) = read_pair(name, keys, beside)?;
-    let spec = Box::new(McdSpec::read(keys, front.blocks(), back.blocks())?);
-    Ok(Kind::Mcd { spec, front, back })
-}
-
-/// Reads the cache of a controller called `name` before `device`, its table.
-fn read_controller_cache(name: &str, mut keys: Keys, device: Device) -> Result<Kind> {
-    let (spec, blocks) = McdSpec::read_controller(&mut keys, device.blocks())?;
-    let memory = Memory {
-        blocks,
-        latency: spec.buffer_latency,
-        block_time: spec.buffer_block_time,
-    };
-    let memory = Device::of(
-        &format!("{name}.controller_cache"),
-        Kind::Memory(memory),
-        &keys,
-    );
-    keys.finish()?;
-    Ok(Kind::Mcd {
-        spec: Box::new(spec),
-        front: Box::new(memory),
-        back: Box::new(device),
-    })
-}
-
-fn read_read_cache(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
-    let (front, back) = read_pair(name, keys, beside)?;
-    if front.blocks() > MAX_FRONT_BLOCKS {
-        let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
-        return Err(keys.refuse("front", must));
-    }
-    Ok(Kind::ReadCache { front, back })
-}
-
-fn read_mwb(name: &str, keys: &mut Keys, beside: Option<&Path>) -> Result<Kind> {
-    let (front, back) = read_pair(name, keys, beside)?;
-    let spec = MwbSpec::read(keys, front.blocks(), back.blocks())?;
-    Ok(Kind::Mwb { spec, front, back })
 }
 
 /// An override of a key: name, value, and who asked (`--set device.idle`,
@@ -334,30 +105,48 @@ impl Device {
         let all = keys.clone();
         let _title = keys.text("title")?;
         let cache = keys.take_table("controller_cache");
-        let read = keys.choice("kind", &KINDS)?;
+        let kind = keys.choice("kind", &KINDS.choices())?;
         let cached = format!("{name}.device");
         let inner = if cache.is_some() { &cached } else { name };
-        let kind = read(inner, &mut keys, beside)?;
+        let mut parts = Parts {
+            name: inner,
+            beside,
+            read: Vec::new(),
+        };
+        let kind = (kind.read)(&mut keys, &mut parts)?;
         keys.finish()?;
-        let device = Self::of(inner, kind, &all);
+        let device = Self::of(inner, kind, parts.read, &all);
         match cache {
             None => Ok(device),
-            Some(cache) => Ok(Self::of(
-                name,
-                read_controller_cache(name, cache, device)?,
-                &all,
-            )),
+            Some(cache) => device.behind_cache(name, cache, &all),
         }
     }
 
-    fn of(name: &str, kind: Kind, keys: &Keys) -> Self {
+    fn of(name: &str, kind: Arc<dyn DeviceKind>, children: Vec<Self>, keys: &Keys) -> Self {
         Self {
             name: name.to_owned(),
             kind,
+            children,
             keys: keys.clone(),
             layout: None,
-            background: None,
         }
+    }
+
+    /// A device called `name`: this one behind the cache of a controller, which
+    /// `cache` describes.
+    fn behind_cache(self, name: &str, mut cache: Keys, all: &Keys) -> Result<Self> {
+        let (spec, blocks) = McdSpec::read_controller(&mut cache, self.blocks())?;
+        let memory = Memory {
+            blocks,
+            latency: spec.buffer_latency,
+            block_time: spec.buffer_block_time,
+        };
+        let front = format!("{name}.controller_cache");
+        let front = Self::of(&front, Arc::new(memory), Vec::new(), &cache);
+        cache.finish()?;
+        let blocks = self.blocks();
+        let kind = Arc::new(McdKind { spec, blocks });
+        Ok(Self::of(name, kind, vec![front, self], all))
     }
 
     /// Its name: the preset's, or the file's without its ending.
@@ -369,89 +158,41 @@ impl Device {
     /// The kind it is of, as in its spec.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match &self.kind {
-            Kind::Mems(_) => "mems",
-            Kind::Disk(_) => "disk",
-            Kind::Flash(_) => "flash",
-            Kind::Memory(_) => "memory",
-            Kind::Stripe { .. } => "stripe",
-            Kind::Array { spec, .. } => spec.kind(),
-            Kind::ReadCache { .. } => "read_cache",
-            Kind::Mcd { .. } => "mcd",
-            Kind::Mwb { .. } => "mwb",
-        }
+        self.kind.kind()
     }
 
     /// The kinds there are.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
-        KINDS.iter().map(|(name, _)| *name)
+        KINDS.names()
+    }
+
+    /// What it is made of; of an array children, then spares.
+    #[must_use]
+    pub fn children(&self) -> &[Self] {
+        &self.children
     }
 
     /// When a write to it is promised to survive a power failure.
     #[must_use]
     pub fn promise(&self) -> Promise {
-        let is_early = match &self.kind {
-            Kind::Mems(mems) => mems
-                .buffer
-                .is_some_and(|buffer| buffer.write_back_segments > 0),
-            Kind::Disk(disk) => disk.reports_early(),
-            Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { children, .. } | Kind::Array { children, .. } => {
-                return if children.iter().all(|c| c.promise() == Promise::Completion) {
-                    Promise::Completion
-                } else {
-                    Promise::Flush
-                };
-            }
-            // What is in the back is what survives.
-            Kind::ReadCache { back, .. } => return back.promise(),
-            Kind::Mcd { .. } | Kind::Mwb { .. } => false,
-        };
-        if is_early {
-            Promise::Flush
-        } else {
-            Promise::Completion
-        }
+        let children: Vec<_> = self.children.iter().map(Self::promise).collect();
+        self.kind.promise(&children)
     }
 
     /// The array in it whose copies or parity a power failure can leave at odds
     /// with its data, if there is one: its name and kind.
     #[must_use]
     pub fn write_hole(&self) -> Option<(&str, &'static str)> {
-        match &self.kind {
-            Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => None,
-            Kind::Array { .. } => Some((&self.name, self.kind())),
-            Kind::Stripe { children, .. } => children.iter().find_map(Self::write_hole),
-            Kind::ReadCache { front, back }
-            | Kind::Mcd { front, back, .. }
-            | Kind::Mwb { front, back, .. } => front.write_hole().or_else(|| back.write_hole()),
+        if self.kind.has_write_hole() {
+            return Some((&self.name, self.kind()));
         }
+        self.children.iter().find_map(Self::write_hole)
     }
 
     /// Whether any part of it has positions that a request waits for.
     #[must_use]
     pub fn has_positions(&self) -> bool {
-        match &self.kind {
-            Kind::Mems(_) | Kind::Disk(_) => true,
-            Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { children, .. } | Kind::Array { children, .. } => {
-                children.iter().any(Self::has_positions)
-            }
-            Kind::ReadCache { front, back }
-            | Kind::Mcd { front, back, .. }
-            | Kind::Mwb { front, back, .. } => front.has_positions() || back.has_positions(),
-        }
-    }
-
-    fn is_composite(&self) -> bool {
-        match self.kind {
-            Kind::Mems(_) | Kind::Disk(_) | Kind::Flash(_) | Kind::Memory(_) => false,
-            Kind::Stripe { .. }
-            | Kind::Array { .. }
-            | Kind::ReadCache { .. }
-            | Kind::Mcd { .. }
-            | Kind::Mwb { .. } => true,
-        }
+        self.kind.has_positions() || self.children.iter().any(Self::has_positions)
     }
 
     /// What a layout of it is read for. `traces` opens those that layouts name;
@@ -488,12 +229,13 @@ impl Device {
     /// of a layout.
     ///
     /// # Errors
-    /// A device that is no single sled, or a task larger than the device.
+    /// A device that is no single sled, or one that serves none beside its other
+    /// settings, or a task larger than the device.
     pub fn with_background(self, tasks: &[TaskSpec]) -> Result<Self> {
         if tasks.is_empty() {
             return Ok(self);
         }
-        let Some(mems) = self.mems() else {
+        let Some(sled) = self.sled() else {
             return Err(Error::Key(format!(
                 "background: the device '{}' is of kind '{}'; only a single sled (kind 'mems') \
                  has tips to spare",
@@ -501,26 +243,8 @@ impl Device {
                 self.kind()
             )));
         };
-        mems.whole(&self.name, "background")?;
-        let background = BackgroundTasks::new(mems.parallel.clone(), tasks)?;
-        if background.has_tail() && mems.buffer.is_some() {
-            return Err(Error::Key(format!(
-                "background tail: asks the media for blocks, and '{}' has a buffer that might \
-                 answer; a tail needs a device without [buffer]",
-                self.name
-            )));
-        }
-        if matches!(mems.batching, Batching::Window(_) | Batching::Adjacent) {
-            return Err(Error::Key(format!(
-                "background: '{}' groups commands ([batching] kind = \"window\" or \"adjacent\"), and tasks live \
-                 off single requests only; they need kind = \"explicit\" or \"none\"",
-                self.name
-            )));
-        }
-        Ok(Self {
-            background: Some(background),
-            ..self
-        })
+        let kind = Arc::new(sled.with_background(&self.name, tasks)?);
+        Ok(Self { kind, ..self })
     }
 
     /// The same device with `[batching] kind = "window"` and so many milliseconds,
@@ -562,16 +286,7 @@ impl Device {
     /// Whether it has background tasks.
     #[must_use]
     pub fn has_background(&self) -> bool {
-        self.background.is_some()
-    }
-
-    /// How it is at time zero.
-    fn start(&self) -> Start {
-        match &self.kind {
-            Kind::Mems(mems) => mems.behaviour.start,
-            Kind::Disk(disk) => disk.power.map_or_else(Start::default, |power| power.start),
-            _ => Start::default(),
-        }
+        self.sled().is_some_and(|sled| sled.background.is_some())
     }
 
     /// Its layout, if it was laid out.
@@ -580,37 +295,28 @@ impl Device {
         self.layout.as_ref()
     }
 
+    fn sled(&self) -> Option<&SledKind> {
+        let kind: &dyn Any = &*self.kind;
+        kind.downcast_ref()
+    }
+
     /// The MEMS device, if it is one (a composite is not).
     #[must_use]
     pub fn mems(&self) -> Option<&Mems> {
-        match &self.kind {
-            Kind::Mems(mems) => Some(mems),
-            _ => None,
-        }
+        self.sled().map(|sled| &sled.spec)
     }
 
     /// The disk, if it is one (a composite is not).
     #[must_use]
     pub fn disk(&self) -> Option<&DiskSpec> {
-        match &self.kind {
-            Kind::Disk(disk) => Some(disk),
-            _ => None,
-        }
+        let kind: &dyn Any = &*self.kind;
+        kind.downcast_ref()
     }
 
     /// Logical blocks it offers.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        match &self.kind {
-            Kind::Mems(mems) => return mems.blocks(),
-            Kind::Flash(flash) => return flash.blocks,
-            Kind::Memory(memory) => return memory.blocks,
-            Kind::Disk(disk) => return disk.drive.geometry.blocks(),
-            Kind::Mcd { back, .. } | Kind::Mwb { back, .. } => return back.blocks(),
-            Kind::Array { spec, .. } => return spec.blocks(),
-            Kind::Stripe { .. } | Kind::ReadCache { .. } => {}
-        }
-        self.build(&|| SchedulerChoice::default().make()).0.blocks()
+        self.kind.blocks()
     }
 
     /// Builds the model, and lists the names of its devices by their number
@@ -700,64 +406,18 @@ impl Device {
         let device = names.len() as u16;
         names.push(self.name.clone());
         if let Some(choice) = keeping
-            && !self.is_composite()
+            && self.children.is_empty()
         {
             let (leaf, choice) = (self.clone(), choice.clone());
-            let build = move || {
-                let mut before = vec![String::new(); usize::from(device)];
-                leaf.build_into(&|| choice.make(), None, &mut before)
-            };
-            return Box::new(Keeper::new(
-                self.promise() == Promise::Flush,
-                Box::new(build),
-            ));
+            let build =
+                move || (leaf.kind).build(&leaf.name, device, &|| choice.make(), Vec::new());
+            let is_early = self.promise() == Promise::Flush;
+            return Box::new(Keeper::new(is_early, Box::new(build)));
         }
-        match &self.kind {
-            Kind::Mems(mems) => {
-                mems.build(&self.name, device, scheduler(), self.background.clone())
-            }
-            Kind::Disk(disk) => disk.build(&self.name, device, scheduler()),
-            Kind::Flash(flash) => Box::new(FlashModel::new(&self.name, device, *flash)),
-            Kind::Memory(memory) => Box::new(Station::new(
-                &self.name,
-                device,
-                *memory,
-                scheduler(),
-                Interface::default(),
-            )),
-            Kind::Stripe {
-                unit_blocks,
-                children,
-            } => {
-                let children = children
-                    .iter()
-                    .map(|child| child.build_into(scheduler, keeping, names))
-                    .collect();
-                Box::new(Stripe::new(&self.name, device, children, *unit_blocks))
-            }
-            Kind::Array { spec, children } => {
-                let children = children
-                    .iter()
-                    .map(|child| child.build_into(scheduler, keeping, names))
-                    .collect();
-                spec.build(&self.name, device, children)
-            }
-            Kind::ReadCache { front, back } => {
-                let front = front.build_into(scheduler, keeping, names);
-                let back = back.build_into(scheduler, keeping, names);
-                Box::new(ReadCache::new(&self.name, device, front, back))
-            }
-            Kind::Mcd { spec, front, back } => {
-                let front = front.build_into(scheduler, keeping, names);
-                let back = back.build_into(scheduler, keeping, names);
-                Box::new(Mcd::new(&self.name, device, (**spec).clone(), front, back))
-            }
-            Kind::Mwb { spec, front, back } => {
-                let front = front.build_into(scheduler, keeping, names);
-                let back = back.build_into(scheduler, keeping, names);
-                Box::new(Mwb::new(&self.name, device, *spec, front, back))
-            }
-        }
+        let children = self.children.iter();
+        let children = children.map(|child| child.build_into(scheduler, keeping, names));
+        let children = children.collect();
+        self.kind.build(&self.name, device, scheduler, children)
     }
 
     /// Its keys as a TOML file, from which [`Device::from_toml`] makes the same
@@ -788,92 +448,11 @@ impl Device {
             let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
             parameters.insert(key.to_owned(), entry);
         }
-        let derived = match &self.kind {
-            Kind::Mems(mems) => mems.derived(),
-            Kind::Disk(disk) => disk.derived(),
-            Kind::Flash(flash) => flash.derived(),
-            Kind::Memory(memory) => memory.derived(),
-            Kind::Stripe { .. }
-            | Kind::Array { .. }
-            | Kind::ReadCache { .. }
-            | Kind::Mcd { .. } => {
-                let blocks = self.blocks();
-                json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
-            }
-            Kind::Mwb { spec, .. } => {
-                let blocks = self.blocks();
-                let mut derived =
-                    json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES });
-                spec.derive_into(&mut derived);
-                derived
-            }
-        };
         json!({
             "name": self.name,
             "about": self.keys.about(),
             "parameters": parameters,
-            "derived": derived,
+            "derived": self.kind.derived(),
         })
     }
-}
-
-/// A preset's name, or a file's without folder and ending.
-fn short_name(name: &str) -> String {
-    let stem = Path::new(name).file_stem();
-    stem.map_or_else(
-        || name.to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    )
-}
-
-fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
-    let missing = keys.refuse(name, "missing table; must hold a device of its own");
-    keys.take_table(name).ok_or(missing)
-}
-
-/// Reads a preset, or the TOML file at `name` (relative to `beside`), and
-/// tells the folder of the file.
-fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<PathBuf>)> {
-    if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
-        return Ok((Keys::parse(text, &format!("{name}.toml"))?, None));
-    }
-    let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
-    if name.ends_with(".toml") || name.contains('/') || path.is_file() {
-        let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
-        let keys = Keys::parse(&text, &path.to_string_lossy())?;
-        return Ok((keys, path.parent().map(Path::to_owned)));
-    }
-    let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
-    let hint = if near.is_empty() {
-        let all: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
-        format!(
-            "presets are {}; or give the path of a .toml file",
-            all.join(", ")
-        )
-    } else {
-        format!("did you mean {}?", near.join(" or "))
-    };
-    Err(Error::Key(format!("unknown device '{name}': {hint}")))
-}
-
-/// Lays `keys` over the bases they name.
-fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
-    let mut layers = vec![keys];
-    let mut folder = beside.map(Path::to_owned);
-    while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
-        if layers.len() > MAX_BASES {
-            return Err(layers[0].refuse("base", "the bases form a circle"));
-        }
-        let (keys, next) = load(&base, folder.as_deref())?;
-        layers.push(keys);
-        folder = next;
-    }
-    let mut resolved = layers
-        .into_iter()
-        .rev()
-        .reduce(|base, layer| layer.over(base));
-    if let Some(keys) = &mut resolved {
-        keys.opt_text("base")?;
-    }
-    Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
 }

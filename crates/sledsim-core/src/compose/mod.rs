@@ -11,7 +11,9 @@ mod host_queue;
 pub mod hybrids;
 pub mod keeper;
 mod read_cache;
+pub mod read_cache_kind;
 mod stripe;
+pub mod stripe_kind;
 
 pub use children::Children;
 pub use host_queue::HostQueue;

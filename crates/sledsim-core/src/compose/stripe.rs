@@ -48,7 +48,7 @@ impl Stripe {
             .unwrap_or(0);
         let mut children = Children::new(children);
         let keeps = (0..children.len()).all(|index| children.contents(index).is_some());
-        let blocks = smallest / unit_blocks * unit_blocks * children.len() as u64;
+        let blocks = Self::blocks_over(smallest, unit_blocks, children.len());
         Self {
             name: name.to_owned(),
             device,
@@ -59,6 +59,11 @@ impl Stripe {
             next_child_id: 0,
             kept: keeps.then(Kept::default),
         }
+    }
+
+    /// Blocks of a stripe over `children` of which the smallest has so many.
+    pub(super) fn blocks_over(smallest: u64, unit_blocks: u64, children: usize) -> u64 {
+        smallest / unit_blocks * unit_blocks * children as u64
     }
 
     /// The child that `lbn` is on, and its number there.

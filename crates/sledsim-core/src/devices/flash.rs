@@ -21,7 +21,10 @@
 //! Write: `bus` while the data up to this page cross, `queue` for waiting for
 //! the link and for the unit, `transfer` for programming. `passes` counts pages.
 
+use super::kind::{DeviceKind, KindEntry};
+use crate::model::contents::Promise;
 use crate::model::{Answers, Energy, Model, Report};
+use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -30,6 +33,7 @@ use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// A checked flash device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -327,5 +331,39 @@ impl Model for FlashModel {
             },
             ..Report::default()
         });
+    }
+}
+
+/// Its registration as a kind of device.
+pub const KIND: KindEntry = KindEntry {
+    name: "flash",
+    read: |keys, _| Ok(Arc::new(Flash::read(keys)?)),
+};
+
+impl DeviceKind for Flash {
+    fn kind(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn derived(&self) -> Value {
+        self.derived()
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        Promise::Completion
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        _scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        _children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        Box::new(FlashModel::new(name, device, *self))
     }
 }

@@ -7,14 +7,19 @@
 //! `stripe` of memories. It does not model anything that depends on the
 //! address, nor energy.
 
-use crate::model::Energy;
+use super::kind::{DeviceKind, KindEntry};
+use crate::model::contents::Promise;
 use crate::model::mechanism::{Mechanism, Place, Service, Step};
+use crate::model::{Energy, Model};
+use crate::queueing::schedulers::Scheduler;
+use crate::queueing::station::{Interface, Station};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::Request;
 use sledsim_base::row::Parts;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::sync::Arc;
 
 /// A memory as a [`Mechanism`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,5 +104,40 @@ impl Mechanism for Memory {
 
     fn energy(&self, _until: Nanos) -> Energy {
         Energy::default()
+    }
+}
+
+/// Its registration as a kind of device.
+pub const KIND: KindEntry = KindEntry {
+    name: "memory",
+    read: |keys, _| Ok(Arc::new(Memory::read(keys)?)),
+};
+
+impl DeviceKind for Memory {
+    fn kind(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn derived(&self) -> Value {
+        self.derived()
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        Promise::Completion
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        _children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        let interface = Interface::default();
+        Box::new(Station::new(name, device, *self, scheduler(), interface))
     }
 }

@@ -2,5 +2,6 @@
 
 pub mod disk;
 pub mod flash;
+pub mod kind;
 pub mod memory;
 pub mod mems;

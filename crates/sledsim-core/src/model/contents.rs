@@ -55,6 +55,21 @@ pub enum Promise {
 }
 
 impl Promise {
+    /// That of a device which may complete writes early, from a volatile buffer.
+    #[must_use]
+    pub fn early(is_early: bool) -> Self {
+        match is_early {
+            true => Self::Flush,
+            false => Self::Completion,
+        }
+    }
+
+    /// That of a whole whose writes go to any of these.
+    #[must_use]
+    pub fn of_all(parts: &[Self]) -> Self {
+        Self::early(parts.contains(&Self::Flush))
+    }
+
     /// The name used in results.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -48,7 +48,10 @@ fn small_sled(base: &str, tracks: u32) -> Device {
 }
 
 fn small_disk() -> Device {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../sledsim-core/tests/devices/disk/small.toml");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../sledsim-core/tests/devices/disk/small.toml"
+    );
     device(path, &[])
 }
 
@@ -163,7 +166,10 @@ mod bijections {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("two.toml");
-        let child = concat!(env!("CARGO_MANIFEST_DIR"), "/../sledsim-core/tests/devices/disk/small.toml");
+        let child = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../sledsim-core/tests/devices/disk/small.toml"
+        );
         let text = "title = 'two'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 48\n\
                     [child]\nbase = 'CHILD'\n";
         std::fs::write(&path, text.replace("CHILD", child)).unwrap();

@@ -16,6 +16,7 @@
 
 mod array;
 mod contents;
+pub mod kind;
 mod locks;
 mod members;
 mod plan;

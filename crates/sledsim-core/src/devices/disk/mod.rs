@@ -11,6 +11,7 @@ pub mod calculator;
 pub mod controller;
 pub mod drive;
 pub mod geometry;
+pub mod kind;
 pub mod mapping;
 pub mod power;
 pub mod rotation;

@@ -5,6 +5,7 @@ pub mod active_tail;
 pub mod calculator;
 pub mod faults;
 pub mod geometry;
+pub mod kind;
 pub mod kinematics;
 pub mod maps;
 pub mod motion;

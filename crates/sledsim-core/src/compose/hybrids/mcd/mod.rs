@@ -40,6 +40,7 @@
 mod contents;
 mod counts;
 mod jobs;
+pub mod kind;
 mod operations;
 mod pieces;
 mod sizes;

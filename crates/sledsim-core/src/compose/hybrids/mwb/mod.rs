@@ -53,6 +53,7 @@
 //! complete later has a larger address and wins.
 
 mod cleaner;
+pub mod kind;
 mod logs;
 mod media;
 mod model;

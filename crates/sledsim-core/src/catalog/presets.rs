@@ -1,0 +1,98 @@
+//! Presets and files of devices, and the bases that they stand on.
+
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::{Keys, nearest};
+use std::path::{Path, PathBuf};
+
+/// The presets by name, in the order in which they are listed.
+pub const PRESETS: [(&str, &str); 18] = [
+    (
+        "sigmetrics2000",
+        include_str!("../../data/devices/sigmetrics2000.toml"),
+    ),
+    ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
+    ("g1", include_str!("../../data/devices/g1.toml")),
+    ("g2", include_str!("../../data/devices/g2.toml")),
+    ("g3", include_str!("../../data/devices/g3.toml")),
+    ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
+    ("msst2005", include_str!("../../data/devices/msst2005.toml")),
+    ("atlas10k", include_str!("../../data/devices/atlas10k.toml")),
+    (
+        "atlas10k-50mbps",
+        include_str!("../../data/devices/atlas10k-50mbps.toml"),
+    ),
+    (
+        "nearline20t",
+        include_str!("../../data/devices/nearline20t.toml"),
+    ),
+    (
+        "superdisk",
+        include_str!("../../data/devices/superdisk.toml"),
+    ),
+    ("flash", include_str!("../../data/devices/flash.toml")),
+    ("memory", include_str!("../../data/devices/memory.toml")),
+    ("disk", include_str!("../../data/devices/disk.toml")),
+    ("mwb", include_str!("../../data/devices/mwb.toml")),
+    ("mcd", include_str!("../../data/devices/mcd.toml")),
+    ("disk_ram", include_str!("../../data/devices/disk_ram.toml")),
+    ("mems", include_str!("../../data/devices/mems.toml")),
+];
+
+/// How many bases may stand on each other; more is a circle.
+const MAX_BASES: usize = 16;
+
+/// A preset's name, or a file's without folder and ending.
+pub(super) fn short_name(name: &str) -> String {
+    let stem = Path::new(name).file_stem();
+    stem.map_or_else(
+        || name.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+/// Reads a preset, or the TOML file at `name` (relative to `beside`), and
+/// tells the folder of the file.
+pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<PathBuf>)> {
+    if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
+        return Ok((Keys::parse(text, &format!("{name}.toml"))?, None));
+    }
+    let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    if name.ends_with(".toml") || name.contains('/') || path.is_file() {
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+        let keys = Keys::parse(&text, &path.to_string_lossy())?;
+        return Ok((keys, path.parent().map(Path::to_owned)));
+    }
+    let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
+    let hint = if near.is_empty() {
+        let all: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
+        format!(
+            "presets are {}; or give the path of a .toml file",
+            all.join(", ")
+        )
+    } else {
+        format!("did you mean {}?", near.join(" or "))
+    };
+    Err(Error::Key(format!("unknown device '{name}': {hint}")))
+}
+
+/// Lays `keys` over the bases they name.
+pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
+    let mut layers = vec![keys];
+    let mut folder = beside.map(Path::to_owned);
+    while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
+        if layers.len() > MAX_BASES {
+            return Err(layers[0].refuse("base", "the bases form a circle"));
+        }
+        let (keys, next) = load(&base, folder.as_deref())?;
+        layers.push(keys);
+        folder = next;
+    }
+    let mut resolved = layers
+        .into_iter()
+        .rev()
+        .reduce(|base, layer| layer.over(base));
+    if let Some(keys) = &mut resolved {
+        keys.opt_text("base")?;
+    }
+    Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
+}

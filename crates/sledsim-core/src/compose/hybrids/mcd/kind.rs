@@ -1,0 +1,56 @@
+//! The kind `mcd` of devices.
+
+use super::{Mcd, McdSpec};
+use crate::devices::kind::{Children, DeviceKind, KindEntry, pair, read_pair};
+use crate::model::Model;
+use crate::model::contents::Promise;
+use crate::queueing::schedulers::Scheduler;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use std::sync::Arc;
+
+/// Its registration.
+pub const KIND: KindEntry = KindEntry { name: "mcd", read };
+
+/// A caching device before another, or the cache of a controller, of which the
+/// front is memory.
+#[derive(Clone, Debug)]
+pub struct McdKind {
+    /// How it works.
+    pub spec: McdSpec,
+    /// Blocks of the back.
+    pub blocks: u64,
+}
+
+fn read(keys: &mut Keys, children: &mut dyn Children) -> Result<Arc<dyn DeviceKind>> {
+    let (front, back) = read_pair(keys, children)?;
+    Ok(Arc::new(McdKind {
+        spec: McdSpec::read(keys, front.blocks, back.blocks)?,
+        blocks: back.blocks,
+    }))
+}
+
+impl DeviceKind for McdKind {
+    fn kind(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        Promise::Completion
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        _scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        let (front, back) = pair(children);
+        Box::new(Mcd::new(name, device, self.spec.clone(), front, back))
+    }
+}

@@ -1,0 +1,52 @@
+//! The kind `disk` of devices.
+
+use super::spec::DiskSpec;
+use crate::devices::kind::{DeviceKind, KindEntry};
+use crate::model::Model;
+use crate::model::contents::Promise;
+use crate::power::Start;
+use crate::queueing::schedulers::Scheduler;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Its registration.
+pub const KIND: KindEntry = KindEntry {
+    name: "disk",
+    read: |keys, _| Ok(Arc::new(DiskSpec::read(keys)?)),
+};
+
+impl DeviceKind for DiskSpec {
+    fn kind(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.drive.geometry.blocks()
+    }
+
+    fn derived(&self) -> Value {
+        self.derived()
+    }
+
+    fn has_positions(&self) -> bool {
+        true
+    }
+
+    fn start(&self) -> Start {
+        self.power.map_or_else(Start::default, |power| power.start)
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        Promise::early(self.reports_early())
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        _children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        self.build(name, device, scheduler())
+    }
+}

@@ -1,0 +1,101 @@
+//! The kind `mems` of devices.
+
+use super::parallel::free::{BackgroundTasks, TaskSpec};
+use super::spec::Mems;
+use crate::devices::kind::{DeviceKind, KindEntry};
+use crate::model::Model;
+use crate::model::contents::Promise;
+use crate::power::Start;
+use crate::queueing::schedulers::Scheduler;
+use crate::queueing::station::Batching;
+use serde_json::Value;
+use sledsim_base::error::{Error, Result};
+use std::sync::Arc;
+
+/// A sled.
+#[derive(Clone, Debug)]
+pub struct SledKind {
+    /// The device.
+    pub spec: Mems,
+    /// Tasks that live off its unused tips, at their start.
+    pub background: Option<BackgroundTasks>,
+}
+
+/// Its registration.
+pub const KIND: KindEntry = KindEntry {
+    name: "mems",
+    read: |keys, _| {
+        Ok(Arc::new(SledKind {
+            spec: Mems::read(keys)?,
+            background: None,
+        }))
+    },
+};
+
+impl SledKind {
+    /// The same sled, called `name`, with background tasks in the order of their
+    /// precedence.
+    ///
+    /// # Errors
+    /// A sled that serves none beside its other settings, or a task that is
+    /// larger than it.
+    pub fn with_background(&self, name: &str, tasks: &[TaskSpec]) -> Result<Self> {
+        let spec = &self.spec;
+        spec.whole(name, "background")?;
+        let background = BackgroundTasks::new(spec.parallel.clone(), tasks)?;
+        if background.has_tail() && spec.buffer.is_some() {
+            return Err(Error::Key(format!(
+                "background tail: asks the media for blocks, and '{name}' has a buffer that might \
+                 answer; a tail needs a device without [buffer]"
+            )));
+        }
+        if matches!(spec.batching, Batching::Window(_) | Batching::Adjacent) {
+            return Err(Error::Key(format!(
+                "background: '{name}' groups commands ([batching] kind = \"window\" or \
+                 \"adjacent\"), and tasks live off single requests only; they need kind = \
+                 \"explicit\" or \"none\""
+            )));
+        }
+        Ok(Self {
+            spec: spec.clone(),
+            background: Some(background),
+        })
+    }
+}
+
+impl DeviceKind for SledKind {
+    fn kind(&self) -> &'static str {
+        KIND.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.spec.blocks()
+    }
+
+    fn derived(&self) -> Value {
+        self.spec.derived()
+    }
+
+    fn has_positions(&self) -> bool {
+        true
+    }
+
+    fn start(&self) -> Start {
+        self.spec.behaviour.start
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        let writes_back = (self.spec.buffer).is_some_and(|buffer| buffer.write_back_segments > 0);
+        Promise::early(writes_back)
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        _children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        (self.spec).build(name, device, scheduler(), self.background.clone())
+    }
+}
