@@ -450,7 +450,7 @@ fn a_directory_is_a_map() {
 
 #[test]
 fn choices_are_read_from_labels() {
-    let label = |label: &str| Choice::named(label).map(|choice| choice.label());
+    let label = |label: &str| Choice::named(label).map(|choice| choice.label().to_owned());
     for name in Choice::names() {
         assert_eq!(label(name).unwrap(), name);
     }

@@ -18,15 +18,18 @@ use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
 use super::subregioned::{Grid, Order};
-use super::{Layout, Made, Part, Run, Site};
+use super::{Layout, LayoutEntry, Made, Part, Run, Site};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use std::cmp::Reverse;
 use std::ops;
 
-/// Its name among the layouts.
-pub(super) const NAME: &str = "bipartite";
+/// Its registration.
+pub(super) const ENTRY: LayoutEntry = LayoutEntry {
+    name: "bipartite",
+    read,
+};
 
 /// The layout.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ struct Bipartite {
     parts: Vec<Part>,
 }
 
-pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
     let by = [("subregions", true), ("columns", false)];
     let (mut facts, base, small) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
         by_subregions(keys, site)?

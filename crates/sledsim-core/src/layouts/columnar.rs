@@ -9,14 +9,17 @@
 use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
-use super::{Layout, Made, Part, Run, Site};
+use super::{Layout, LayoutEntry, Made, Part, Run, Site};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::ops::Range;
 
-/// Its name among the layouts.
-pub(super) const NAME: &str = "columnar";
+/// Its registration.
+pub(super) const ENTRY: LayoutEntry = LayoutEntry {
+    name: "columnar",
+    read,
+};
 
 /// The layout.
 #[derive(Clone, Debug)]
@@ -25,8 +28,8 @@ pub(super) struct Columnar {
     parts: Vec<Part>,
 }
 
-pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
-    let (cylinders, columns) = read_columns(keys, site, NAME)?;
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+    let (cylinders, columns) = read_columns(keys, site, ENTRY.name)?;
     let layout = Columnar::new(&cylinders, columns.clone());
     Ok(Made::new(json!({ "columns": columns.len() }), layout))
 }

@@ -35,6 +35,7 @@ use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;
+use sledsim_base::registry::{Named, Registry};
 use sledsim_base::request::Extent;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -142,14 +143,15 @@ impl Site<'_> {
 
 /// A layout as read from its keys: the keys in effect, and what they make.
 #[derive(Clone, Debug)]
-struct Made {
+pub struct Made {
     keys: Value,
     layout: Arc<dyn Layout>,
     reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
 }
 
 impl Made {
-    fn new(keys: Value, layout: impl Layout + 'static) -> Self {
+    /// One that stays as it is, with its keys in effect.
+    pub fn new(keys: Value, layout: impl Layout + 'static) -> Self {
         Self {
             keys,
             layout: Arc::new(layout),
@@ -158,23 +160,29 @@ impl Made {
     }
 }
 
-/// Reads the keys of a layout, for a device.
-type Read = fn(&mut Keys, &mut Site<'_>) -> Result<Made>;
-
-/// The layouts; the first is the default.
-const KINDS: [(&str, Read); 5] = [
-    (simple::NAME, |_, _| Ok(Made::new(json!({}), Simple))),
-    (organ_pipe::NAME, organ_pipe::read),
-    (columnar::NAME, columnar::read),
-    (subregioned::NAME, subregioned::read),
-    (bipartite::NAME, bipartite::read),
-];
-
-/// The names of the layouts; the first is the default.
-#[must_use]
-pub fn names() -> [&'static str; 5] {
-    KINDS.map(|(name, _)| name)
+/// A layout, registered.
+#[derive(Clone, Copy, Debug)]
+pub struct LayoutEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Reads its keys, for a device.
+    pub read: fn(&mut Keys, &mut Site<'_>) -> Result<Made>,
 }
+
+impl Named for LayoutEntry {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// All layouts; the first is the default.
+pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[&[
+    simple::ENTRY,
+    organ_pipe::ENTRY,
+    columnar::ENTRY,
+    subregioned::ENTRY,
+    bipartite::ENTRY,
+]]);
 
 /// A layout laid on a device.
 #[derive(Clone, Debug)]
@@ -190,14 +198,27 @@ impl Laid {
     /// # Errors
     /// An unknown name, whatever is wrong with a key, a layout that the device
     /// cannot have, or a bad trace.
-    pub fn read(mut keys: Keys, site: &mut Site<'_>) -> Result<Self> {
+    pub fn read(keys: Keys, site: &mut Site<'_>) -> Result<Self> {
+        Self::among(LAYOUTS, keys, site)
+    }
+
+    /// As [`Laid::read`], of the layouts in `known`: [`LAYOUTS`], and those of a
+    /// program of its own.
+    ///
+    /// # Errors
+    /// As [`Laid::read`].
+    pub fn among(
+        known: Registry<LayoutEntry>,
+        mut keys: Keys,
+        site: &mut Site<'_>,
+    ) -> Result<Self> {
         let name = keys.opt_text("name")?;
-        let name = name.as_deref().unwrap_or(simple::NAME);
-        let Some((name, read)) = KINDS.iter().find(|(known, _)| *known == name) else {
-            let hint = did_you_mean(name, names());
+        let name = name.as_deref().unwrap_or(simple::ENTRY.name);
+        let Some(&LayoutEntry { name, read }) = known.get(name) else {
+            let hint = did_you_mean(name, known.names());
             return Err(keys.refuse("name", format_args!("unknown layout{hint}")));
         };
-        if let Some(mems) = site.mems.filter(|_| *name != simple::NAME) {
+        if let Some(mems) = site.mems.filter(|_| name != simple::ENTRY.name) {
             mems.whole(site.name, &format!("layout {name}"))?;
         }
         let made = read(&mut keys, site)?;
@@ -226,7 +247,7 @@ impl Laid {
     pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
         match &self.made.reshuffle {
             Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),
-            None if self.name == simple::NAME => model,
+            None if self.name == simple::ENTRY.name => model,
             None => Box::new(LaidOut::new(model, Arc::clone(&self.made.layout))),
         }
     }

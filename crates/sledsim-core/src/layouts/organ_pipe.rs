@@ -13,14 +13,17 @@
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::reshuffle::Reshuffle;
-use super::{Layout, Made, Run, Site};
+use super::{Layout, LayoutEntry, Made, Run, Site};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::sync::Arc;
 
-/// Its name among the layouts.
-pub(super) const NAME: &str = "organ_pipe";
+/// Its registration.
+pub(super) const ENTRY: LayoutEntry = LayoutEntry {
+    name: "organ_pipe",
+    read,
+};
 
 /// The most units: their tables take 12 bytes each.
 const MOST_UNITS: u64 = 1 << 26;
@@ -40,13 +43,13 @@ pub struct OrganPipe {
     pub(super) held: Vec<u32>,
 }
 
-pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
     let blocks = site.blocks;
     let unit = keys.opt_u64("unit_blocks", 1..=u64::from(u32::MAX))?;
     let popularity = Popularity::read(keys, site)?;
     let reshuffle = Reshuffle::read(keys)?;
     if !site.has_positions {
-        return Err(site.cannot(keys, NAME, "a sled or a disk"));
+        return Err(site.cannot(keys, ENTRY.name, "a sled or a disk"));
     }
     let mems = site.mems;
     let track = |rows: u32, width: u32| u64::from(rows) * u64::from(width);

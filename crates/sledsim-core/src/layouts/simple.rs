@@ -1,9 +1,13 @@
 //! Every block where the device has it: no layout at all.
 
-use super::{Layout, Run};
+use super::{Layout, LayoutEntry, Made, Run};
+use serde_json::json;
 
-/// Its name among the layouts.
-pub(super) const NAME: &str = "simple";
+/// Its registration.
+pub(super) const ENTRY: LayoutEntry = LayoutEntry {
+    name: "simple",
+    read: |_, _| Ok(Made::new(json!({}), Simple)),
+};
 
 /// The identity.
 #[derive(Clone, Copy, Debug)]

@@ -17,15 +17,18 @@
 
 use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
-use super::{Made, Site};
+use super::{LayoutEntry, Made, Site};
 use crate::devices::mems::geometry::Geometry;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::ops::Range;
 
-/// Its name among the layouts.
-pub(super) const NAME: &str = "subregioned";
+/// Its registration.
+pub(super) const ENTRY: LayoutEntry = LayoutEntry {
+    name: "subregioned",
+    read,
+};
 
 /// How the regions are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +53,8 @@ pub(super) struct Grid {
     order: Order,
 }
 
-pub(super) fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
-    let grid = Grid::read(keys, site, NAME, Order::Distance)?;
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+    let grid = Grid::read(keys, site, ENTRY.name, Order::Distance)?;
     let mut parts = grid.regions();
     parts.extend(grid.outside());
     let layout = Rectangles::new(grid.geometry, parts);

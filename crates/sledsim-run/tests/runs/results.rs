@@ -494,7 +494,6 @@ mod schema {
     }
 }
 
-#[cfg(feature = "parquet")]
 mod rows {
     use super::*;
     use arrow_array::cast::AsArray;

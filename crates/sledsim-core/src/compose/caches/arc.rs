@@ -10,9 +10,9 @@
 //! leaves open: a miss that finds an empty slot adapts p and makes room in the
 //! lists like any other, and gives up none.
 
-use super::Policy;
 use super::ghosts::Ghosts;
 use super::lists::Lists;
+use super::{Choice, Policy, PolicyEntry};
 
 /// Index of T1 and of B1.
 const ONCE: usize = 0;
@@ -65,6 +65,16 @@ impl Arc {
         }
     }
 }
+
+/// Its registration.
+pub(super) const ENTRY: PolicyEntry = PolicyEntry {
+    name: "arc",
+    read: |_| {
+        Ok(Choice::new(ENTRY.name, &[], |slots| {
+            Box::new(Arc::new(slots))
+        }))
+    },
+};
 
 impl Policy for Arc {
     fn insert(&mut self, slot: u32, key: u64) {

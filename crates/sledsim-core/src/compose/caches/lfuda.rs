@@ -13,8 +13,10 @@
 //! 2^53, and all are scaled down before they overflow: above 2^53, what differs
 //! by less than 1 in 2^53 is taken to be equal.
 
-use super::Policy;
 use super::ranks::{Rank, Ranks};
+use super::{Choice, Policy, PolicyEntry, name_of};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 
 /// What a hit makes of a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +106,27 @@ impl Lfuda {
 
 fn priority(rank: Rank) -> f64 {
     f64::from_bits(rank.0 & !ASIDE)
+}
+
+const AGINGS: [(&str, Aging); 3] = [
+    ("last_use", Aging::LastUse),
+    ("each_access", Aging::EachAccess),
+    ("each_hit", Aging::EachHit),
+];
+
+/// Its registration.
+pub(super) const ENTRY: PolicyEntry = PolicyEntry {
+    name: "lfuda",
+    read,
+};
+
+fn read(keys: &mut Keys) -> Result<Choice> {
+    let aging = keys.opt_choice("age", &AGINGS)?.unwrap_or(Aging::LastUse);
+    let age = (aging != Aging::LastUse).then(|| format!("age={}", name_of(aging, &AGINGS)));
+    let given: Vec<_> = age.into_iter().collect();
+    Ok(Choice::new(ENTRY.name, &given, move |slots| {
+        Box::new(Lfuda::new(slots, aging))
+    }))
 }
 
 impl Policy for Lfuda {

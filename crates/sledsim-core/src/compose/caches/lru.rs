@@ -1,7 +1,7 @@
 //! Least recently used: gives up what was not asked for the longest.
 
-use super::Policy;
 use super::lists::Lists;
+use super::{Choice, Policy, PolicyEntry};
 
 /// Slots in the order of their last use.
 #[derive(Debug)]
@@ -13,6 +13,17 @@ impl Lru {
     pub fn new(slots: u32) -> Self {
         Self(Lists::new(slots))
     }
+}
+
+/// Its registration.
+pub(super) const ENTRY: PolicyEntry = PolicyEntry {
+    name: "lru",
+    read: |_| Ok(choice()),
+};
+
+/// The policy, which has no keys.
+pub(super) fn choice() -> Choice {
+    Choice::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
 }
 
 impl Policy for Lru {

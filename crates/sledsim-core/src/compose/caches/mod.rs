@@ -1,7 +1,7 @@
 //! Replacement policies: which segment a cache gives up.
 //!
-//! Adding a policy means adding one file and one entry to the list in
-//! `choice.rs`.
+//! Adding a policy means adding one file with its [`PolicyEntry`], and its two
+//! lines here.
 
 mod arc;
 mod cache;
@@ -23,6 +23,10 @@ pub use lfuda::{Aging, Lfuda};
 pub use lru::Lru;
 pub use s3fifo::{Fill, S3Fifo};
 pub use slru::Slru;
+
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::registry::{Named, Registry};
 
 /// Which slot of a cache is given up for another segment.
 ///
@@ -52,4 +56,39 @@ pub trait Policy: Send {
 
     /// The slot is emptied for another reason; its key is forgotten.
     fn remove(&mut self, slot: u32);
+}
+
+/// A policy, registered.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Reads its keys.
+    pub read: fn(&mut Keys) -> Result<Choice>,
+}
+
+impl Named for PolicyEntry {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// All policies; the first is the default.
+pub const POLICIES: Registry<PolicyEntry> = Registry::new(&[&[
+    lru::ENTRY,
+    lfuda::ENTRY,
+    slru::ENTRY,
+    arc::ENTRY,
+    s3fifo::ENTRY,
+]]);
+
+/// What a share may be.
+fn share() -> Range {
+    Range::at_least(0.0).at_most(1.0)
+}
+
+/// The name of a value that a key stands for.
+fn name_of<T: PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
+    let found = names.iter().find(|name| name.1 == value);
+    found.map_or("", |name| name.0)
 }

@@ -18,9 +18,11 @@
 //! The queues pass over busy slots as if they were not there. Of two queues,
 //! the one with nothing to give up leaves it to the other.
 
-use super::Policy;
 use super::ghosts::Ghosts;
 use super::lists::Lists;
+use super::{Choice, Policy, PolicyEntry, name_of, share};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 
 const SMALL: usize = 0;
 const MAIN: usize = 1;
@@ -145,6 +147,27 @@ impl S3Fifo {
         }
         self.ghosts.remember(0, key);
     }
+}
+
+const FILLS: [(&str, Fill); 2] = [("small", Fill::Small), ("main", Fill::Main)];
+/// The share of the small queue unless another is asked for.
+const SMALL_SHARE: f64 = 0.1;
+
+/// Its registration.
+pub(super) const ENTRY: PolicyEntry = PolicyEntry {
+    name: "s3fifo",
+    read,
+};
+
+fn read(keys: &mut Keys) -> Result<Choice> {
+    let small = keys.opt_f64("small", share())?.unwrap_or(SMALL_SHARE);
+    let fill = keys.opt_choice("fill", &FILLS)?.unwrap_or(Fill::Small);
+    let size = (small != SMALL_SHARE).then(|| format!("small={small}"));
+    let filled = (fill != Fill::Small).then(|| format!("fill={}", name_of(fill, &FILLS)));
+    let given: Vec<_> = size.into_iter().chain(filled).collect();
+    Ok(Choice::new(ENTRY.name, &given, move |slots| {
+        Box::new(S3Fifo::new(slots, small, fill))
+    }))
 }
 
 impl Policy for S3Fifo {

@@ -9,8 +9,10 @@
 //! [`Slru::of_segments`] has the rules of libCacheSim 0.3.5: several segments,
 //! of which each hit moves a slot up by one.
 
-use super::Policy;
 use super::lists::Lists;
+use super::{Choice, Policy, PolicyEntry, share};
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
 
 /// As many segments as there may be.
 pub(super) const MOST_SEGMENTS: u32 = 16;
@@ -56,6 +58,37 @@ impl Slru {
             most,
             top: segments as usize - 1,
             lowest,
+        }
+    }
+}
+
+/// The share that is protected unless another is asked for.
+const PROTECTED: f64 = 0.8;
+
+/// Its registration.
+pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "slru", read };
+
+fn read(keys: &mut Keys) -> Result<Choice> {
+    let protected = keys.opt_f64("protected", share())?;
+    let segments = keys.opt_u32("segments", 1..=MOST_SEGMENTS)?;
+    match (protected, segments) {
+        (None, Some(segments)) => {
+            let given = [format!("segments={segments}")];
+            Ok(Choice::new(ENTRY.name, &given, move |slots| {
+                Box::new(Slru::of_segments(slots, segments))
+            }))
+        }
+        (Some(_), Some(_)) => {
+            let must = "must not be given with protected: segments are of one size";
+            Err(keys.refuse("segments", must))
+        }
+        (given, None) => {
+            let protected = given.unwrap_or(PROTECTED);
+            let given = (protected != PROTECTED).then(|| format!("protected={protected}"));
+            let given: Vec<_> = given.into_iter().collect();
+            Ok(Choice::new(ENTRY.name, &given, move |slots| {
+                Box::new(Slru::new(slots, protected))
+            }))
         }
     }
 }

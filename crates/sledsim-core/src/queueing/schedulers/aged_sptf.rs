@@ -2,9 +2,11 @@
 
 use super::ages::Ages;
 use super::cylinders::Cylinders;
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
+use sledsim_base::keys::Range;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// As [`Sptf`](super::Sptf), but each positioning time is taken to be shorter by
 /// a share of the time that the request has waited (Jacobson and Wilkes,
@@ -37,6 +39,20 @@ impl AgedSptf {
         }
     }
 }
+
+/// 6 ms for every second, which Worthington, Ganger and Patt found good.
+const DEFAULT_AGE_WEIGHT: f64 = 0.006;
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "aged_sptf",
+    needs_positions: true,
+    read: |keys| {
+        let weight = keys.opt_f64("age_weight", Range::at_least(0.0).at_most(1e6))?;
+        let weight = weight.unwrap_or(DEFAULT_AGE_WEIGHT);
+        Ok(Arc::new(move || Box::new(AgedSptf::new(weight))))
+    },
+};
 
 impl Scheduler for AgedSptf {
     fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {

@@ -1,9 +1,10 @@
 //! Cyclical LOOK.
 
 use super::by_lbn::ByLbn;
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// Serves requests in the order of their first LBNs, and goes back to the
 /// lowest when none is at or after the end of the last one (CMU-CS-00-136,
@@ -12,6 +13,13 @@ use sledsim_base::units::Nanos;
 pub struct CLook {
     waiting: ByLbn,
 }
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "c_look",
+    needs_positions: false,
+    read: |_| Ok(Arc::new(|| Box::<CLook>::default())),
+};
 
 impl Scheduler for CLook {
     fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {

@@ -1,70 +1,14 @@
 //! Schedulers by name.
 
-use super::{AgedSptf, CLook, Fcfs, Scheduler, Sptf, SstfLbn, ZoneSptf};
+use super::fcfs;
+use super::{Fcfs, Make, SCHEDULERS, Scheduler, SchedulerEntry};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::keys::{Keys, Range, did_you_mean};
+use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::labels::{keys_of_label, read_label};
+use sledsim_base::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
 use toml_edit::Value;
-
-/// Makes a scheduler with an empty queue.
-type Make = Arc<dyn Fn() -> Box<dyn Scheduler> + Send + Sync>;
-
-/// One kind of scheduler.
-#[derive(Clone, Copy)]
-struct Kind {
-    name: &'static str,
-    /// Whether it asks the mechanism for positioning times.
-    needs_positions: bool,
-    /// Reads its keys.
-    read: fn(&mut Keys) -> Result<Make>,
-}
-
-/// All of them; the first is the default.
-const KINDS: [Kind; 6] = [
-    Kind {
-        name: "fcfs",
-        needs_positions: false,
-        read: |_| Ok(Arc::new(|| Box::<Fcfs>::default())),
-    },
-    Kind {
-        name: "sstf_lbn",
-        needs_positions: false,
-        read: |_| Ok(Arc::new(|| Box::<SstfLbn>::default())),
-    },
-    Kind {
-        name: "c_look",
-        needs_positions: false,
-        read: |_| Ok(Arc::new(|| Box::<CLook>::default())),
-    },
-    Kind {
-        name: "sptf",
-        needs_positions: true,
-        read: |_| Ok(Arc::new(|| Box::<Sptf>::default())),
-    },
-    Kind {
-        name: "aged_sptf",
-        needs_positions: true,
-        read: |keys| {
-            let weight = keys.opt_f64("age_weight", Range::at_least(0.0).at_most(1e6))?;
-            let weight = weight.unwrap_or(DEFAULT_AGE_WEIGHT);
-            Ok(Arc::new(move || Box::new(AgedSptf::new(weight))))
-        },
-    },
-    Kind {
-        name: "zone_sptf",
-        needs_positions: true,
-        read: |keys| {
-            let zones = keys.opt_u32("zones", 1..=10_000)?.unwrap_or(DEFAULT_ZONES);
-            Ok(Arc::new(move || Box::new(ZoneSptf::new(zones as usize))))
-        },
-    },
-];
-
-/// 6 ms for every second, which Worthington, Ganger and Patt found good.
-const DEFAULT_AGE_WEIGHT: f64 = 0.006;
-const DEFAULT_ZONES: u32 = 5;
 
 /// A scheduler with its keys, and perhaps one of the host before it.
 #[derive(Clone)]
@@ -84,7 +28,7 @@ impl fmt::Debug for Choice {
 impl Default for Choice {
     fn default() -> Self {
         Self {
-            label: KINDS[0].name.into(),
+            label: fcfs::ENTRY.name.into(),
             needs_positions: false,
             make: Arc::new(|| Box::<Fcfs>::default()),
             host: None,
@@ -95,13 +39,13 @@ impl Default for Choice {
 impl Choice {
     /// The names of all schedulers, the default first.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-        KINDS.iter().map(|kind| kind.name)
+        SCHEDULERS.names()
     }
 
     /// The names of those that do without positioning times.
     #[must_use]
     pub fn names_without_positions() -> Vec<&'static str> {
-        let without = KINDS.iter().filter(|kind| !kind.needs_positions);
+        let without = SCHEDULERS.iter().filter(|kind| !kind.needs_positions);
         without.map(|kind| kind.name).collect()
     }
 
@@ -111,7 +55,7 @@ impl Choice {
     /// # Errors
     /// An unknown name, or whatever is wrong with a key.
     pub fn named(label: &str) -> Result<Self> {
-        Self::read(read_label("scheduler", "name", label)?)
+        Self::among(SCHEDULERS, read_label("scheduler", "name", label)?)
     }
 
     /// The keys that a label stands for, `name` first.
@@ -127,11 +71,20 @@ impl Choice {
     ///
     /// # Errors
     /// An unknown name, or whatever is wrong with a key.
-    pub fn read(mut keys: Keys) -> Result<Self> {
+    pub fn read(keys: Keys) -> Result<Self> {
+        Self::among(SCHEDULERS, keys)
+    }
+
+    /// As [`Choice::read`], of the schedulers in `known`: [`SCHEDULERS`], and those
+    /// of a program of its own.
+    ///
+    /// # Errors
+    /// As [`Choice::read`].
+    pub fn among(known: Registry<SchedulerEntry>, mut keys: Keys) -> Result<Self> {
         let name = keys.opt_text("name")?;
-        let name = name.as_deref().unwrap_or(KINDS[0].name);
-        let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
-            let near = did_you_mean(name, Self::names());
+        let name = name.as_deref().unwrap_or(fcfs::ENTRY.name);
+        let kind = known.get(name).ok_or_else(|| {
+            let near = did_you_mean(name, known.names());
             Error::Key(format!("unknown scheduler '{name}'{near}"))
         })?;
         let given: Vec<String> = (keys.entries())
@@ -145,7 +98,7 @@ impl Choice {
         let host = match keys.opt_text("host")? {
             None => None,
             Some(label) => {
-                let host = Self::named(&label)?;
+                let host = Self::among(known, read_label("scheduler", "name", &label)?)?;
                 if host.host.is_some() {
                     return Err(keys.refuse("host", "must have no host of its own"));
                 }

@@ -1,15 +1,23 @@
 //! First come, first served.
 
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Serves requests in the order in which they became ready.
 #[derive(Debug, Default)]
 pub struct Fcfs {
     queue: VecDeque<Waiting>,
 }
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "fcfs",
+    needs_positions: false,
+    read: |_| Ok(Arc::new(|| Box::<Fcfs>::default())),
+};
 
 impl Scheduler for Fcfs {
     fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {

@@ -21,8 +21,12 @@ pub use sstf_lbn::SstfLbn;
 pub use zone_sptf::ZoneSptf;
 
 use crate::model::mechanism::Mechanism;
+use sledsim_base::error::Result;
+use sledsim_base::keys::Keys;
+use sledsim_base::registry::{Named, Registry};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// A request waiting for the mechanism.
 #[derive(Clone, Debug, Default)]
@@ -49,3 +53,33 @@ pub trait Scheduler: Send {
     /// Removes and returns the request to serve at `at`.
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
 }
+
+/// Makes a scheduler with an empty queue.
+pub type Make = Arc<dyn Fn() -> Box<dyn Scheduler> + Send + Sync>;
+
+/// A scheduler, registered.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it asks the mechanism for positioning times.
+    pub needs_positions: bool,
+    /// Reads its keys.
+    pub read: fn(&mut Keys) -> Result<Make>,
+}
+
+impl Named for SchedulerEntry {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// All schedulers; the first is the default.
+pub const SCHEDULERS: Registry<SchedulerEntry> = Registry::new(&[&[
+    fcfs::ENTRY,
+    sstf_lbn::ENTRY,
+    c_look::ENTRY,
+    sptf::ENTRY,
+    aged_sptf::ENTRY,
+    zone_sptf::ENTRY,
+]]);

@@ -1,9 +1,10 @@
 //! Shortest positioning time first.
 
 use super::cylinders::Cylinders;
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// Serves the request that the mechanism would be positioned for soonest, by
 /// its state at the instant of the pick (CMU-CS-00-136, section 4.1). Ties go
@@ -23,6 +24,13 @@ impl Sptf {
         self.waiting.queue().is_empty()
     }
 }
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "sptf",
+    needs_positions: true,
+    read: |_| Ok(Arc::new(|| Box::<Sptf>::default())),
+};
 
 impl Scheduler for Sptf {
     fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {

@@ -1,9 +1,10 @@
 //! Shortest seek time first, by LBN.
 
 use super::by_lbn::ByLbn;
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// Serves the request whose first LBN is nearest to where the last one ended
 /// (CMU-CS-00-136, section 4.1). Of two as near on either side, the one that
@@ -12,6 +13,13 @@ use sledsim_base::units::Nanos;
 pub struct SstfLbn {
     waiting: ByLbn,
 }
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "sstf_lbn",
+    needs_positions: false,
+    read: |_| Ok(Arc::new(|| Box::<SstfLbn>::default())),
+};
 
 impl Scheduler for SstfLbn {
     fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {

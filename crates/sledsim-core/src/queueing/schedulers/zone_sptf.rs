@@ -1,9 +1,10 @@
 //! Shortest positioning time first, zone by zone.
 
 use super::sptf::Sptf;
-use super::{Scheduler, Waiting};
+use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
+use std::sync::Arc;
 
 /// Divides the LBNs into zones and serves one zone by [`Sptf`] until nothing
 /// waits there, then the next one that has requests, and after the last the
@@ -25,6 +26,18 @@ impl ZoneSptf {
         }
     }
 }
+
+const DEFAULT_ZONES: u32 = 5;
+
+/// Its registration.
+pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
+    name: "zone_sptf",
+    needs_positions: true,
+    read: |keys| {
+        let zones = keys.opt_u32("zones", 1..=10_000)?.unwrap_or(DEFAULT_ZONES);
+        Ok(Arc::new(move || Box::new(ZoneSptf::new(zones as usize))))
+    },
+};
 
 impl Scheduler for ZoneSptf {
     fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {

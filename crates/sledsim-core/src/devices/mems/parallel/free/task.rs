@@ -52,9 +52,9 @@ impl TaskSpec {
     pub fn read(mut keys: Keys) -> Result<Self> {
         let origin = keys.clone();
         let name = keys.text("task")?;
-        let known = KINDS.iter().find(|kind| kind.name == name);
-        let kind = *known.ok_or_else(|| {
-            let hint = did_you_mean(&name, KINDS.iter().map(|kind| kind.name));
+        let known = KINDS.get(&name);
+        let kind = known.ok_or_else(|| {
+            let hint = did_you_mean(&name, KINDS.names());
             keys.refuse("task", format_args!("unknown background task{hint}"))
         })?;
         let orders = [("nearest", Order::Nearest), ("lbn", Order::Lbn)];

@@ -3,7 +3,7 @@ use super::{Effect, Kind};
 /// A backup: every block is to be read once, and again if the load wrote it
 /// after that; complete when no copy is out of date. Under a load that writes
 /// on and on it may never be.
-pub(super) static BACKUP: Kind = Kind {
+pub(super) const BACKUP: Kind = Kind {
     name: "backup",
     read: Effect::Done,
     write: Effect::Due,

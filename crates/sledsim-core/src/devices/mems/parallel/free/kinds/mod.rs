@@ -8,6 +8,8 @@ mod refresh;
 mod scan;
 mod scrub;
 
+use sledsim_base::registry::{Named, Registry};
+
 /// What happened to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
@@ -42,6 +44,12 @@ pub struct Kind {
     rewrite: Effect,
 }
 
+impl Named for Kind {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
 impl Kind {
     /// What a touch means to it.
     #[must_use]
@@ -61,9 +69,5 @@ impl Kind {
 }
 
 /// The kinds, in the order in which they are listed.
-pub const KINDS: [&Kind; 4] = [
-    &scan::SCAN,
-    &scrub::SCRUB,
-    &backup::BACKUP,
-    &refresh::REFRESH,
-];
+pub const KINDS: Registry<Kind> =
+    Registry::new(&[&[scan::SCAN, scrub::SCRUB, backup::BACKUP, refresh::REFRESH]]);

@@ -2,7 +2,7 @@ use super::{Effect, Kind};
 
 /// A full scan: every block is to be accessed once, by the load or by the task
 /// (CMU-CS-03-125, section 5.1).
-pub(super) static SCAN: Kind = Kind {
+pub(super) const SCAN: Kind = Kind {
     name: "scan",
     read: Effect::Done,
     write: Effect::Done,

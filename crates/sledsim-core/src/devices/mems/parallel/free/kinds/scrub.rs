@@ -2,7 +2,7 @@ use super::{Effect, Kind};
 
 /// A scrub: every block is to be read and checked once. What the load reads is
 /// checked by the way; a write checks nothing.
-pub(super) static SCRUB: Kind = Kind {
+pub(super) const SCRUB: Kind = Kind {
     name: "scrub",
     read: Effect::Done,
     write: Effect::None,
