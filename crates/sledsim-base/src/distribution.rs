@@ -21,8 +21,18 @@ pub struct Distribution {
     above_zero: Histogram<u64>,
 }
 
+impl Default for Distribution {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Distribution {
     /// Nothing recorded.
+    ///
+    /// # Panics
+    /// Never: the bounds of its histogram are good for three digits.
+    #[must_use]
     pub fn new() -> Self {
         let above_zero = Histogram::new_with_bounds(1, u64::MAX, DIGITS);
         Self {
@@ -61,17 +71,22 @@ impl Distribution {
     }
 
     /// The sum.
+    #[inline]
+    #[must_use]
     pub fn sum_ns(&self) -> u128 {
         self.sum
     }
 
     /// Mean of `count` values, not a number if there are none.
+    #[inline]
+    #[must_use]
     pub fn mean_ns(&self, count: u64) -> f64 {
         self.sum as f64 / count as f64
     }
 
     /// Population variance of `count` values, not a number if there are none
     /// or their squares went out of range.
+    #[must_use]
     pub fn variance_ns2(&self, count: u64) -> f64 {
         if count == 0 || self.squares == u128::MAX {
             return f64::NAN;
@@ -86,12 +101,15 @@ impl Distribution {
     }
 
     /// The largest value.
+    #[inline]
+    #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max
     }
 
     /// Values in milliseconds, rising, each with the share of the `count`
     /// values that are not above it; at the upper edges of the cells.
+    #[must_use]
     pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
         let mut seen = count - self.above_zero.len();
         let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
@@ -106,6 +124,7 @@ impl Distribution {
     /// For each share, given in ten-thousandths and rising, the least value
     /// that at least this share of the `count` values does not exceed; at the
     /// upper edge of its cell, so up to 1/1024 too high.
+    #[must_use]
     pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
         let mut cells = self.above_zero.iter_recorded();
         let mut seen = count - self.above_zero.len();

@@ -34,6 +34,7 @@ impl Op {
 
     /// Whether the operation moves data to or from the media.
     #[must_use]
+    #[inline]
     pub fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
@@ -68,6 +69,7 @@ pub struct Extent {
 impl Extent {
     /// One past the last block.
     #[must_use]
+    #[inline]
     pub fn end(self) -> u64 {
         self.lbn + u64::from(self.blocks)
     }
@@ -77,12 +79,14 @@ impl Extent {
 pub type Extents = SmallVec<[Extent; 1]>;
 
 /// Every block of `extents`, in their order.
+#[inline]
 pub fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
     extents.iter().flat_map(|extent| extent.lbn..extent.end())
 }
 
 /// Blocks in all of `extents` together.
 #[must_use]
+#[inline]
 pub fn blocks_in(extents: &[Extent]) -> u32 {
     extents.iter().map(|extent| extent.blocks).sum()
 }
@@ -133,12 +137,14 @@ impl Request {
 
     /// The first logical block (0 if there is no extent).
     #[must_use]
+    #[inline]
     pub fn lbn(&self) -> u64 {
         self.extents.first().map_or(0, |e| e.lbn)
     }
 
     /// Blocks in all extents together.
     #[must_use]
+    #[inline]
     pub fn blocks(&self) -> u32 {
         blocks_in(&self.extents)
     }

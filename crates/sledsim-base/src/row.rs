@@ -71,6 +71,7 @@ pub struct Parts {
 impl Parts {
     /// The sum of the exclusive parts.
     #[must_use]
+    #[inline]
     pub fn total(&self) -> Nanos {
         self.overhead
             + self.queue
@@ -88,6 +89,7 @@ impl Add for Parts {
     type Output = Self;
 
     /// What two services took together.
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self {
             overhead: self.overhead + other.overhead,
@@ -148,6 +150,7 @@ pub struct Row {
 impl Row {
     /// A row with everything the request itself knows; times and parts zero.
     #[must_use]
+    #[inline]
     pub fn of(request: &Request, device: u16) -> Self {
         Self {
             id: request.id,
@@ -164,12 +167,14 @@ impl Row {
 
     /// Completion minus arrival.
     #[must_use]
+    #[inline]
     pub fn response(&self) -> Nanos {
         self.completion - self.arrival
     }
 
     /// Completion minus start of positioning.
     #[must_use]
+    #[inline]
     pub fn service(&self) -> Nanos {
         self.completion - self.start
     }

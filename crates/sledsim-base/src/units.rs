@@ -36,6 +36,7 @@ impl Nanos {
 
     /// Milliseconds to nanoseconds, rounded to the nearest.
     #[must_use]
+    #[inline]
     pub fn from_ms(milliseconds: f64) -> Self {
         Self::from_s(milliseconds * 1e-3)
     }
@@ -50,12 +51,14 @@ impl Nanos {
 
     /// In milliseconds.
     #[must_use]
+    #[inline]
     pub fn ms(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
     /// The span from `earlier` to `self`, zero if `earlier` is later.
     #[must_use]
+    #[inline]
     pub fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
@@ -63,12 +66,14 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
@@ -76,6 +81,7 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }

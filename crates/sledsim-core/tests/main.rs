@@ -2,6 +2,7 @@
 //! process is a binary of its own: see `[[test]]` in Cargo.toml.
 
 /// What they share.
+#[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
 /// Every file here is run.

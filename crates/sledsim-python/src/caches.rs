@@ -77,7 +77,7 @@ impl Cache {
         let choice = Choice::named(policy).map_err(to_python)?;
         Ok(Self {
             cache: Mutex::new(CoreCache::new(&choice, slots)),
-            label: choice.label(),
+            label: choice.label().to_owned(),
         })
     }
 

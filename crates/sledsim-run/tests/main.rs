@@ -2,6 +2,7 @@
 //! is a binary of its own: see `[[test]]` in Cargo.toml.
 
 #[path = "../../sledsim-core/tests/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
 mod workloads {

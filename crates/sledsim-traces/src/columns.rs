@@ -15,15 +15,25 @@ use sledsim_base::units::Nanos;
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
+    /// The arrival.
     Time,
+    /// The first byte.
     Offset,
+    /// How many bytes.
     Bytes,
+    /// What the request did.
     Op,
+    /// The device, by number or name.
     Device,
+    /// The name of the device beside its number.
     DeviceName,
+    /// From arrival to completion.
     Response,
+    /// From this completion to the next arrival.
     Think,
+    /// From arrival to the start of service.
     Queue,
+    /// Whether the next request of the device is of the same batch.
     Linked,
 }
 
@@ -43,6 +53,7 @@ impl Role {
     ];
 
     /// Its name in the key.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -59,6 +70,7 @@ impl Role {
     }
 
     /// Whether it is a number with a unit: of time, or of bytes.
+    #[must_use]
     pub fn quantity(self) -> Option<Quantity> {
         match self {
             Self::Time | Self::Response | Self::Think | Self::Queue => Some(Quantity::Time),
@@ -71,7 +83,9 @@ impl Role {
 /// What a number measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
+    /// A time, in nanoseconds.
     Time,
+    /// A length or a place, in bytes.
     Size,
 }
 
@@ -86,6 +100,7 @@ impl Quantity {
 
     /// The most that is read: nanoseconds or bytes. Times on a clock that
     /// counts from 1601 still fit; see [`super::LATEST_NS`] for what is left of them.
+    #[must_use]
     pub fn most(self) -> u64 {
         match self {
             Self::Time => u64::MAX - 2,
@@ -106,6 +121,7 @@ pub enum Place {
 /// A column and its unit.
 #[derive(Clone, Debug)]
 pub struct Column {
+    /// Where it is.
     pub place: Place,
     /// The unit as it was written, and its nanoseconds or bytes.
     pub unit: Option<(String, u64)>,
@@ -114,7 +130,9 @@ pub struct Column {
 /// What separates the fields of a CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
+    /// One byte.
     Byte(u8),
+    /// Any number of blanks.
     Blanks,
 }
 
@@ -137,6 +155,7 @@ pub struct Columns {
     pub ops: Vec<(String, Op)>,
     /// Whether devices are names even if they look like numbers.
     pub devices_are_names: bool,
+    /// What separates fields, if it was said.
     pub separator: Option<Separator>,
     /// Whether the first record is taken as time zero; `None`: not said.
     pub from_first: Option<bool>,
@@ -166,6 +185,9 @@ impl Columns {
 
     /// What times count from, by the first of them; a problem if the key does
     /// not say it of one that is years away from zero.
+    ///
+    /// # Errors
+    /// That problem.
     #[cold]
     pub fn origin(&self, first_ns: u64) -> std::result::Result<u64, String> {
         match self.from_first {
@@ -184,11 +206,13 @@ impl Columns {
     }
 
     /// The column of a role.
+    #[must_use]
     pub fn get(&self, role: Role) -> Option<&Column> {
         self.columns[role as usize].as_ref()
     }
 
     /// Whether the columns are numbered.
+    #[must_use]
     pub fn are_numbers(&self) -> bool {
         let mut columns = self.columns.iter().flatten();
         columns.any(|column| matches!(column.place, Place::Number(_)))
@@ -326,6 +350,7 @@ impl Columns {
 
     /// Whether `text` says that a request is linked; blank is no.
     #[inline]
+    #[must_use]
     pub fn linked(text: &[u8]) -> Option<bool> {
         match text {
             b"" | b"0" => Some(false),
@@ -363,6 +388,7 @@ impl Columns {
 
     /// The operation that `text` stands for.
     #[inline]
+    #[must_use]
     pub fn operation(&self, text: &[u8]) -> Option<Op> {
         if self.ops.is_empty() {
             return word(text);
@@ -372,6 +398,7 @@ impl Columns {
     }
 
     /// What an operation may be, for messages.
+    #[must_use]
     pub fn operations(&self) -> String {
         if self.ops.is_empty() {
             return "read, write, flush or trim (also r, w, rs, ws, f, d, sync, discard, unmap, in \
@@ -507,6 +534,7 @@ fn operations(values: &str) -> std::result::Result<Vec<(String, Op)>, String> {
 
 /// The operation of a word.
 #[inline]
+#[must_use]
 pub fn word(text: &[u8]) -> Option<Op> {
     let words: [(&[&str], Op); 4] = [
         (&["r", "read", "rs"], Op::Read),
@@ -523,6 +551,7 @@ pub fn word(text: &[u8]) -> Option<Op> {
 /// whether it was whole; else rounded half up. `None` for anything else, and
 /// for more than `u64` holds.
 #[inline]
+#[must_use]
 pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     if let Some(value) = number::integer(text) {
         return value.checked_mul(factor).map(|value| (value, true));
@@ -591,6 +620,7 @@ fn power_of(digits: &[u8]) -> Option<i64> {
 
 /// [`scaled`] for a binary number.
 #[inline]
+#[must_use]
 pub fn scaled_float(value: f64, factor: u64) -> Option<(u64, bool)> {
     if !value.is_finite() || value.is_sign_negative() && value != 0.0 {
         return None;

@@ -15,7 +15,8 @@ const ENOUGH: usize = 100;
 
 /// What is wrong with options that `format` does not take, if any is given.
 fn without_effect(format: &Format, options: &Options) -> Option<String> {
-    let given: [(_, _, fn(&Format) -> bool); 2] = [
+    type Takes = fn(&Format) -> bool;
+    let given: [(_, _, Takes); 2] = [
         ("columns", options.columns.is_some(), |format| {
             format.by_columns
         }),

@@ -15,6 +15,7 @@ pub struct Devices {
 
 impl Devices {
     /// None yet; `names` even if the first looks like a number.
+    #[must_use]
     pub fn new(names: bool) -> Self {
         Self {
             numbers: names.then_some(false),
@@ -24,6 +25,7 @@ impl Devices {
     }
 
     /// None yet, and numbers they will be.
+    #[must_use]
     pub fn numbers() -> Self {
         Self {
             numbers: Some(true),
@@ -46,6 +48,7 @@ impl Devices {
     }
 
     /// What a device may be, for messages.
+    #[must_use]
     pub fn allowed(&self) -> &'static str {
         match self.numbers {
             Some(true) => {
@@ -81,6 +84,7 @@ impl Devices {
     }
 
     /// The name of a device, if it has one.
+    #[must_use]
     pub fn name(&self, device: u32) -> Option<&str> {
         if self.numbers == Some(true) {
             let name = self.beside.get(&device).map(|name| &**name);

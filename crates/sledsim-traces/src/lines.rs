@@ -36,6 +36,7 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of `input`.
+    #[must_use]
     pub fn new(input: Input) -> Self {
         Self {
             input,
@@ -52,6 +53,9 @@ impl Lines {
     /// Moves to the next line that is neither blank nor a comment (`#`);
     /// false at the end. It is then in [`Lines::line`], without its end
     /// (`\n` or `\r\n`).
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is too long.
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         loop {
@@ -133,12 +137,14 @@ impl Lines {
 
     /// The present line.
     #[inline]
+    #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.buffer[self.line.clone()]
     }
 
     /// An error about the present line.
     #[cold]
+    #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
         Error::Line {
             path: self.input.name().to_owned(),
@@ -149,6 +155,7 @@ impl Lines {
 
     /// An error about field `index` of the present line, which is `text`.
     #[cold]
+    #[must_use]
     pub fn bad(&self, fields: &[Field], index: usize, text: &[u8]) -> Error {
         if let Some(error) = self.no_text() {
             return error;
@@ -196,6 +203,7 @@ impl Lines {
     }
 
     /// How many bytes were read.
+    #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.input.bytes_read() - (self.end - self.start) as u64
     }
@@ -203,6 +211,7 @@ impl Lines {
 
 /// Splits `line` at blanks (spaces and tabs) into exactly `N` words.
 #[inline]
+#[must_use]
 pub fn words<const N: usize>(mut line: &[u8]) -> Option<[&[u8]; N]> {
     let mut words: [&[u8]; N] = [&[]; N];
     for word in &mut words {
@@ -224,6 +233,7 @@ pub fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// The start of some bytes, escaped, for messages.
+#[must_use]
 pub fn excerpt(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(32)];
     let dots = if start.len() < bytes.len() { "..." } else { "" };

@@ -55,6 +55,7 @@ struct Outlook {
 
 impl Order {
     /// Lets times fall by `window`, if there is one.
+    #[must_use]
     pub fn new(window: Option<Nanos>) -> Self {
         Self {
             window: window.unwrap_or_default(),
@@ -198,6 +199,7 @@ impl Outlook {
 }
 
 /// Exact milliseconds, without zeros at the end.
+#[must_use]
 pub fn ms(time: Nanos) -> String {
     format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
 }
@@ -217,8 +219,15 @@ struct Held<T> {
     item: T,
 }
 
+impl<T> Default for Sorter<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T> Sorter<T> {
     /// Holds nothing yet.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             held: BinaryHeap::new(),
@@ -226,7 +235,10 @@ impl<T> Sorter<T> {
         }
     }
 
-    /// Takes an item; an error if there are too many.
+    /// Takes an item.
+    ///
+    /// # Errors
+    /// There are too many.
     pub fn push(&mut self, time: Nanos, item: T) -> Result<(), String> {
         if self.held.len() == MOST_HELD {
             return Err(format!(

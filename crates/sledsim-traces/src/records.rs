@@ -30,6 +30,7 @@ pub enum Devices {
 
 impl Devices {
     /// What a key says.
+    #[must_use]
     pub fn named(name: String) -> Self {
         match name.as_str() {
             "all" => Self::All,
@@ -41,9 +42,13 @@ impl Devices {
 
 /// The records of the chosen devices, their times checked.
 pub struct Records {
+    /// The format, and what decided it.
     pub found: Found,
+    /// The compression of the file.
     pub compression: Compression,
+    /// How far the reading is.
     pub so_far: SoFar,
+    /// The order of times so far.
     pub order: Order,
     reader: Box<dyn Reader>,
     /// Which devices are; all streams of a recording unless one is asked for.
@@ -84,6 +89,9 @@ impl Records {
     }
 
     /// Opens a trace. `check` is called while a stream is copied.
+    ///
+    /// # Errors
+    /// The file cannot be read, no format or several fit, or `check`'s.
     pub fn open(
         supply: &Supply,
         format: Option<Format>,
@@ -113,6 +121,9 @@ impl Records {
     }
 
     /// Reads one record.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the record is bad.
     #[inline]
     pub fn step(&mut self) -> Result<Step> {
         let next = self.reader.next();
@@ -148,6 +159,7 @@ impl Records {
     }
 
     /// An error about the record read last.
+    #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
         self.reader.refuse(problem)
     }
@@ -212,6 +224,7 @@ impl Records {
     }
 
     /// How many records were read of devices that are not wanted.
+    #[must_use]
     pub fn others(&self) -> u64 {
         self.devices()
             .filter(|(.., wanted)| !wanted)
@@ -220,11 +233,13 @@ impl Records {
     }
 
     /// What was passed over.
+    #[must_use]
     pub fn passed_over(&self) -> PassedOver {
         PassedOver::of(&*self.reader)
     }
 
     /// Why there is nothing to replay.
+    #[must_use]
     pub fn empty(&self, path: &Path) -> Error {
         let mut seen: Vec<String> = (self.seen.keys().take(20))
             .map(|device| quoted(&self.label(*device)))
@@ -252,10 +267,13 @@ pub struct PassedOver {
     pub empty: u64,
     /// [`Reader::glitches`].
     pub glitches: u64,
+    /// Where the first of them was.
     pub first_glitch: Option<String>,
 }
 
 impl PassedOver {
+    /// That of a reader so far.
+    #[must_use]
     pub fn of(reader: &dyn Reader) -> Self {
         let (glitches, first) = reader.glitches();
         Self {

@@ -35,6 +35,9 @@ pub struct Whole {
 
 impl Whole {
     /// That file, as long as it is now.
+    ///
+    /// # Errors
+    /// What the system says of its length.
     pub fn of(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         let file = Arc::new(file);
@@ -42,11 +45,13 @@ impl Whole {
     }
 
     /// Its length in bytes.
+    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Reads from the byte `at` on; others may read elsewhere meanwhile.
+    #[must_use]
     pub fn from(&self, at: u64) -> impl Read + Send + use<> {
         let file = Arc::clone(&self.file);
         At { file, at }
@@ -98,6 +103,7 @@ enum Kind {
 
 impl Supply {
     /// The trace at `path`, or [`STANDARD_INPUT`]. Nothing is opened yet.
+    #[must_use]
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -106,11 +112,13 @@ impl Supply {
     }
 
     /// As it was named.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What messages call it.
+    #[must_use]
     pub fn name(&self) -> &Path {
         match self.is_standard_input() {
             true => Path::new("standard input"),

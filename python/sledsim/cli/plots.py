@@ -11,7 +11,6 @@ from sledsim import cautions
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

@@ -120,6 +120,7 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014): the output at `state`.
 #[inline]
+#[must_use]
 pub fn split_mix(state: u64) -> u64 {
     let z = state.wrapping_add(GAMMA);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

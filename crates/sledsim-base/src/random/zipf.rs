@@ -57,12 +57,14 @@ impl Zipf {
     }
 
     /// x^-exponent.
+    #[inline]
     fn height(&self, x: f64) -> f64 {
         libm::exp(-self.exponent * libm::log(x))
     }
 
     /// The area under x^-exponent from 1 to `x`: (x^q - 1) / q with
     /// q = 1 - exponent, in a form that stays exact around q = 0.
+    #[inline]
     fn area(&self, x: f64) -> f64 {
         let log = libm::log(x);
         let y = (1.0 - self.exponent) * log;
@@ -70,6 +72,7 @@ impl Zipf {
     }
 
     /// The inverse of [`Zipf::area`].
+    #[inline]
     fn at_area(&self, area: f64) -> f64 {
         let y = (1.0 - self.exponent) * area;
         libm::exp(area * if y == 0.0 { 1.0 } else { libm::log1p(y) / y })

@@ -24,10 +24,12 @@ macro_rules! unlinked_columns {
 /// The first line, by which the file is recognised; without its last column in
 /// files of sledsim before it had batches.
 pub const HEADER: &str = concat!(unlinked_header!(), ",linked");
+/// The first line of files without batches.
 pub const UNLINKED_HEADER: &str = unlinked_header!();
 
 /// The same for whoever reads it, in the words of the key `columns`.
 pub const COLUMNS: &str = concat!(unlinked_columns!(), ", linked=linked");
+/// As [`COLUMNS`], of files without batches.
 pub const UNLINKED_COLUMNS: &str = unlinked_columns!();
 
 /// All of it in whole numbers; a name or a measured time that is not known is
