@@ -21,6 +21,7 @@ import io
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,9 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
         return result
 
+    def described(preset: str) -> Any:
+        return ss.device(preset).spec
+
     def random(**keys: Any) -> Callable[[], ss.Load]:
         return lambda: ss.workload("random", requests=REQUESTS, **keys)
 
@@ -67,10 +71,10 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         for scheduler in ss.schedulers():
             yield f"{preset}, {scheduler}", run(random(queue_depth=16), preset, scheduler)
         yield f"{preset}, open", run(random(rate=50), preset)
-        yield f"show {preset}", lambda preset=preset: ss.device(preset).spec
+        yield f"show {preset}", partial(described, preset)
     yield "host queue", run(random(queue_depth=16), "g2", "fcfs(host=sptf; device_depth=4)")
     for name in ss.workload_presets():
-        load = lambda name=name: ss.workload(name, requests=REQUESTS)  # noqa: E731
+        load = partial(ss.workload, name, requests=REQUESTS)
         for device in ("g2", "atlas10k", "mcd", "mwb", "disk_ram"):
             yield f"{name} on {device}", run(load, device)
     for kind in ("raid0", "raid1", "raid5"):
@@ -83,12 +87,12 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"layout {layout}", run(random(), "g2", layout=layout)
     for sample in ss.sample_traces():
         for name, keys in (("", {}), ("closed", {"queue_depth": 4}), ("scaled", {"time_scale": 2})):
-            load = lambda sample=sample, keys=keys: ss.read_trace(  # noqa: E731
-                f"sample:{sample}", requests=REQUESTS, address="wrap", **keys
+            load = partial(
+                ss.read_trace, f"sample:{sample}", requests=REQUESTS, address="wrap", **keys
             )
             for device in ("g2", "mcd"):
                 yield f"{sample} {name} on {device}", run(load, device)
-        yield f"info {sample}", lambda sample=sample: ss.trace_info(f"sample:{sample}")
+        yield f"info {sample}", partial(ss.trace_info, f"sample:{sample}")
 
 
 COMMANDS = (

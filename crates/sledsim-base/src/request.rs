@@ -101,7 +101,7 @@ pub fn append(extents: &mut Extents, lbn: u64, blocks: u32) {
     }
 }
 
-/// One request, as it arrives at a [`sledsim_core::model::Model`].
+/// One request, as it arrives at a device model (`sledsim_core::model::Model`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Unique among the requests submitted to one model.

@@ -14,8 +14,9 @@
 //!   was begun since;
 //! - what was found after a power failure is all there is from then on.
 //!
-//! [`Keeper`] gives a leaf its contents; [`sledsim_core::catalog::Device::build_keeping`]
-//! puts one around every leaf of a device.
+//! [`sledsim_core::compose::keeper::Keeper`] gives a leaf its contents;
+//! [`sledsim_core::catalog::Device::build_keeping`] puts one around every leaf
+//! of a device.
 
 mod driver;
 mod oracle;

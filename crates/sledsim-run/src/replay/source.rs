@@ -148,7 +148,7 @@ impl TraceSpec {
 
     /// Sees to it that [`TraceSpec::source`] may be called any number of times,
     /// here and on clones: what can be read once only is copied to a temporary
-    /// file, of up to [`super::MOST_KEPT_BYTES`].
+    /// file, of up to [`sledsim_traces::MOST_KEPT_BYTES`].
     ///
     /// # Errors
     /// It cannot be read or copied, was read before, or `check`'s.
