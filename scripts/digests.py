@@ -132,7 +132,8 @@ def run_all() -> dict[str, Any]:
             found[line] = digest(said.getvalue()) if code == 0 else [code, failed.getvalue()]
         for file in sorted(folder.glob("out.*")):
             found[file.name] = digest(file.read_bytes())
-        main(["papers", "run", "--quick", "-o", "papers"])
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(["papers", "run", "--quick", "-o", "papers"])
         for file in sorted(folder.glob("papers/quick/**/*.json")):
             found[str(file.relative_to(folder))] = digest(file.read_bytes())
     return found
