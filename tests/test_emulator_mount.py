@@ -280,6 +280,12 @@ with open(sys.argv[2], "w") as promised:
 """
 
 
+def is_undone(made: dict[str, Any]) -> bool:
+    """Tell whether the supervisor has undone all: it forgets last what it made."""
+    point = Path(made["fuse"]).parent
+    return not point.exists() and not point.with_name(f"{point.name}.json").exists()
+
+
 def promised_is_there(place: Place, promised: dict[str, str], kind: str) -> None:
     """Mount again, which recovers the journal: what was synced is there, and all is sound."""
     assert len(promised) >= 15
@@ -298,7 +304,7 @@ def test_a_killed_server_keeps_what_was_synced(place: Place, tmp_path: Path, kin
     kill = lambda: os.kill(made["server"], signal.SIGKILL)  # noqa: E731
     promised = kept_by(tmp_path / "journal", kill, place)
     eventually(lambda: not place.is_mounted)
-    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    eventually(lambda: is_undone(made))
     promised_is_there(place, promised, kind)
 
 
@@ -309,7 +315,7 @@ def test_sigterm_under_load(place: Place, tmp_path: Path, who: str) -> None:
     term = lambda: os.kill(made[who], signal.SIGTERM)  # noqa: E731
     promised = kept_by(tmp_path / "journal", term, place)
     eventually(lambda: not place.is_mounted)
-    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    eventually(lambda: is_undone(made))
     promised_is_there(place, promised, "ext4")
 
 
@@ -320,7 +326,7 @@ def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 2)
     os.kill(made[who], signal.SIGTERM)
-    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    eventually(lambda: is_undone(made))
     place.check("ext4")
     place.mount()
     assert found(place.directory) == written
@@ -332,7 +338,7 @@ def test_somebody_else_unmounts(place: Place) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 3)
     subprocess.run(["umount", str(place.directory)], check=True)
-    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    eventually(lambda: is_undone(made))
     with pytest.raises(ProcessLookupError):
         os.kill(made["server"], 0)
     place.check("ext4")
@@ -358,7 +364,7 @@ def test_a_busy_file_system(place: Place) -> None:
         file.write(b"2")
         os.fsync(file.fileno())
         assert Path(made["fuse"]).exists()
-    eventually(lambda: not Path(made["fuse"]).parent.exists())
+    eventually(lambda: is_undone(made))
     place._capsys.readouterr()
     place.check("ext4")
     place.mount()
