@@ -1,7 +1,7 @@
 //! Generators: independent arrivals, sizes, operations and places.
 
 use super::arrivals::{ArrivalSpec, Arrivals};
-use super::places::{KINDS, PlaceSpec, Places};
+use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
 use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
@@ -12,6 +12,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request};
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The keys of a generator.
 ///
@@ -29,7 +30,7 @@ pub struct GeneratorSpec {
     first_lbn: u64,
     last_lbn: Option<u64>,
     arrivals: ArrivalSpec,
-    places: PlaceSpec,
+    places: Arc<dyn PlaceKind>,
     /// For messages: where each value came from.
     keys: Keys,
 }
@@ -78,8 +79,8 @@ impl GeneratorSpec {
         (requests, requests_given): (u64, bool),
         default_seed: u64,
     ) -> Result<Self> {
-        let Some((kind, read_places)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-            let hint = did_you_mean(kind, KINDS.iter().map(|(name, _)| *name));
+        let Some(entry) = PLACES.get(kind) else {
+            let hint = did_you_mean(kind, PLACES.names());
             return Err(Error::Key(format!("unknown workload '{kind}'{hint}")));
         };
         let arrivals = ArrivalSpec::read(keys)?;
@@ -87,7 +88,7 @@ impl GeneratorSpec {
         let sizes = SizeSpec::read(keys)?;
         let blocking = sizes.blocking;
         Ok(Self {
-            kind,
+            kind: entry.name,
             requests,
             requests_given,
             seed: read_seed(keys)?.unwrap_or(default_seed),
@@ -97,7 +98,7 @@ impl GeneratorSpec {
             first_lbn,
             last_lbn: keys.opt_u64("last_lbn", first_lbn..=i64::MAX as u64)?,
             arrivals,
-            places: read_places(keys, blocking)?,
+            places: (entry.read)(keys, blocking)?,
             keys: keys.clone(),
         })
     }
@@ -178,7 +179,12 @@ impl GeneratorSpec {
             arrivals: self.arrivals.start(&stream),
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
-            places: self.places.start(slots, blocking, &stream, &self.keys)?,
+            places: self.places.start(&Region {
+                slots,
+                blocking,
+                stream: &stream,
+                keys: &self.keys,
+            })?,
             cut: 0,
             facts: Box::new(self.facts()),
         })
@@ -211,7 +217,7 @@ impl GeneratorSpec {
 ///
 /// Arrivals, sizes, operations and places are drawn from streams of their
 /// own: changing one key leaves the others' draws as they were.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Generator {
     requests: u64,
     taken: u64,
@@ -222,7 +228,7 @@ pub struct Generator {
     arrivals: Arrivals,
     sizes: Sizes,
     ops: Stream,
-    places: Places,
+    places: Box<dyn Places>,
     /// How many requests were cut short by their places.
     cut: u64,
     facts: Box<Value>,

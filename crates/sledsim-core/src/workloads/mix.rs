@@ -1,7 +1,7 @@
 //! The `mix` workload: generators superposed in time.
 
 use super::generator::{read_requests, read_seed};
-use super::places::KINDS;
+use super::places::PLACES;
 use super::{Generator, GeneratorSpec, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
 use serde_json::{Map, Value, json};
@@ -148,9 +148,8 @@ impl PartSpec {
         if kind == NAME {
             return Err(keys.refuse("kind", "must not be a mix itself"));
         }
-        let known = KINDS.map(|(name, _)| name);
-        if !known.contains(&kind) {
-            let hint = did_you_mean(kind, known);
+        if PLACES.get(kind).is_none() {
+            let hint = did_you_mean(kind, PLACES.names());
             return Err(keys.refuse("kind", format_args!("must be a workload{hint}")));
         }
         if keys.has("requests") {
@@ -177,7 +176,7 @@ fn part_seed(mix_seed: u64, name: &str) -> u64 {
 ///
 /// Of arrivals at one instant that of the earlier part comes first. The stream
 /// of a request is the number of its part.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Mix {
     requests: u64,
     taken: u64,

@@ -3,7 +3,7 @@
 //! A generator is made of four parts: `arrivals` say when, `sizes` how much,
 //! `places` where, and a coin says whether to read or to write. Generators
 //! differ in their places and share all other keys; `mix` superposes several.
-//! To add one is to add a file to `places/` and its lines to the `mod.rs`.
+//! To add one is to add a file to `places/` and its two lines to its `mod.rs`.
 
 mod arrivals;
 mod generator;
@@ -34,7 +34,7 @@ impl Workload {
     /// The names there are.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
-        let mut names: Vec<_> = places::KINDS.iter().map(|(name, _)| *name).collect();
+        let mut names: Vec<_> = places::PLACES.names().collect();
         names.push(mix::NAME);
         names
     }

@@ -2,11 +2,19 @@
 //! others, and now and then the next one.
 
 use super::extents::{ExtentSpec, Extents};
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Permutation, Stream, Zipf};
 use sledsim_base::units::BLOCK_BYTES;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "files",
+    read: |keys, _| Ok(Arc::new(FilesSpec::read(keys)?)),
+};
 
 /// `set_mib`, `extent_kib`, `unit_kib`, `zipf_exponent`, `clustered`,
 /// `part_from`, `part_to` and `sequential_fraction`.
@@ -22,7 +30,7 @@ use sledsim_base::units::BLOCK_BYTES;
 /// `part_from` and `part_to` leave so much of the set to others. The extents
 /// of a part are all over the set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FilesSpec {
+struct FilesSpec {
     extents: ExtentSpec,
     unit_kib: f64,
     exponent: f64,
@@ -32,7 +40,7 @@ pub(crate) struct FilesSpec {
 }
 
 impl FilesSpec {
-    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+    fn read(keys: &mut Keys) -> Result<Self> {
         let share = Range::at_least(0.0).at_most(1.0);
         let from = keys.opt_f64("part_from", share)?.unwrap_or(0.0);
         let to = keys.opt_f64("part_to", Range::above(from).at_most(1.0))?;
@@ -48,8 +56,10 @@ impl FilesSpec {
             sequential: keys.opt_f64("sequential_fraction", share)?.unwrap_or(0.0),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for FilesSpec {
+    fn facts(&self, facts: &mut Value) {
         self.extents.facts(facts);
         facts["unit_kib"] = json!(self.unit_kib);
         facts["zipf_exponent"] = json!(self.exponent);
@@ -59,13 +69,13 @@ impl FilesSpec {
         facts["sequential_fraction"] = json!(self.sequential);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        blocking: u64,
-        stream: &dyn Fn(&str) -> Stream,
-        keys: &Keys,
-    ) -> Result<Files> {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region {
+            slots,
+            blocking,
+            stream,
+            keys,
+        } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;
         let unit = self.unit_kib / ((blocking * BLOCK_BYTES) as f64 / 1024.0);
         if libm::floor(unit) != unit || !extents.length.is_multiple_of((unit as u64).max(1)) {
@@ -86,7 +96,7 @@ impl FilesSpec {
         let in_extent = extents.length / unit;
         let units = (to - from) * in_extent;
         let scattered = if self.clustered { to - from } else { units };
-        Ok(Files {
+        Ok(Box::new(Files {
             extents,
             unit,
             in_extent,
@@ -101,7 +111,7 @@ impl FilesSpec {
             within: stream("place in unit"),
             next: 0,
             end: 0,
-        })
+        }))
     }
 }
 
@@ -123,7 +133,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Files {
+struct Files {
     extents: Extents,
     /// In slots.
     unit: u64,
@@ -145,15 +155,15 @@ pub(crate) struct Files {
     end: u64,
 }
 
-impl Files {
+impl Places for Files {
     /// The slot and how many slots there are.
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> (u64, u64) {
+    fn next(&mut self, units: u64) -> Place {
         let goes_on = self.coins.chance(self.sequential);
         if goes_on && units <= self.end - self.next {
             let slot = self.next;
             self.next += units;
-            return (slot, units);
+            return Place::whole(slot, units);
         }
         let rank = self.zipf.draw(&mut self.ranks) - 1;
         let (extent, unit) = if self.clustered {
@@ -173,6 +183,6 @@ impl Files {
         }
         slot = slot.min(self.end - units);
         self.next = slot + units;
-        (slot, units)
+        Place::whole(slot, units)
     }
 }

@@ -1,9 +1,17 @@
 //! Hot and cold places: a part of the region gets most of the requests.
 
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "hot_cold",
+    read: |keys, _| Ok(Arc::new(HotColdSpec::read(keys)?)),
+};
 
 /// `hot_fraction`, `hot_share` and `hot_start`.
 ///
@@ -11,14 +19,14 @@ use sledsim_base::random::Stream;
 /// there or in the rest. One that would cross the end of the region is moved
 /// back to end there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HotColdSpec {
+struct HotColdSpec {
     fraction: f64,
     share: f64,
     start: f64,
 }
 
 impl HotColdSpec {
-    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+    fn read(keys: &mut Keys) -> Result<Self> {
         let inside = Range::above(0.0).below(1.0);
         let fraction = keys.opt_f64("hot_fraction", inside)?.unwrap_or(0.2);
         let share = Range::at_least(0.0).at_most(1.0);
@@ -31,38 +39,41 @@ impl HotColdSpec {
             start: keys.opt_f64("hot_start", start)?.unwrap_or(0.0),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for HotColdSpec {
+    fn facts(&self, facts: &mut Value) {
         facts["hot_fraction"] = json!(self.fraction);
         facts["hot_share"] = json!(self.share);
         facts["hot_start"] = json!(self.start);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        stream: &dyn Fn(&str) -> Stream,
-        keys: &Keys,
-    ) -> Result<HotCold> {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region {
+            slots,
+            stream,
+            keys,
+            ..
+        } = *region;
         if slots < 2 {
             let problem = "must divide a region of two places or more";
             return Err(keys.refuse("hot_fraction", problem));
         }
         let part = |fraction: f64| libm::round(fraction * slots as f64) as u64;
         let hot = part(self.fraction).clamp(1, slots - 1);
-        Ok(HotCold {
+        Ok(Box::new(HotCold {
             slots,
             share: self.share,
             start: part(self.start).min(slots - hot),
             hot,
             coins: stream("hot"),
             places: stream("place"),
-        })
+        }))
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct HotCold {
+struct HotCold {
     slots: u64,
     share: f64,
     /// The hot part: its first slot and how many there are.
@@ -72,15 +83,15 @@ pub(crate) struct HotCold {
     places: Stream,
 }
 
-impl HotCold {
+impl Places for HotCold {
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> u64 {
+    fn next(&mut self, units: u64) -> Place {
         let slot = if self.coins.chance(self.share) {
             self.start + self.places.below(self.hot)
         } else {
             let cold = self.places.below(self.slots - self.hot);
             cold + if cold < self.start { 0 } else { self.hot }
         };
-        slot.min(self.slots - units)
+        Place::whole(slot.min(self.slots - units), units)
     }
 }

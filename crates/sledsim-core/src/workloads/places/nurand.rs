@@ -1,10 +1,18 @@
 //! Pages of a database whose rows are chosen as TPC-C chooses them.
 
 use super::extents::{ExtentSpec, Extents};
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "nurand",
+    read: |keys, _| Ok(Arc::new(NurandSpec::read(keys)?)),
+};
 
 /// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`.
 ///
@@ -15,7 +23,7 @@ use sledsim_base::random::Stream;
 /// The constant is a function of the seed. A page that is lacking is drawn
 /// again, table and row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NurandSpec {
+struct NurandSpec {
     extents: ExtentSpec,
     rows: u64,
     mask: u64,
@@ -23,7 +31,7 @@ pub(crate) struct NurandSpec {
 }
 
 impl NurandSpec {
-    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+    fn read(keys: &mut Keys) -> Result<Self> {
         let most = u64::from(u32::MAX);
         Ok(Self {
             extents: ExtentSpec::read(keys, 8.0)?,
@@ -32,24 +40,26 @@ impl NurandSpec {
             rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for NurandSpec {
+    fn facts(&self, facts: &mut Value) {
         self.extents.facts(facts);
         facts["rows"] = json!(self.rows);
         facts["row_mask"] = json!(self.mask);
         facts["rows_per_page"] = json!(self.rows_per_page);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        blocking: u64,
-        stream: &dyn Fn(&str) -> Stream,
-        keys: &Keys,
-    ) -> Result<Nurand> {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region {
+            slots,
+            blocking,
+            stream,
+            keys,
+        } = *region;
         let pages = self.extents.start(slots, blocking, keys)?;
         let table = self.rows.div_ceil(self.rows_per_page);
-        Ok(Nurand {
+        Ok(Box::new(Nurand {
             pages,
             table,
             rows: self.rows,
@@ -58,12 +68,12 @@ impl NurandSpec {
             constant: stream("constant").below(self.mask + 1),
             tables: stream("table"),
             ranks: stream("place"),
-        })
+        }))
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Nurand {
+struct Nurand {
     pages: Extents,
     /// Pages of a table.
     table: u64,
@@ -75,10 +85,10 @@ pub(crate) struct Nurand {
     ranks: Stream,
 }
 
-impl Nurand {
+impl Places for Nurand {
     /// The slot, and how many slots there are.
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> (u64, u64) {
+    fn next(&mut self, units: u64) -> Place {
         let page = loop {
             let tables = self.pages.count.div_ceil(self.table);
             let first = self.tables.below(tables) * self.table;
@@ -91,6 +101,6 @@ impl Nurand {
             }
         };
         let units = units.min(self.pages.length);
-        (self.pages.first(page), units)
+        Place::whole(self.pages.first(page), units)
     }
 }

@@ -1,10 +1,18 @@
 //! Scans: a working set read from front to back, again and again.
 
 use super::extents::{ExtentSpec, Extents};
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "scan",
+    read: |keys, _| Ok(Arc::new(ScanSpec::read(keys)?)),
+};
 
 /// `set_mib`, `extent_kib` and `scans`.
 ///
@@ -13,31 +21,33 @@ use sledsim_base::random::Stream;
 /// begins i/n into the set. Each in turn reads an extent, in an order that is
 /// drawn anew each round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ScanSpec {
+struct ScanSpec {
     extents: ExtentSpec,
     scans: u32,
 }
 
 impl ScanSpec {
-    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+    fn read(keys: &mut Keys) -> Result<Self> {
         Ok(Self {
             extents: ExtentSpec::read(keys, 128.0)?,
             scans: keys.opt_u32("scans", 1..=100_000)?.unwrap_or(1),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for ScanSpec {
+    fn facts(&self, facts: &mut Value) {
         self.extents.facts(facts);
         facts["scans"] = json!(self.scans);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        blocking: u64,
-        stream: &dyn Fn(&str) -> Stream,
-        keys: &Keys,
-    ) -> Result<Scan> {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region {
+            slots,
+            blocking,
+            stream,
+            keys,
+        } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;
         let n = u64::from(self.scans);
         if n > extents.count {
@@ -45,18 +55,18 @@ impl ScanSpec {
             return Err(keys.refuse("scans", problem));
         }
         let start = |i: u64| extents.count * i / n;
-        Ok(Scan {
+        Ok(Box::new(Scan {
             extents,
             at: (0..n).map(|i| (start(i), i as u32)).collect(),
             turn: 0,
             done: 0,
             turns: stream("turn"),
-        })
+        }))
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Scan {
+struct Scan {
     extents: Extents,
     /// The extents the scans are at, in the order of this round, with the
     /// numbers of the scans.
@@ -67,10 +77,10 @@ pub(crate) struct Scan {
     turns: Stream,
 }
 
-impl Scan {
+impl Places for Scan {
     /// The slot, how many slots there are, and the scan.
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> (u64, u64, u32) {
+    fn next(&mut self, units: u64) -> Place {
         let (extent, scan) = self.at[self.turn];
         let slot = self.extents.first(extent) + self.done;
         let units = units.min(self.extents.length - self.done);
@@ -84,9 +94,15 @@ impl Scan {
                 self.shuffle();
             }
         }
-        (slot, units, scan)
+        Place {
+            slot,
+            units,
+            stream: scan,
+        }
     }
+}
 
+impl Scan {
     /// Fisher and Yates.
     fn shuffle(&mut self) {
         for last in (1..self.at.len()).rev() {

@@ -1,10 +1,18 @@
 //! Sequential places: streams of requests, each where the one before it ended.
 
 use super::uniform::Uniform;
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "sequential",
+    read: |keys, _| Ok(Arc::new(SequentialSpec::read(keys)?)),
+};
 
 /// `streams`, `interleave` and `sequential_fraction` or `mean_run_requests`.
 ///
@@ -13,7 +21,7 @@ use sledsim_base::random::Stream;
 /// jumps to a uniform place; runs are geometric. At the end of the region a
 /// stream goes on at its beginning.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SequentialSpec {
+struct SequentialSpec {
     streams: u32,
     interleave: Interleave,
     fraction: f64,
@@ -32,7 +40,7 @@ const INTERLEAVES: [(&str, Interleave); 2] = [
 ];
 
 impl SequentialSpec {
-    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+    fn read(keys: &mut Keys) -> Result<Self> {
         let streams = keys.opt_u32("streams", 1..=1_000_000)?.unwrap_or(1);
         let interleave = keys.opt_choice("interleave", &INTERLEAVES)?;
         if interleave.is_some() && streams == 1 {
@@ -51,37 +59,35 @@ impl SequentialSpec {
             fraction: fraction.unwrap_or_else(|| run.map_or(1.0, |run| 1.0 - 1.0 / run)),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for SequentialSpec {
+    fn facts(&self, facts: &mut Value) {
         let way = INTERLEAVES.iter().find(|(_, way)| *way == self.interleave);
         facts["streams"] = json!(self.streams);
         facts["interleave"] = json!(way.map(|(name, _)| *name));
         facts["sequential_fraction"] = json!(self.fraction);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        jumps: Uniform,
-        stream: &dyn Fn(&str) -> Stream,
-    ) -> Sequential {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region { slots, stream, .. } = *region;
         let n = u64::from(self.streams);
         let start = |i| (u128::from(slots) * u128::from(i) / u128::from(n)) as u64;
         let mut turns = (self.interleave == Interleave::Random).then(|| stream("turn"));
-        Sequential {
+        Ok(Box::new(Sequential {
             slots,
             next: (0..n).map(start).collect(),
             turn: turns.as_mut().map_or(0, |turns| turns.below(n) as usize),
             turns,
             fraction: self.fraction,
             coins: stream("run"),
-            jumps,
-        }
+            jumps: Uniform::new(slots, stream),
+        }))
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Sequential {
+struct Sequential {
     slots: u64,
     /// Where each stream goes on.
     next: Vec<u64>,
@@ -92,9 +98,9 @@ pub(crate) struct Sequential {
     jumps: Uniform,
 }
 
-impl Sequential {
+impl Places for Sequential {
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> (u64, u32) {
+    fn next(&mut self, units: u64) -> Place {
         let streams = self.next.len();
         let turn = self.turn;
         self.turn = match &mut self.turns {
@@ -104,11 +110,14 @@ impl Sequential {
         };
         let mut slot = self.next[turn];
         if !self.coins.chance(self.fraction) {
-            slot = self.jumps.next(units);
+            slot = self.jumps.slot(units);
         } else if units > self.slots - slot {
             slot = 0;
         }
         self.next[turn] = slot + units;
-        (slot, turn as u32)
+        Place {
+            stream: turn as u32,
+            ..Place::whole(slot, units)
+        }
     }
 }

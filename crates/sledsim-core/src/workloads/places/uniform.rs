@@ -1,11 +1,32 @@
 //! Uniform places: each slot at which the request fits is equally likely.
 
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use serde_json::Value;
+use sledsim_base::error::Result;
 use sledsim_base::random::Stream;
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "random",
+    read: |_, _| Ok(Arc::new(UniformSpec)),
+};
+
+#[derive(Debug)]
+struct UniformSpec;
+
+impl PlaceKind for UniformSpec {
+    fn facts(&self, _facts: &mut Value) {}
+
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        Ok(Box::new(Uniform::new(region.slots, region.stream)))
+    }
+}
 
 /// One number per request; a place too close to the end for the size is drawn
 /// again, from another stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Uniform {
+pub(super) struct Uniform {
     slots: u64,
     places: Stream,
     second_places: Stream,
@@ -20,8 +41,9 @@ impl Uniform {
         }
     }
 
+    /// The slot of a request of so many.
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> u64 {
+    pub(super) fn slot(&mut self, units: u64) -> u64 {
         let fitting = self.slots - units + 1;
         let slot = self.places.below(self.slots);
         if slot < fitting {
@@ -29,5 +51,12 @@ impl Uniform {
         } else {
             self.second_places.below(fitting)
         }
+    }
+}
+
+impl Places for Uniform {
+    #[inline]
+    fn next(&mut self, units: u64) -> Place {
+        Place::whole(self.slot(units), units)
     }
 }

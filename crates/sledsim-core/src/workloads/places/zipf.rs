@@ -1,9 +1,17 @@
 //! Zipf places: a few units of the region are asked for most.
 
+use super::{Place, PlaceEntry, PlaceKind, Places, Region};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Permutation, Stream, Zipf};
+use std::sync::Arc;
+
+/// Its registration.
+pub(super) const ENTRY: PlaceEntry = PlaceEntry {
+    name: "zipf",
+    read: |keys, blocking| Ok(Arc::new(ZipfSpec::read(keys, blocking)?)),
+};
 
 /// `zipf_exponent`, `unit_blocks` and `scatter`.
 ///
@@ -11,14 +19,14 @@ use sledsim_base::random::{Permutation, Stream, Zipf};
 /// with a probability proportional to k^-exponent, the slot in it uniformly.
 /// A request that would cross the end of the region is moved back to end there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ZipfSpec {
+struct ZipfSpec {
     exponent: f64,
     unit_blocks: u64,
     scatter: bool,
 }
 
 impl ZipfSpec {
-    pub(super) fn read(keys: &mut Keys, blocking: u32) -> Result<Self> {
+    fn read(keys: &mut Keys, blocking: u32) -> Result<Self> {
         let blocking = u64::from(blocking);
         let unit_blocks = (keys.opt_u64("unit_blocks", 1..=i64::MAX as u64)?)
             .unwrap_or_else(|| 8_u64.next_multiple_of(blocking));
@@ -33,39 +41,41 @@ impl ZipfSpec {
             scatter: keys.opt_bool("scatter")?.unwrap_or(true),
         })
     }
+}
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+impl PlaceKind for ZipfSpec {
+    fn facts(&self, facts: &mut Value) {
         facts["zipf_exponent"] = json!(self.exponent);
         facts["unit_blocks"] = json!(self.unit_blocks);
         facts["scatter"] = json!(self.scatter);
     }
 
-    pub(super) fn start(
-        &self,
-        slots: u64,
-        blocking: u64,
-        stream: &dyn Fn(&str) -> Stream,
-        keys: &Keys,
-    ) -> Result<ZipfPlaces> {
+    fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
+        let Region {
+            slots,
+            blocking,
+            stream,
+            keys,
+        } = *region;
         let unit = self.unit_blocks / blocking;
         let units = slots.div_ceil(unit);
         if units > Zipf::MOST {
             let problem = format!("must cut the region into at most {} units", Zipf::MOST);
             return Err(keys.refuse("unit_blocks", problem));
         }
-        Ok(ZipfPlaces {
+        Ok(Box::new(ZipfPlaces {
             slots,
             unit,
             zipf: Zipf::new(units, self.exponent),
             scatter: (self.scatter).then(|| Permutation::new(units, &mut stream("scatter"))),
             ranks: stream("place"),
             within: stream("place in unit"),
-        })
+        }))
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct ZipfPlaces {
+struct ZipfPlaces {
     slots: u64,
     /// Slots in a unit; the last may have fewer.
     unit: u64,
@@ -75,12 +85,12 @@ pub(crate) struct ZipfPlaces {
     within: Stream,
 }
 
-impl ZipfPlaces {
+impl Places for ZipfPlaces {
     #[inline]
-    pub(super) fn next(&mut self, units: u64) -> u64 {
+    fn next(&mut self, units: u64) -> Place {
         let rank = self.zipf.draw(&mut self.ranks) - 1;
         let first = self.unit * self.scatter.as_ref().map_or(rank, |s| s.at(rank));
         let slot = first + self.within.below(self.unit.min(self.slots - first));
-        slot.min(self.slots - units)
+        Place::whole(slot.min(self.slots - units), units)
     }
 }
