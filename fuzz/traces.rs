@@ -45,7 +45,10 @@ pub fn trace_reader(data: &[u8]) {
     let Some((&pick, file)) = data.split_first() else {
         return;
     };
-    let format = FORMATS[pick as usize % FORMATS.len()];
+    let count = FORMATS.iter().count();
+    let Some(format) = FORMATS.iter().nth(pick as usize % count) else {
+        return;
+    };
     let options = Options {
         columns: (pick & 0x80 != 0).then(|| COLUMNS.to_owned()),
         ..Options::default()

@@ -8,9 +8,14 @@ pub trait Named: 'static {
     fn name(&self) -> &'static str;
 }
 
-/// Entries of one kind, in the order in which they are listed. Its parts may
-/// come from several crates: a crate above adds a part of its own.
-pub struct Registry<T: 'static>(&'static [&'static [T]]);
+/// Entries of one kind, in the order in which they are listed.
+///
+/// A crate that knows more of them lists its own over those of the crate below:
+/// see [`Registry::over`].
+pub struct Registry<T: 'static> {
+    below: Option<&'static Self>,
+    entries: &'static [T],
+}
 
 impl<T> Clone for Registry<T> {
     fn clone(&self) -> Self {
@@ -27,15 +32,29 @@ impl<T: Named> Debug for Registry<T> {
 }
 
 impl<T: Named> Registry<T> {
-    /// The entries of `parts`.
+    /// A registry of these.
     #[must_use]
-    pub const fn new(parts: &'static [&'static [T]]) -> Self {
-        Self(parts)
+    pub const fn new(entries: &'static [T]) -> Self {
+        let below = None;
+        Self { below, entries }
+    }
+
+    /// A registry of those of `below`, then these.
+    #[must_use]
+    pub const fn over(below: &'static Self, entries: &'static [T]) -> Self {
+        let below = Some(below);
+        Self { below, entries }
     }
 
     /// The entries.
     pub fn iter(self) -> impl Iterator<Item = &'static T> + Clone {
-        self.0.iter().copied().flatten()
+        let mut parts = vec![self.entries];
+        let mut at = self.below;
+        while let Some(registry) = at {
+            parts.push(registry.entries);
+            at = registry.below;
+        }
+        parts.into_iter().rev().flatten()
     }
 
     /// Their names.

@@ -5,6 +5,9 @@
 #[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
+/// What other programs add.
+mod additions;
+
 mod workloads {
     mod mix;
     mod working_sets;

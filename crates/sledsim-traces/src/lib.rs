@@ -40,7 +40,6 @@ pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT, Supply, Whole};
 
 use detect::Found;
 use glitches::Steady;
-use lines::Lines;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::registry::{Named, Registry};
 use sledsim_base::request::Op;
@@ -206,8 +205,8 @@ pub struct Formats {
 impl Default for Formats {
     fn default() -> Self {
         Self {
-            readers: Registry::new(&[&FORMATS]),
-            writers: Registry::new(&[&WRITERS]),
+            readers: FORMATS,
+            writers: WRITERS,
         }
     }
 }

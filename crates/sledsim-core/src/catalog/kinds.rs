@@ -9,7 +9,7 @@ use crate::devices::{disk, flash, memory, mems};
 use sledsim_base::registry::Registry;
 
 /// All kinds, in the order in which they are listed.
-pub const KINDS: Registry<KindEntry> = Registry::new(&[&[
+pub const KINDS: Registry<KindEntry> = Registry::new(&[
     mems::kind::KIND,
     disk::kind::KIND,
     flash::KIND,
@@ -21,4 +21,4 @@ pub const KINDS: Registry<KindEntry> = Registry::new(&[&[
     read_cache_kind::KIND,
     mcd::kind::KIND,
     mwb::kind::KIND,
-]]);
+]);

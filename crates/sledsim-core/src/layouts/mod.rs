@@ -176,13 +176,13 @@ impl Named for LayoutEntry {
 }
 
 /// All layouts; the first is the default.
-pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[&[
+pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[
     simple::ENTRY,
     organ_pipe::ENTRY,
     columnar::ENTRY,
     subregioned::ENTRY,
     bipartite::ENTRY,
-]]);
+]);
 
 /// A layout laid on a device.
 #[derive(Clone, Debug)]

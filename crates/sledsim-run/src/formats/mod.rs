@@ -12,8 +12,8 @@ use sledsim_traces::{Clock, FORMATS, Format, Formats, Options};
 #[must_use]
 pub fn all() -> Formats {
     Formats {
-        readers: Registry::new(&[&FORMATS, &[READER]]),
-        writers: Registry::new(&[&WRITERS, &[WRITER]]),
+        readers: Registry::over(&FORMATS, &[READER]),
+        writers: Registry::over(&WRITERS, &[WRITER]),
     }
 }
 

@@ -351,9 +351,8 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
     let text = "rate = 9\nset_mib = 4\nsize = \"listed\"\nsizes_kib = [2, 8, 24, 64, 100]\n\
                 size_shares = [4, 2, 2, 1, 1]\nblocking = 2\nzipf_exponent = 0";
     let mut offsets: BTreeMap<u64, f64> = BTreeMap::new();
-    let source = try_source("files", &format!("requests = 100_000\n{text}")).unwrap();
-    let mut copy = source.clone();
-    for request in all(source) {
+    let source = || try_source("files", &format!("requests = 100_000\n{text}")).unwrap();
+    for request in all(source()) {
         let (_, inside) = extent_of(request.lbn(), 64, 128, 2).expect("in the set");
         let blocks = u64::from(request.blocks());
         assert!(inside + blocks <= 128, "{inside} {blocks}");
@@ -374,11 +373,12 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
     let counts: Vec<f64> = offsets.values().copied().collect();
     assert!(chi_square(&counts, &[1.0 / 7.0; 7]) < 5.0);
     // What was longer than the extent is counted.
-    while copy.next_arrival().unwrap().is_some() {
-        copy.take().unwrap();
+    let mut again = source();
+    while again.next_arrival().unwrap().is_some() {
+        again.take().unwrap();
     }
     assert_share(
-        copy.facts()["shortened"].as_f64().unwrap(),
+        again.facts()["shortened"].as_f64().unwrap(),
         1e5,
         0.1,
         "shortened",

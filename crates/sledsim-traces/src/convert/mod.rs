@@ -398,7 +398,10 @@ mod tests {
         let inputs = paths.iter().zip(traces).map(|(path, (clock, records))| {
             let format = Format {
                 clock,
-                ..super::super::FORMATS[0]
+                ..*super::super::FORMATS
+                    .iter()
+                    .next()
+                    .expect("there are formats")
             };
             let records = Sorted::new(Box::new(Given(records.into_iter())), spec.sort, true);
             let found = Found {

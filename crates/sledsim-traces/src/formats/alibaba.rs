@@ -1,11 +1,21 @@
 //! The CSV format of the Alibaba block traces of 2020.
 
-use crate::Record;
-use crate::commas;
-use crate::commas::Layout;
+use crate::commas::{self, Commas, Layout};
 use crate::lines::Field;
+use crate::{Clock, Format, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "alibaba",
+    about: "Alibaba 2020: device, R or W, offset, bytes, us",
+    endings: &["csv"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Commas::new(input, Alibaba))),
+};
 
 /// `device,R/W,offset,length,us`: bytes, and microseconds since 1970.
 pub struct Alibaba;

@@ -3,10 +3,24 @@
 
 use crate::lines::{Field, Lines, next_word};
 use crate::names::Names;
-use crate::{BlkAction, LATEST_NS, Reader, Record, number};
+use crate::{BlkAction, Clock, Format, LATEST_NS, Reader, Record, number};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "blkparse",
+    about: "blkparse's text: the queued (or issued, or completed) events of blktrace",
+    endings: &["blkparse", "blktrace"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: true,
+    open: |input, options| {
+        let action = options.blk_action.unwrap_or_default();
+        Ok(Box::new(Blkparse::new(Lines::new(input), action)))
+    },
+};
 
 /// One event a line: `major,minor cpu sequence seconds pid action rwbs`, then
 /// what the action has to say: `sector + count [process]` for data, only

@@ -4,11 +4,22 @@ use crate::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled}
 use crate::devices::Devices;
 use crate::lines::{Lines, excerpt};
 use crate::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
-use crate::{END_BYTES, LATEST_NS, Options, Reader, Record};
+use crate::{Clock, END_BYTES, Format, LATEST_NS, Options, Reader, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use std::ops::Range;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "csv",
+    about: "any CSV, its columns named by the key columns; sledsim's own needs no key",
+    endings: &["csv", "tsv", "txt"],
+    clock: Clock::Start,
+    by_columns: true,
+    by_action: false,
+    open: |input, options| Ok(Box::new(Csv::new(Lines::new(input), options)?)),
+};
 
 /// One request a line. Fields may be in double quotes (a quote inside is
 /// doubled), but may not go over the end of a line; blanks around them do not

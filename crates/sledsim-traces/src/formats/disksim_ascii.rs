@@ -1,11 +1,23 @@
 //! DiskSim's ASCII format: `time device block blocks flags` (DiskSim 4.0
 //! reference manual, "ascii" trace format).
 
-use super::five_words::Layout;
-use crate::lines::Field;
+use super::five_words::{FiveWords, Layout};
+use crate::lines::{Field, Lines};
 use crate::number;
 use crate::number::Quick;
+use crate::{Clock, Format};
 use sledsim_base::request::Op;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "disksim_ascii",
+    about: "DiskSim ascii: time in ms, device, block, blocks, flags",
+    endings: &["trace", "disksim", "ascii"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(FiveWords::<DisksimAscii>::new(Lines::new(input)))),
+};
 
 /// Arrival in ms, and hexadecimal flags whose bit 0 is set for a read.
 pub struct DisksimAscii;

@@ -3,10 +3,21 @@
 //! issuing one request after the other to a real drive.
 
 use crate::lines::{Field, Lines, words};
-use crate::{Reader, Record, number};
+use crate::{Clock, Format, Reader, Record, number};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "disksim_validate",
+    about: "DiskSim validate: R/W, Hit/Miss, block, blocks, service and think time in us",
+    endings: &["validate"],
+    clock: Clock::Closed,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(DisksimValidate::new(Lines::new(input)))),
+};
 
 /// One request a line, fields separated by blanks: `R` or `W`, a word on what
 /// the drive's buffer did (not used), first block and number of blocks of 512

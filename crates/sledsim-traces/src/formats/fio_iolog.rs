@@ -3,10 +3,21 @@
 use crate::lines::{Field, Lines, excerpt, next_word};
 use crate::names;
 use crate::names::Names;
-use crate::{END_BYTES, Reader, Record, number};
+use crate::{Clock, END_BYTES, Format, Reader, Record, number};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "fio_iolog",
+    about: "fio's I/O log, version 2 or 3: file, action, offset and length in bytes",
+    endings: &["iolog", "fio"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(FioIolog::new(Lines::new(input)))),
+};
 
 /// A first line that names the version, then one action a line: `file action
 /// [offset length]`, in version 3 with the time in us before it. Offsets and

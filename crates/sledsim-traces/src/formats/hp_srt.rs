@@ -2,10 +2,21 @@
 
 use crate::bytes::Bytes;
 use crate::lines::excerpt;
-use crate::{Reader, Record};
+use crate::{Clock, Format, Reader, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "hp_srt",
+    about: "HP SRT 1.x, binary: time in us, disk, sector, bytes, flags, measured response",
+    endings: &["srt"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(HpSrt::new(Bytes::new(input))?)),
+};
 
 /// A header of text that ends in a form feed, then records of big-endian
 /// `u32`: `size, id, sec, usec, start_us, stop_us, bytes, sector, device,

@@ -1,10 +1,22 @@
 //! The ASCII format of MQSim and SSDsim: `time device block blocks type`.
 
-use super::five_words::Layout;
-use crate::lines::Field;
+use super::five_words::{FiveWords, Layout};
+use crate::lines::{Field, Lines};
 use crate::number;
 use crate::number::Quick;
+use crate::{Clock, Format};
 use sledsim_base::request::Op;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "mqsim",
+    about: "MQSim and SSDsim: time in ns, device, block, blocks, type (1 is a read)",
+    endings: &["mqsim", "ssdsim", "trace"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(FiveWords::<Mqsim>::new(Lines::new(input)))),
+};
 
 /// Arrival in ns, and 1 for a read, 0 for a write.
 pub struct Mqsim;

@@ -1,12 +1,22 @@
 //! The CSV format of the MSR Cambridge traces (SNIA IOTTA, set 388).
 
-use crate::commas;
-use crate::commas::Layout;
+use crate::commas::{self, Commas, Layout};
 use crate::lines::Field;
 use crate::names::Names;
-use crate::{LATEST_NS, Record, number};
+use crate::{Clock, Format, LATEST_NS, Record, number};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "msr",
+    about: "MSR Cambridge: ticks of 100 ns, host, disk, type, offset, bytes, response",
+    endings: &["csv"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Commas::new(input, Msr::default()))),
+};
 
 /// `timestamp,host,disk,Type,offset,size,response`: the times in ticks of
 /// 100 ns, counted from 1601 (or, in files made from these, from anywhere

@@ -1,9 +1,20 @@
 //! oracleGeneral, the binary format of cache traces, which no timing
 //! simulation can use.
 
-use crate::Input;
+use crate::{Clock, Format, Input};
 use sledsim_base::error::{Error, Result};
 use std::path::Path;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "oracle_general",
+    about: "oracleGeneral (cache traces): known in order to be refused with the reason",
+    endings: &["oraclegeneral"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| open(input),
+};
 
 /// Bytes of a record: `u32 seconds, u64 id, u32 size, i64 next`.
 const RECORD: usize = 24;

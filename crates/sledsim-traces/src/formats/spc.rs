@@ -1,12 +1,22 @@
 //! The SPC format of the Storage Performance Council, as in the Financial and
 //! WebSearch traces (SPC trace file format specification, revision 1.0.1).
 
-use crate::commas;
-use crate::commas::Layout;
+use crate::commas::{self, Commas, Layout};
 use crate::lines::Field;
-use crate::{END_BYTES, Record};
+use crate::{Clock, END_BYTES, Format, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "spc",
+    about: "SPC (Financial, WebSearch): ASU, block, bytes, op, seconds",
+    endings: &["spc"],
+    clock: Clock::Start,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Commas::new(input, Spc))),
+};
 
 /// `ASU,LBA,bytes,op,seconds`, perhaps with more behind. Every application
 /// storage unit has an address space of its own: it is the device. The

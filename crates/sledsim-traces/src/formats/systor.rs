@@ -1,11 +1,21 @@
 //! The CSV format of the SYSTOR '17 traces (SNIA IOTTA, set 4964).
 
-use crate::Record;
-use crate::commas;
-use crate::commas::Layout;
+use crate::commas::{self, Commas, Layout};
 use crate::lines::Field;
+use crate::{Clock, Format, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "systor",
+    about: "SYSTOR '17: seconds, response, type, LUN, offset, bytes",
+    endings: &["csv"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Commas::new(input, Systor))),
+};
 
 /// `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970 with
 /// decimals, seconds (blank where it is not known), bytes. The device is the

@@ -1,11 +1,21 @@
 //! The CSV format of the Tencent CBS traces of 2018 (SNIA IOTTA, set 27917).
 
-use crate::Record;
-use crate::commas;
-use crate::commas::Layout;
+use crate::commas::{self, Commas, Layout};
 use crate::lines::Field;
+use crate::{Clock, Format, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "tencent",
+    about: "Tencent CBS 2018: whole seconds, block, blocks, type (1 is a write), volume",
+    endings: &["csv"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Commas::new(input, Tencent))),
+};
 
 /// `seconds,offset,size,type,volume`: whole seconds since 1970, blocks of 512
 /// bytes, 0 for a read and 1 for a write. The device is the volume.

@@ -1,11 +1,21 @@
 //! VMware's vscsiStats traces, versions 1 and 2, as in the CloudPhysics set.
 
-use crate::LATEST_NS;
 use crate::bytes::Bytes;
-use crate::{END_BYTES, Reader, Record};
+use crate::{Clock, END_BYTES, Format, LATEST_NS, Reader, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Its registration.
+pub(super) const ENTRY: Format = Format {
+    name: "vscsi",
+    about: "VMware vscsiStats, binary, versions 1 and 2",
+    endings: &["vscsi", "vscsitrace", "vscsi1", "vscsi2"],
+    clock: Clock::Calendar,
+    by_columns: false,
+    by_action: false,
+    open: |input, _| Ok(Box::new(Vscsi::new(Bytes::new(input))?)),
+};
 
 /// Little-endian records of 32 or 40 bytes, one virtual disk a file. The
 /// upper byte of the version field of the first record tells which:

@@ -1,12 +1,20 @@
 //! Writes sledsim's CSV, which holds all there is in a record.
 
 use super::text::Text;
-use super::{Lost, Names, Writer};
+use super::{Lost, Names, WriteFormat, Writer};
 use crate::Record;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
+
+/// Its registration.
+pub(super) const ENTRY: WriteFormat = WriteFormat {
+    name: "csv",
+    about: "sledsim's CSV: holds everything",
+    endings: &["csv"],
+    create: |path| Ok(Box::new(Csv::create(path)?)),
+};
 
 macro_rules! unlinked_header {
     () => {

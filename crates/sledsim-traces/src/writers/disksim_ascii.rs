@@ -1,12 +1,20 @@
 //! Writes DiskSim's ASCII format: `time device block blocks flags`.
 
 use super::text::Text;
-use super::{Lost, Names, Writer};
+use super::{Lost, Names, WriteFormat, Writer};
 use crate::Record;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
 use sledsim_base::units::BLOCK_BYTES;
 use std::path::Path;
+
+/// Its registration.
+pub(super) const ENTRY: WriteFormat = WriteFormat {
+    name: "disksim_ascii",
+    about: "DiskSim ascii: exact times; blocks of 512 bytes; reads and writes only",
+    endings: &["trace", "disksim", "ascii"],
+    create: |path| Ok(Box::new(DisksimAscii::create(path)?)),
+};
 
 /// Times are exact (ms with six decimals). Requests that do not begin and end
 /// on blocks of 512 bytes are widened outward; flushes, trims, responses,

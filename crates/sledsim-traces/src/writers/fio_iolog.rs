@@ -1,11 +1,19 @@
 //! Writes fio's iolog, version 3: `us file action [offset length]`.
 
 use super::text::Text;
-use super::{Lost, Names, Writer};
+use super::{Lost, Names, WriteFormat, Writer};
 use crate::Record;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
 use std::path::Path;
+
+/// Its registration.
+pub(super) const ENTRY: WriteFormat = WriteFormat {
+    name: "fio_iolog",
+    about: "fio iolog version 3: times rounded to microseconds",
+    endings: &["iolog", "fio"],
+    create: |path| Ok(Box::new(FioIolog::create(path)?)),
+};
 
 /// Times are rounded to the nearest microsecond. A device is a file of its
 /// name, or `device0` and so on. Responses and think times are lost.

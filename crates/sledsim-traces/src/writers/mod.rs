@@ -131,26 +131,8 @@ pub struct WriteFormat {
 }
 
 /// All formats that can be written, in the order in which they are listed.
-pub const WRITERS: [WriteFormat; 3] = [
-    WriteFormat {
-        name: "disksim_ascii",
-        about: "DiskSim ascii: exact times; blocks of 512 bytes; reads and writes only",
-        endings: &["trace", "disksim", "ascii"],
-        create: |path| Ok(Box::new(disksim_ascii::DisksimAscii::create(path)?)),
-    },
-    WriteFormat {
-        name: "fio_iolog",
-        about: "fio iolog version 3: times rounded to microseconds",
-        endings: &["iolog", "fio"],
-        create: |path| Ok(Box::new(fio_iolog::FioIolog::create(path)?)),
-    },
-    WriteFormat {
-        name: "csv",
-        about: "sledsim's CSV: holds everything",
-        endings: &["csv"],
-        create: |path| Ok(Box::new(csv::Csv::create(path)?)),
-    },
-];
+pub const WRITERS: Registry<WriteFormat> =
+    Registry::new(&[disksim_ascii::ENTRY, fio_iolog::ENTRY, csv::ENTRY]);
 
 impl Named for WriteFormat {
     fn name(&self) -> &'static str {

@@ -74,13 +74,13 @@ impl Named for PolicyEntry {
 }
 
 /// All policies; the first is the default.
-pub const POLICIES: Registry<PolicyEntry> = Registry::new(&[&[
+pub const POLICIES: Registry<PolicyEntry> = Registry::new(&[
     lru::ENTRY,
     lfuda::ENTRY,
     slru::ENTRY,
     arc::ENTRY,
     s3fifo::ENTRY,
-]]);
+]);
 
 /// What a share may be.
 fn share() -> Range {

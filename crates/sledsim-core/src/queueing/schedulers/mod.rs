@@ -75,11 +75,11 @@ impl Named for SchedulerEntry {
 }
 
 /// All schedulers; the first is the default.
-pub const SCHEDULERS: Registry<SchedulerEntry> = Registry::new(&[&[
+pub const SCHEDULERS: Registry<SchedulerEntry> = Registry::new(&[
     fcfs::ENTRY,
     sstf_lbn::ENTRY,
     c_look::ENTRY,
     sptf::ENTRY,
     aged_sptf::ENTRY,
     zone_sptf::ENTRY,
-]]);
+]);

@@ -38,7 +38,7 @@ impl Named for PlaceEntry {
 }
 
 /// All of them; the first is the default.
-pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[&[
+pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
     uniform::ENTRY,
     zipf::ENTRY,
     hot_cold::ENTRY,
@@ -46,7 +46,7 @@ pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[&[
     files::ENTRY,
     scan::ENTRY,
     nurand::ENTRY,
-]]);
+]);
 
 /// How a generator chooses places, as read from its keys.
 pub(super) trait PlaceKind: Debug + Send + Sync {

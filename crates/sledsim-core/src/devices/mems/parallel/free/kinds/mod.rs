@@ -70,4 +70,4 @@ impl Kind {
 
 /// The kinds, in the order in which they are listed.
 pub const KINDS: Registry<Kind> =
-    Registry::new(&[&[scan::SCAN, scrub::SCRUB, backup::BACKUP, refresh::REFRESH]]);
+    Registry::new(&[scan::SCAN, scrub::SCRUB, backup::BACKUP, refresh::REFRESH]);
