@@ -1,0 +1,57 @@
+//! Names that were mistyped, and what others call a key.
+
+/// Those of `candidates` a mistyped `name` may have meant, nearest first, at
+/// most three.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = name.to_lowercase();
+    let reach = (name.chars().count() / 3).max(1);
+    let mut found: Vec<(usize, &str)> = (candidates.into_iter())
+        .filter_map(|candidate| {
+            let other = candidate.to_lowercase();
+            let distance = strsim::osa_distance(&name, &other);
+            let part = name.len() > 2 && other.contains(&name);
+            (distance <= reach || part).then_some((distance, candidate))
+        })
+        .collect();
+    found.sort_by_key(|&(distance, _)| distance);
+    found.dedup();
+    found.truncate(3);
+    found.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// The end of a message about an unknown name: `; did you mean 'g2'?`, or what
+/// there is.
+#[must_use]
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    let near = nearest(name, candidates.clone());
+    if !near.is_empty() {
+        return format!("; did you mean '{}'?", near.join("' or '"));
+    }
+    let all: Vec<&str> = candidates.into_iter().collect();
+    match all.len() {
+        0 => "; there are none here".to_owned(),
+        _ => format!("; known are {}", all.join(", ")),
+    }
+}
+
+/// What others call a key: fio, and books on queues.
+pub(super) const OTHER_NAMES: [(&str, &str); 14] = [
+    ("alpha", "zipf_exponent"),
+    ("exponent", "zipf_exponent"),
+    ("skew", "zipf_exponent"),
+    ("theta", "zipf_exponent"),
+    ("bs", "mean_size_kib"),
+    ("block_size", "mean_size_kib"),
+    ("request_size", "mean_size_kib"),
+    ("size_kib", "mean_size_kib"),
+    ("iodepth", "queue_depth"),
+    ("outstanding", "queue_depth"),
+    ("iops", "rate"),
+    ("lambda", "rate"),
+    ("rwmixread", "read_fraction"),
+    ("count", "requests"),
+];

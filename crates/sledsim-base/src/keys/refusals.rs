@@ -1,0 +1,154 @@
+//! Refusals: what is wrong with a key, where it is written, and what was meant.
+
+use super::names::{OTHER_NAMES, did_you_mean, nearest};
+use super::toml::{line_of, starts_with_number};
+use super::units::{spelled, split_unit};
+use super::{Entry, Keys};
+use crate::error::{Error, Result};
+use std::fmt;
+use toml_edit::{Document, Value};
+
+impl Keys {
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// The first key that was never asked for, with the names that come near
+    /// or the list of known ones.
+    pub fn finish(self) -> Result<()> {
+        let asked = |table: &str| {
+            let inside = format!("{table}.");
+            let mut names = self.known.iter().chain(&self.known_tables);
+            names.any(|name| name.starts_with(&inside))
+        };
+        if let Some((name, origin)) = self.tables.iter().find(|(name, _)| !asked(name)) {
+            let prefix = &self.prefix;
+            let list = name.split('[').next().unwrap_or(name);
+            let mut known = self.known.iter().chain(&self.known_tables);
+            if list != name && known.any(|known| known == list) {
+                return Err(Error::Key(format!(
+                    "{origin}: {prefix}{list}: must not be a list of tables ([[..]])"
+                )));
+            }
+            let hint = did_you_mean(list, self.known_tables.iter().map(String::as_str));
+            return Err(Error::Key(format!(
+                "{origin}: unknown table '{prefix}{list}'{hint}"
+            )));
+        }
+        let known = |key: &str| self.known.iter().any(|name| name == key);
+        match self.entries.iter().find(|entry| !known(&entry.key)) {
+            Some(entry) => Err(self.unknown(entry)),
+            None => Ok(()),
+        }
+    }
+
+    /// An error about the value of a key, for rules between keys: `must` says
+    /// what was allowed, as in `must divide tips (6400)`.
+    #[must_use]
+    pub fn refuse(&self, key: &str, must: impl fmt::Display) -> Error {
+        let name = format!("{}{key}", self.prefix);
+        Error::Key(match self.entries.iter().find(|entry| entry.key == key) {
+            Some(entry) => {
+                let value = excerpt(&entry.value.to_string());
+                format!("{}: {must}", said(&entry.origin, &name, &value))
+            }
+            None => format!("{}: {name}: {must}", self.what),
+        })
+    }
+
+    /// As [`Keys::refuse`] about one item of a list, with the line of the item.
+    #[must_use]
+    pub fn refuse_item(&self, key: &str, index: usize, must: impl fmt::Display) -> Error {
+        let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
+            return self.refuse(key, must);
+        };
+        let name = format!("{}{key}[{index}]", self.prefix);
+        let text = format!("x={}", entry.value);
+        let document = Document::parse(&*text).ok();
+        let item = document.as_ref().and_then(|document| {
+            let item = document.get("x")?.as_array()?.get(index)?;
+            Some((item.to_string(), line_of(&text, item.span()?.start) - 1))
+        });
+        let (value, below) = item.unwrap_or_default();
+        let origin = match entry.origin.strip_suffix(&format!(":{}", entry.line)) {
+            Some(file) if entry.line > 0 => format!("{file}:{}", entry.line + below),
+            _ => entry.origin.clone(),
+        };
+        Error::Key(format!("{origin}: {name} = {}: {must}", excerpt(&value)))
+    }
+
+    fn unknown(&self, entry: &Entry) -> Error {
+        let Entry { key, origin, .. } = entry;
+        if self.known_tables.contains(key) {
+            return self.refuse(key, format_args!("must be a table, as in [{key}]"));
+        }
+        let prefix = &self.prefix;
+        let full = |names: &[String]| names.iter().map(|name| format!("{prefix}{name}")).collect();
+        let (names, tables): (Vec<String>, Vec<String>) =
+            (full(&self.known), full(&self.known_tables));
+        let (key, names) = (format!("{prefix}{key}"), || {
+            names.iter().map(String::as_str)
+        });
+        let tables = || tables.iter().map(String::as_str);
+        let bare = &key[prefix.len()..];
+        let stem = split_unit(&key).0;
+        let other_unit = names().find_map(|name| match split_unit(name) {
+            (other, Some(unit)) if other == stem => Some((name, unit)),
+            _ => None,
+        });
+        let other_name = OTHER_NAMES.iter().find_map(|(other, name)| {
+            let name = format!("{prefix}{name}");
+            (*other == bare && names().any(|known| known == name)).then_some(name)
+        });
+        let head = (bare.find('.')).map(|dot| &key[..prefix.len() + dot]);
+        let hint = match (other_unit, other_name, head) {
+            (Some((name, unit)), ..) => {
+                format!("; did you mean '{name}' (in {})?", spelled(unit))
+            }
+            (None, Some(name), _) => format!("; did you mean '{name}'?"),
+            // Not a known table either: then that is the mistake.
+            (None, None, Some(head))
+                if nearest(&key, names()).is_empty()
+                    && !names().any(|name| name.starts_with(&format!("{head}."))) =>
+            {
+                let hint = did_you_mean(head, tables().chain(names()));
+                return Error::Key(format!("{origin}: unknown table '{head}'{hint}"));
+            }
+            _ => did_you_mean(&key, names().chain(tables())),
+        };
+        let origin = origin.clone();
+        Error::UnknownKey { origin, key, hint }
+    }
+}
+
+pub(super) fn said(origin: &str, name: &str, value: &str) -> String {
+    if origin.ends_with(name) {
+        format!("{origin} = {value}")
+    } else {
+        format!("{origin}: {name} = {value}")
+    }
+}
+
+/// What to add to a refusal of a number that was given with a unit.
+pub(super) fn without_unit(key: &str, value: &Value) -> String {
+    match (value.as_str(), split_unit(key).1) {
+        (Some(text), unit) if starts_with_number(text) => match unit {
+            Some(unit) => format!(", without a unit: the key is in {}", spelled(unit)),
+            None => ", without a unit".to_owned(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// At most 60 characters of a value, on one line.
+pub(super) fn excerpt(text: &str) -> String {
+    let text = text
+        .trim()
+        .escape_debug()
+        .to_string()
+        .replace("\\\"", "\"")
+        .replace("\\'", "'");
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}

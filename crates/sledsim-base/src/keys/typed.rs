@@ -1,0 +1,330 @@
+//! Values by type: what a key may be, and what it is.
+
+use super::refusals::without_unit;
+use super::{Keys, Range, remember};
+use crate::error::{Error, Result};
+use std::ops::RangeInclusive;
+use toml_edit::Value;
+
+const BOOL: &str = "true or false";
+const TEXT: &str = "a string in quotes";
+
+impl Keys {
+    /// A number; integers are taken too.
+    ///
+    /// # Errors
+    /// Missing, not a number, or not allowed.
+    pub fn f64(&mut self, key: &str, allowed: Range) -> Result<f64> {
+        let value = self.opt_f64(key, allowed)?;
+        self.need(key, value, || allowed.wanted())
+    }
+
+    /// A number, if given; integers are taken too.
+    ///
+    /// # Errors
+    /// Not a number, or not allowed.
+    pub fn opt_f64(&mut self, key: &str, allowed: Range) -> Result<Option<f64>> {
+        let Some(number) = self.read(key, || allowed.wanted(), number)? else {
+            return Ok(None);
+        };
+        if allowed.contains(number) {
+            Ok(Some(number))
+        } else if number == f64::INFINITY && allowed.high == f64::MAX {
+            Err(self.refuse(key, format_args!("must be {allowed} and finite")))
+        } else {
+            Err(self.refuse(key, format_args!("must be {allowed}")))
+        }
+    }
+
+    /// An integer.
+    ///
+    /// # Errors
+    /// Missing, not an integer, or not allowed.
+    pub fn u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<u64> {
+        let value = self.opt_u64(key, allowed.clone())?;
+        self.need(key, value, || integer(&allowed))
+    }
+
+    /// An integer, if given.
+    ///
+    /// # Errors
+    /// Not an integer, or not allowed.
+    pub fn opt_u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
+        self.read(
+            key,
+            || integer(&allowed),
+            |value| integer_in(value, &allowed),
+        )
+    }
+
+    /// An integer of 32 bits.
+    ///
+    /// # Errors
+    /// Missing, not an integer, or not allowed.
+    pub fn u32(&mut self, key: &str, allowed: RangeInclusive<u32>) -> Result<u32> {
+        let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
+        self.u64(key, wide).map(|number| number as u32)
+    }
+
+    /// An integer of 32 bits, if given.
+    ///
+    /// # Errors
+    /// Not an integer, or not allowed.
+    pub fn opt_u32(&mut self, key: &str, allowed: RangeInclusive<u32>) -> Result<Option<u32>> {
+        let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
+        Ok(self.opt_u64(key, wide)?.map(|number| number as u32))
+    }
+
+    /// The name of something that may be named by a number: a string, or an
+    /// integer of 32 bits, if given.
+    ///
+    /// # Errors
+    /// Neither.
+    pub fn opt_name(&mut self, key: &str) -> Result<Option<String>> {
+        let wanted = || format!("an integer from 0 to {}, or {TEXT}", u32::MAX);
+        let read = |value: &Value| match value.as_integer() {
+            Some(number) => Some(u32::try_from(number).ok()?.to_string()),
+            None => value.as_str().map(str::to_owned),
+        };
+        self.read(key, wanted, read)
+    }
+
+    /// An integer of 32 bits or one of several names, if given.
+    ///
+    /// # Errors
+    /// Neither.
+    pub fn opt_u32_or_choice<T: Clone>(
+        &mut self,
+        key: &str,
+        allowed: RangeInclusive<u32>,
+        number: fn(u32) -> T,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>> {
+        let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
+        let wanted = || format!("{}, or {}", integer(&wide), either(choices));
+        let read = |value: &Value| {
+            if let Some(name) = value.as_str() {
+                let found = choices.iter().find(|choice| choice.0 == name)?;
+                return Some(found.1.clone());
+            }
+            integer_in(value, &wide).map(|given| number(given as u32))
+        };
+        self.read(key, wanted, read)
+    }
+
+    /// A list, if given, each item read by `read`; `wanted` says what an item
+    /// may be, as in `an integer`.
+    ///
+    /// # Errors
+    /// Not a list, or the first item that is something else, with its line.
+    pub fn opt_list<T>(
+        &mut self,
+        key: &str,
+        wanted: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<Vec<T>>> {
+        let list = || format!("a list; an item is {wanted}");
+        let items = |value: &Value| Some(value.as_array()?.iter().map(&read).collect());
+        let Some(items): Option<Vec<Option<T>>> = self.read(key, list, items)? else {
+            return Ok(None);
+        };
+        let item = |(index, item): (usize, Option<T>)| {
+            item.ok_or_else(|| self.refuse_item(key, index, format_args!("must be {wanted}")))
+        };
+        items
+            .into_iter()
+            .enumerate()
+            .map(item)
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
+    /// A list of numbers, if given; integers are taken too.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is not a number or not allowed.
+    pub fn opt_f64s(&mut self, key: &str, allowed: Range) -> Result<Option<Vec<f64>>> {
+        self.opt_list(key, &allowed.wanted(), |value| allowed.number(value))
+    }
+
+    /// A list of integers, if given.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is not an integer or not allowed.
+    pub fn opt_u64s(
+        &mut self,
+        key: &str,
+        allowed: RangeInclusive<u64>,
+    ) -> Result<Option<Vec<u64>>> {
+        self.opt_list(key, &integer(&allowed), |value| integer_in(value, &allowed))
+    }
+
+    /// A list of lists of one number for each of `allowed`, if given; integers
+    /// are taken too.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is something else.
+    pub fn opt_f64_rows<const N: usize>(
+        &mut self,
+        key: &str,
+        allowed: [Range; N],
+    ) -> Result<Option<Vec<[f64; N]>>> {
+        let wanted = allowed.map(|range| range.wanted()).join(", ");
+        self.opt_list(key, &format!("a list of {N}: {wanted}"), |value| {
+            let row = value.as_array().filter(|row| row.len() == N)?;
+            let mut numbers = [0.0; N];
+            for ((number, value), range) in numbers.iter_mut().zip(row).zip(allowed) {
+                *number = range.number(value)?;
+            }
+            Some(numbers)
+        })
+    }
+
+    /// A list of lists of `N` integers, if given.
+    ///
+    /// # Errors
+    /// Not a list, or an item that is something else.
+    pub fn opt_u64_rows<const N: usize>(
+        &mut self,
+        key: &str,
+        allowed: RangeInclusive<u64>,
+    ) -> Result<Option<Vec<[u64; N]>>> {
+        let wanted = format!("a list of {N}, each {}", integer(&allowed));
+        self.opt_list(key, &wanted, |value| {
+            let row = value.as_array().filter(|row| row.len() == N)?;
+            let mut numbers = [0; N];
+            for (number, value) in numbers.iter_mut().zip(row) {
+                *number = integer_in(value, &allowed)?;
+            }
+            Some(numbers)
+        })
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// Missing or something else.
+    pub fn bool(&mut self, key: &str) -> Result<bool> {
+        let value = self.opt_bool(key)?;
+        self.need(key, value, || BOOL.to_owned())
+    }
+
+    /// `true` or `false`, if given.
+    ///
+    /// # Errors
+    /// Something else.
+    pub fn opt_bool(&mut self, key: &str) -> Result<Option<bool>> {
+        self.read(key, || BOOL.to_owned(), Value::as_bool)
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// Missing or something else.
+    pub fn text(&mut self, key: &str) -> Result<String> {
+        let value = self.opt_text(key)?;
+        self.need(key, value, || TEXT.to_owned())
+    }
+
+    /// A string, if given.
+    ///
+    /// # Errors
+    /// Something else.
+    pub fn opt_text(&mut self, key: &str) -> Result<Option<String>> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        self.read(key, || TEXT.to_owned(), text)
+    }
+
+    /// One of several names, each standing for a value.
+    ///
+    /// # Errors
+    /// Missing or none of the names.
+    pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
+        let value = self.opt_choice(key, choices)?;
+        self.need(key, value, || either(choices))
+    }
+
+    /// One of several names, if given.
+    ///
+    /// # Errors
+    /// None of the names.
+    pub fn opt_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
+        self.read(
+            key,
+            || either(choices),
+            |value| {
+                let name = value.as_str()?;
+                let found = choices.iter().find(|choice| choice.0 == name)?;
+                Some(found.1.clone())
+            },
+        )
+    }
+
+    fn read<T>(
+        &mut self,
+        key: &str,
+        wanted: impl Fn() -> String,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        remember(&mut self.known, key);
+        match self.entries.iter().find(|entry| entry.key == key) {
+            None => Ok(None),
+            Some(entry) => match read(&entry.value) {
+                Some(value) => Ok(Some(value)),
+                None => {
+                    let without = without_unit(key, &entry.value);
+                    Err(self.refuse(key, format_args!("must be {}{without}", wanted())))
+                }
+            },
+        }
+    }
+
+    fn need<T>(&self, key: &str, value: Option<T>, wanted: impl Fn() -> String) -> Result<T> {
+        value.ok_or_else(|| {
+            let (what, prefix) = (&self.what, &self.prefix);
+            Error::Key(format!(
+                "{what}: missing key '{prefix}{key}' ({})",
+                wanted()
+            ))
+        })
+    }
+}
+
+/// The number a value is; integers are taken too.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(integer) => Some(*integer.value() as f64),
+        _ => value.as_float(),
+    }
+}
+
+/// The integer a value is, if allowed. `1e6` is one.
+fn integer_in(value: &Value, allowed: &RangeInclusive<u64>) -> Option<u64> {
+    let number = match value {
+        Value::Float(float) => exactly(*float.value())?,
+        _ => u64::try_from(value.as_integer()?).ok()?,
+    };
+    allowed.contains(&number).then_some(number)
+}
+
+/// The integer that a number is exactly.
+fn exactly(number: f64) -> Option<u64> {
+    const INEXACT: f64 = 9_007_199_254_740_992.0; // 2^53 + 1 is written so, too
+    let whole = number.fract() == 0.0 && (0.0..INEXACT).contains(&number);
+    whole.then_some(number as u64)
+}
+
+fn integer(allowed: &RangeInclusive<u64>) -> String {
+    match (*allowed.start(), *allowed.end()) {
+        (low, high) if high >= i64::MAX as u64 => format!("an integer of at least {low}"),
+        (low, high) => format!("an integer from {low} to {high}"),
+    }
+}
+
+fn either<T>(choices: &[(&str, T)]) -> String {
+    let quoted: Vec<String> = choices.iter().map(|c| format!("\"{}\"", c.0)).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
