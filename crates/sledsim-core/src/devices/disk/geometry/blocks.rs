@@ -1,0 +1,167 @@
+//! From blocks to places: where a block is, and how far from there on.
+
+use super::{Geometry, Piece, Remap, Sector, Track, divide};
+use std::ops;
+
+/// Where a block was dealt out.
+pub(super) struct Dealt {
+    pub(super) zone: u32,
+    /// Its place in the zone.
+    pub(super) place: u64,
+    /// How many blocks lie side by side before it, and from it on.
+    pub(super) before: u64,
+    pub(super) together: u64,
+}
+
+impl Geometry {
+    /// Where a block was dealt out.
+    #[inline]
+    pub(super) fn dealt(&self, lbn: u64) -> Dealt {
+        let after = self.stretches.partition_point(|stretch| stretch.lbn <= lbn);
+        let stretch = &self.stretches[after - 1];
+        let ahead = lbn - stretch.lbn;
+        let (lot, before) = if stretch.data == stretch.pitch {
+            (0, ahead)
+        } else {
+            divide(ahead, stretch.data)
+        };
+        Dealt {
+            zone: stretch.zone,
+            place: stretch.place + lot * stretch.pitch + before,
+            before,
+            together: stretch.data - before,
+        }
+    }
+
+    /// The track that holds a place, and the places before it there.
+    #[inline]
+    pub(super) fn track_of(&self, zone_index: u32, place: u64) -> (Track, u32) {
+        let zone = &self.zones[zone_index as usize];
+        let sectors = u64::from(zone.sectors);
+        let (visited, index) = divide(place, sectors);
+        let (inward, turn) = divide(visited, u64::from(self.surfaces));
+        let cylinder = zone.first_cylinder + inward as u32;
+        let head = (self.mapping).head(cylinder, inward as u32, turn as u32, self.surfaces);
+        let angle = (zone.offset)
+            .wrapping_add(inward.wrapping_mul(zone.pitch))
+            .wrapping_add(turn.wrapping_mul(zone.track_skew));
+        let shift = (u128::from(angle) * u128::from(sectors) + (1 << 63)) >> 64;
+        let track = Track {
+            cylinder,
+            head,
+            sectors: zone.sectors,
+            zone: zone_index,
+            first: place - index,
+            shift: if shift as u64 == sectors {
+                0
+            } else {
+                shift as u32
+            },
+            width: zone.width,
+        };
+        (track, index as u32)
+    }
+
+    /// The remap that holds `lbn`, or else the next one.
+    #[inline]
+    pub(super) fn remap(&self, lbn: u64) -> Option<&Remap> {
+        if self.remaps.is_empty() {
+            return None;
+        }
+        let index = (self.remaps).partition_point(|remap| remap.lbn + remap.blocks <= lbn);
+        self.remaps.get(index)
+    }
+
+    /// The track and index of a block, wherever it went.
+    #[must_use]
+    pub fn find(&self, lbn: u64) -> (Track, u32) {
+        if let Some(remap) = self.remap(lbn).filter(|remap| remap.lbn <= lbn) {
+            return self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
+        }
+        let Dealt { zone, place, .. } = self.dealt(lbn);
+        self.track_of(zone, place)
+    }
+
+    /// The first piece of `blocks` (at least 1) from `lbn` on.
+    #[must_use]
+    #[inline]
+    pub fn piece(&self, lbn: u64, mut blocks: u32) -> Piece {
+        if let Some(remap) = self.remap(lbn) {
+            if remap.lbn <= lbn {
+                let (track, index) = self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
+                let left = remap.lbn + remap.blocks - lbn;
+                let blocks = left.min(u64::from(blocks)) as u32;
+                return Piece {
+                    track,
+                    index,
+                    blocks,
+                    span: blocks,
+                    full: false,
+                };
+            }
+            blocks = (remap.lbn - lbn).min(u64::from(blocks)) as u32;
+        }
+        let dealt = self.dealt(lbn);
+        let (track, index) = self.track_of(dealt.zone, dealt.place);
+        let room = u64::from(track.sectors - index);
+        let mut count = dealt.together.min(room).min(u64::from(blocks)) as u32;
+        let mut span = count;
+        while count < blocks && u64::from(span) < room && lbn + u64::from(count) < self.blocks {
+            let next = self.dealt(lbn + u64::from(count));
+            if next.zone != dealt.zone || next.place - dealt.place >= room {
+                break;
+            }
+            let ahead = next.place - dealt.place;
+            let more = next
+                .together
+                .min(room - ahead)
+                .min(u64::from(blocks - count));
+            count += more as u32;
+            span = (ahead + more) as u32;
+        }
+        let full = u64::from(index) <= dealt.before
+            && room <= dealt.together.min(self.blocks - lbn)
+            && self.remaps.is_empty();
+        Piece {
+            track,
+            index,
+            blocks: count,
+            span,
+            full,
+        }
+    }
+
+    /// Where a block is.
+    #[must_use]
+    pub fn locate(&self, lbn: u64) -> Sector {
+        let (track, index) = self.find(lbn);
+        Sector {
+            cylinder: track.cylinder,
+            head: track.head,
+            sector: track.sector(index),
+        }
+    }
+
+    /// The blocks of the track on which `lbn` was dealt out.
+    #[must_use]
+    pub fn track_around(&self, lbn: u64) -> ops::Range<u64> {
+        let Dealt { zone, place, .. } = self.dealt(lbn);
+        self.blocks_on(&self.track_of(zone, place).0)
+    }
+
+    /// The cylinder on which `lbn` was dealt out.
+    #[must_use]
+    pub fn cylinder_of(&self, lbn: u64) -> u32 {
+        let Dealt { zone, place, .. } = self.dealt(lbn);
+        self.track_of(zone, place).0.cylinder
+    }
+
+    /// One past the last block of the cylinder on which `lbn` was dealt out.
+    #[must_use]
+    pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
+        let Dealt { zone, place, .. } = self.dealt(lbn);
+        let cylinder = u64::from(self.zones[zone as usize].sectors) * u64::from(self.surfaces);
+        let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
+        end.min(self.blocks)
+    }
+}

@@ -1,0 +1,88 @@
+//! Sectors, tracks and the pieces of requests on them.
+
+use crate::devices::disk::rotation::REVOLUTION;
+
+/// A sector by its physical numbers. Sectors 0 of all tracks begin at angle 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sector {
+    /// Cylinder.
+    pub cylinder: u32,
+    /// Head.
+    pub head: u32,
+    /// Number on the track, in the order of passing.
+    pub sector: u32,
+}
+
+/// A track, and where on it counting begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Track {
+    /// Cylinder.
+    pub cylinder: u32,
+    /// Head.
+    pub head: u32,
+    /// How many sectors it has.
+    pub sectors: u32,
+    pub(super) zone: u32,
+    /// The place of its first sector in mapping order.
+    pub(super) first: u64,
+    /// The physical number of that sector.
+    pub(super) shift: u32,
+    /// One sector, in 2^-128 revolutions, rounded up.
+    pub(super) width: u128,
+}
+
+impl Track {
+    /// The physical number of the sector `index` places after the first.
+    #[must_use]
+    #[inline]
+    pub fn sector(&self, index: u32) -> u32 {
+        let sector = index + self.shift;
+        sector
+            - if sector >= self.sectors {
+                self.sectors
+            } else {
+                0
+            }
+    }
+
+    /// The angle at which that sector begins.
+    #[must_use]
+    #[inline]
+    pub fn angle(&self, index: u32) -> u64 {
+        ((u128::from(self.sector(index)) * self.width) >> 64) as u64
+    }
+
+    /// How far the media turn under `sectors` of its sectors, at most all.
+    #[must_use]
+    #[inline]
+    pub fn turn(&self, sectors: u32) -> u128 {
+        if sectors >= self.sectors {
+            REVOLUTION
+        } else {
+            (u128::from(sectors) * self.width) >> 64
+        }
+    }
+
+    /// How many places after the first the physical sector `sector` is.
+    #[must_use]
+    pub fn index(&self, sector: u32) -> u32 {
+        (sector + self.sectors - self.shift) % self.sectors
+    }
+}
+
+/// Blocks of a request that lie on one track and are reached in one pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The track.
+    pub track: Track,
+    /// Places from the first of the track to the first block.
+    pub index: u32,
+    /// Blocks.
+    pub blocks: u32,
+    /// Places from the first block to the last, both included; more than
+    /// `blocks` if slipped sectors lie between.
+    pub span: u32,
+    /// Whether every sector of the track is known to have its block, so that
+    /// the first block of the track comes `index` before the piece.
+    pub full: bool,
+}
