@@ -14,15 +14,18 @@
 //! is complete when the last of its blocks has crossed the bus, a write with its
 //! last pass. A pass's energy is shared by blocks.
 
+mod grouping;
+mod serving;
+
 use super::merging::Merging;
 use super::plain::Station;
-use crate::model::Answers;
-use crate::model::mechanism::{Mechanism, PassKind};
+use crate::model::mechanism::Mechanism;
 use crate::queueing::schedulers::Waiting;
+use grouping::Grouping;
+use serving::Served;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
-use sledsim_base::row::{Row, Status};
+use sledsim_base::request::{Extents, Flags, Request};
 use sledsim_base::units::Nanos;
 
 /// Which commands become a batch.
@@ -87,46 +90,6 @@ struct Store {
     spare: Vec<Extents>,
 }
 
-/// The batch in service.
-#[derive(Debug, Default)]
-struct Served {
-    members: Vec<Member>,
-    /// First block, one past the last, and the member they are of.
-    extents: Vec<(u64, u64, u32)>,
-    /// Which members have how many blocks in a pass, pass by pass.
-    shares: Vec<Share>,
-    next_share: usize,
-}
-
-#[derive(Debug)]
-struct Member {
-    row: Row,
-    data_in: Nanos,
-    last_pass: usize,
-    /// End of its last pass since the start of service.
-    end: Nanos,
-    energy_j: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    pass: usize,
-    member: u32,
-    blocks: u32,
-}
-
-/// Memory of [`Station::gather`].
-#[derive(Debug, Default)]
-struct Grouping {
-    ready: Vec<Waiting>,
-    taken: Vec<bool>,
-    /// Where each one's first block is: row, cylinder, number.
-    index: Vec<(u32, u32, usize)>,
-    near: Vec<usize>,
-    extents: Vec<Extent>,
-    group: Vec<usize>,
-}
-
 impl Batches {
     /// Whether any batch lacks its last command.
     #[inline]
@@ -142,6 +105,13 @@ impl Store {
             self.slots.push(Vec::new());
             self.slots.len() - 1
         })
+    }
+
+    /// Takes back a slot that was emptied, and the extents of its request.
+    fn give_back(&mut self, slot: usize, mut extents: Extents) {
+        extents.clear();
+        self.spare.push(extents);
+        self.free.push(slot);
     }
 
     /// The request that stands for the commands of a slot.
@@ -198,91 +168,6 @@ impl<M: Mechanism> Station<M> {
         Some(batches.store.whole(slot))
     }
 
-    /// If the first command has waited long enough by `at`, hands all that is
-    /// ready to the scheduler, in groups.
-    pub(super) fn gather(&mut self, at: Nanos) {
-        let due = |first: &Waiting| first.ready + self.window <= at;
-        let Some(planner) = self.mechanism.batches() else {
-            return;
-        };
-        if !self.incoming.front().is_some_and(due) {
-            return;
-        }
-        let Grouping {
-            ready,
-            taken,
-            index,
-            near,
-            extents,
-            group,
-        } = &mut self.batches.grouping;
-        let store = &mut self.batches.store;
-        ready.clear();
-        index.clear();
-        while self.incoming.front().is_some_and(|w| w.ready <= at) {
-            if let Some(waiting) = self.incoming.pop_front() {
-                let (row, cylinder) = planner.row_of(waiting.request.lbn());
-                index.push((row, cylinder, ready.len()));
-                ready.push(waiting);
-            }
-        }
-        index.sort_unstable();
-        taken.clear();
-        taken.resize(ready.len(), false);
-        for leader in 0..ready.len() {
-            if std::mem::replace(&mut taken[leader], true) {
-                continue;
-            }
-            extents.clear();
-            extents.extend_from_slice(&ready[leader].request.extents);
-            let passes = planner.passes(at, extents);
-            let most = passes as u64 * u64::from(planner.parallelism());
-            let mut blocks = u64::from(ready[leader].request.blocks());
-            near.clear();
-            if blocks < most {
-                planner.reaches(at, &mut |row, low, high| {
-                    let (from, until) = ((row, low, 0), (row, high, usize::MAX));
-                    let places = index.partition_point(|place| *place < from)
-                        ..index.partition_point(|place| *place <= until);
-                    near.extend(index[places].iter().map(|place| place.2));
-                });
-            }
-            near.sort_unstable();
-            near.dedup();
-            group.clear();
-            group.push(leader);
-            for &other in &*near {
-                let request = &ready[other].request;
-                let more = blocks + u64::from(request.blocks());
-                if taken[other] || more > most {
-                    continue;
-                }
-                let before = extents.len();
-                extents.extend_from_slice(&request.extents);
-                if planner.passes(at, extents) == passes {
-                    taken[other] = true;
-                    group.push(other);
-                    blocks = more;
-                } else {
-                    extents.truncate(before);
-                }
-            }
-            let next = match group[..] {
-                [only] => std::mem::take(&mut ready[only]),
-                _ => {
-                    let slot = store.slot();
-                    for &member in &*group {
-                        store.slots[slot].push(std::mem::take(&mut ready[member]));
-                    }
-                    self.in_batches += group.len() - 1;
-                    store.whole(slot)
-                }
-            };
-            self.scheduler.push(next, &self.mechanism);
-            self.waiting += 1;
-        }
-    }
-
     /// What the scheduler picked, with those that lie side by side with it.
     pub(super) fn merge(&mut self, picked: Waiting) -> Waiting {
         let Batches { merging, store, .. } = &mut self.batches;
@@ -296,160 +181,5 @@ impl<M: Mechanism> Station<M> {
         let slot = store.slot();
         store.slots[slot].append(&mut merging.group);
         store.whole(slot)
-    }
-
-    /// Serves a batch from `at` on.
-    pub(super) fn serve_batch(&mut self, at: Nanos, whole: Waiting, answers: &mut dyn Answers) {
-        let slot = whole.request.id as usize;
-        self.steps.clear();
-        let service = self.mechanism.serve(at, &whole.request, &mut self.steps);
-        let media = service.parts.total();
-        self.mechanism_free = at + media;
-        self.busy += media;
-        self.row.start = at;
-
-        let batches = &mut self.batches;
-        let mut extents = whole.request.extents;
-        extents.clear();
-        batches.store.spare.push(extents);
-        let served = &mut batches.served;
-        served.members.clear();
-        served.extents.clear();
-        for waiting in batches.store.slots[slot].drain(..) {
-            let member = served.members.len() as u32;
-            let places = waiting.request.extents.iter();
-            (served.extents).extend(places.map(|place| (place.lbn, place.end(), member)));
-            let mut row = Row::of(&waiting.request, self.device);
-            row.queue_depth = waiting.queue_depth;
-            row.parts.overhead = self.interface.overhead;
-            served.members.push(Member {
-                row,
-                data_in: waiting.data_in,
-                last_pass: 0,
-                end: Nanos::ZERO,
-                energy_j: 0.0,
-            });
-        }
-        batches.store.free.push(slot);
-        served.extents.sort_unstable();
-        self.serving = served.members.len() as u32;
-        self.in_batches -= served.members.len() - 1;
-
-        served.shares.clear();
-        served.next_share = 0;
-        let mut before = Nanos::ZERO;
-        let passes_j: f64 = self.steps.iter().map(|step| step.energy_j).sum();
-        for (pass, step) in self.steps.iter().enumerate() {
-            let woken = match pass {
-                0 => service.parts.other,
-                _ => Nanos::ZERO,
-            };
-            let mut parts = step.parts(before + woken);
-            parts.other = woken;
-            let mut pass_j = step.energy_j;
-            if pass == 0 {
-                pass_j += (service.energy_nj as f64 * 1e-9 - passes_j).max(0.0);
-            }
-            let first = served.shares.len();
-            for &lbn in self.mechanism.blocks_of(pass) {
-                let place = served.extents.partition_point(|extent| extent.0 <= lbn) - 1;
-                let member = served.extents[place].2;
-                match served.shares[first..]
-                    .iter_mut()
-                    .find(|share| share.member == member)
-                {
-                    Some(share) => share.blocks += 1,
-                    None => served.shares.push(Share {
-                        pass,
-                        member,
-                        blocks: 1,
-                    }),
-                }
-            }
-            for share in &served.shares[first..] {
-                let member = &mut served.members[share.member as usize];
-                let row = &mut member.row;
-                if row.passes == 0 {
-                    row.start = at + before;
-                    row.parts.queue = row.start - row.arrival - self.interface.overhead;
-                } else {
-                    row.parts.other += before - member.end;
-                }
-                row.parts = row.parts + parts;
-                row.passes += 1;
-                row.retries += u32::from(step.kind == PassKind::Retry);
-                member.end = step.end;
-                member.last_pass = pass;
-                member.energy_j += pass_j * f64::from(share.blocks) / f64::from(step.blocks);
-            }
-            before = step.end;
-        }
-        served.share_energy(service.energy_nj);
-        for &lbn in self.mechanism.lost_blocks() {
-            let place = served.extents.partition_point(|extent| extent.0 <= lbn) - 1;
-            let member = served.extents[place].2;
-            served.members[member as usize].row.status = Status::Error;
-        }
-
-        let crosses = |op| op == Op::Read && self.interface.bus_ns_per_block > 0.0;
-        self.reading = None;
-        for member in &mut served.members {
-            if crosses(member.row.op) {
-                self.reading = Some(0);
-            } else {
-                let media = at + member.end;
-                member.complete(media, media.max(member.data_in), answers);
-            }
-        }
-    }
-
-    /// A pass of a batch with reads ended: the blocks of these take the bus.
-    pub(super) fn end_batch_pass(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
-        let served = &mut self.batches.served;
-        while let Some(share) = served.shares.get(served.next_share)
-            && share.pass == pass
-        {
-            served.next_share += 1;
-            let member = &mut served.members[share.member as usize];
-            if member.row.op != Op::Read {
-                continue;
-            }
-            if !self.steps[pass].again {
-                self.bus_free = at.max(self.bus_free) + self.interface.bus(share.blocks);
-            }
-            if member.last_pass == pass {
-                member.complete(at, self.bus_free.max(at), answers);
-            }
-        }
-        self.reading = Some(pass + 1).filter(|next| *next < self.steps.len());
-    }
-}
-
-impl Member {
-    /// Announces the completion of a command whose last pass ended at `media`.
-    fn complete(&mut self, media: Nanos, completion: Nanos, answers: &mut dyn Answers) {
-        self.row.completion = completion;
-        self.row.parts.bus = completion - media;
-        answers.done(&self.row);
-    }
-}
-
-impl Served {
-    /// Rounds the energies of the commands to nanojoules that add up to
-    /// `total_nj`.
-    fn share_energy(&mut self, total_nj: u64) {
-        let all_j: f64 = self.members.iter().map(|member| member.energy_j).sum();
-        let (mut so_far_j, mut given_nj) = (0.0, 0);
-        let last = self.members.len() - 1;
-        for (index, member) in self.members.iter_mut().enumerate() {
-            so_far_j += member.energy_j;
-            let until_nj = match index == last || all_j == 0.0 {
-                true => total_nj,
-                false => (total_nj as f64 * (so_far_j / all_j)).round() as u64,
-            };
-            let until_nj = until_nj.clamp(given_nj, total_nj);
-            member.row.energy_nj = until_nj - given_nj;
-            given_nj = until_nj;
-        }
     }
 }

@@ -44,37 +44,26 @@
 //! energy. Waiting for blocks that are being read, or for room, is `queue`;
 //! the seeks and transfers of a flush are those of its destaging. What
 //! read-ahead and destaging spend is not in any row, but in the report.
+mod background;
+mod bus;
+mod serving;
 
-use super::{Buffer, Interface, ReadAhead, Segments, SpeedMatching};
-use crate::model::mechanism::{Mechanism, Service, Span, Step};
+use super::{Buffer, Interface, Segments, SpeedMatching};
+use crate::model::mechanism::{Mechanism, Step};
 use crate::model::{Answers, Energy, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use background::Stream;
+use sledsim_base::request::{Extent, Extents, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// The id of what the station asks of its mechanism on its own account, also
-/// marked as background work.
-const BACKGROUND_ID: u64 = u64::MAX;
 
 /// What the mechanism is doing until [`Buffered::mechanism_free`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnderWay {
     Request,
     Background,
-}
-
-/// Where read-ahead is.
-#[derive(Clone, Copy, Debug)]
-struct Stream {
-    /// One past the last block that the host has had.
-    after: u64,
-    /// Read ahead up to here.
-    next: u64,
-    /// Where to stop.
-    goal: u64,
 }
 
 /// One mechanism with queue, scheduler, command overhead, bus and buffer.
@@ -94,8 +83,8 @@ pub struct Buffered<M: Mechanism> {
     under_way: Option<UnderWay>,
     /// What the mechanism is reading.
     bringing: Extents,
-    /// One past the last block of it that the host wants.
-    wanted_end: u64,
+    /// One past the last block of it that the host wants, unless it wants all.
+    wanted_end: Option<u64>,
     /// The request in service, and its passes.
     row: Row,
     steps: Vec<Step>,
@@ -144,7 +133,7 @@ impl<M: Mechanism> Buffered<M> {
             busy: Nanos::ZERO,
             under_way: None,
             bringing: Extents::new(),
-            wanted_end: u64::MAX,
+            wanted_end: None,
             row: Row::default(),
             steps: Vec::new(),
             reading: None,
@@ -279,54 +268,6 @@ impl<M: Mechanism> Buffered<M> {
         }
     }
 
-    /// All blocks of a read are held.
-    fn hit(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
-        let mut row = self.row(waiting, at);
-        row.completion = self.take_bus(row.blocks, at);
-        row.parts.bus = row.completion - at;
-        answers.done(&row);
-        self.follow(&waiting.request);
-    }
-
-    /// The data of a write are in the buffer.
-    fn accept(&self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
-        let mut row = self.row(waiting, at);
-        if at == waiting.data_in {
-            row.start = at - row.parts.bus;
-        }
-        answers.done(&row);
-    }
-
-    /// Read data take the bus at `at`; when the last block has crossed.
-    fn take_bus(&mut self, blocks: u32, at: Nanos) -> Nanos {
-        if self.interface.bus_ns_per_block == 0.0 {
-            return at;
-        }
-        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
-        self.bus_free
-    }
-
-    /// Read-ahead follows this read.
-    fn follow(&mut self, request: &Request) {
-        let Some(last) = request.extents.last() else {
-            return;
-        };
-        let after = last.end();
-        let end_of = |span| self.mechanism.end_of(after - 1, span);
-        let goal = match self.buffer.read_ahead {
-            ReadAhead::None => after,
-            ReadAhead::Blocks(blocks) => after + u64::from(blocks),
-            ReadAhead::Track => end_of(Span::Track),
-            ReadAhead::Cylinder => end_of(Span::Cylinder),
-            ReadAhead::Full => after + self.segments.capacity(),
-        };
-        self.stream = Some(Stream {
-            after,
-            next: after,
-            goal: goal.min(self.mechanism.blocks()),
-        });
-    }
-
     /// What the mechanism was doing has ended.
     fn end(&mut self, at: Nanos, answers: &mut dyn Answers) {
         self.under_way = None;
@@ -377,280 +318,6 @@ impl<M: Mechanism> Buffered<M> {
             Op::Flush | Op::Trim => false,
         };
         self.incoming.iter().any(|waiting| wants(&waiting.request))
-    }
-
-    /// Serves a request that the scheduler picked, if it still needs the
-    /// mechanism.
-    fn serve(&mut self, mut waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
-        let mut row = self.row(&waiting, at);
-        let request = &mut waiting.request;
-        if request.op == Op::Read {
-            if self.segments.hit(&request.extents) {
-                return self.hit(&waiting, at, answers);
-            }
-            self.follow(&waiting.request);
-            if let [extent] = waiting.request.extents.as_slice() {
-                let mut extent = *extent;
-                let missing = self.segments.missing_from(extent.lbn);
-                let held = (missing - extent.lbn) as u32;
-                if held > 0 {
-                    self.take_bus(held, at);
-                }
-                extent.lbn = missing;
-                extent.blocks -= held;
-                self.wanted_end = extent.end();
-                extent.blocks += self.rest_of_row(extent);
-                waiting.request.extents[0] = extent;
-            } else {
-                self.wanted_end = u64::MAX;
-            }
-            self.bringing.clone_from(&waiting.request.extents);
-        } else {
-            self.stream = None;
-            if self.holds_back(request) {
-                let extent = request.extents[0];
-                while !self.segments.place(extent) {
-                    let Some(index) = self.segments.in_the_way(extent) else {
-                        break;
-                    };
-                    let run = self.segments.dirty_run(index);
-                    self.destage(index, run, false, at);
-                }
-                return self.accept(&waiting, at.max(self.mechanism_free), answers);
-            }
-            for extent in &request.extents {
-                self.segments.overwrite(*extent);
-            }
-        }
-        self.steps.clear();
-        let request = &waiting.request;
-        let service = self.mechanism.serve(at, request, &mut self.steps);
-        let media = service.parts.total();
-        self.mechanism_free = at + media;
-        self.busy += media;
-        self.under_way = Some(UnderWay::Request);
-        row.passes = service.passes;
-        row.retries = service.retries;
-        if service.status == Status::Error {
-            let is_wanted = |lbn: &u64| request.op == Op::Write || *lbn < self.wanted_end;
-            if self.mechanism.lost_blocks().iter().any(is_wanted) {
-                row.status = Status::Error;
-            }
-            self.drop_lost();
-        }
-        row.energy_nj = service.energy_nj;
-        let before = row.parts;
-        row.parts = Parts {
-            overhead: before.overhead,
-            queue: before.queue,
-            bus: before.bus,
-            ..service.parts
-        };
-        self.row = row;
-        if request.op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
-            let all_at_once = self.buffer.speed_matching == SpeedMatching::None;
-            self.reading = Some(if all_at_once { self.steps.len() - 1 } else { 0 });
-        } else {
-            self.complete(self.mechanism_free.max(waiting.data_in), answers);
-        }
-    }
-
-    /// How many blocks behind `extent` the mechanism moves over anyway when it
-    /// reads it; none without read-ahead.
-    fn rest_of_row(&self, extent: Extent) -> u32 {
-        let last = extent.end() - 1;
-        if self.stream.is_none_or(|stream| stream.goal <= extent.end()) {
-            return 0;
-        }
-        let row_end = self.mechanism.end_of(last, Span::Row);
-        // A pass may go on from the last row of a track to the first of the
-        // next; then the rest of that row can be a pass more.
-        let mut track = extent.lbn;
-        while track <= last {
-            let end = self.mechanism.end_of(track, Span::Track);
-            if end <= last && self.mechanism.end_of(end, Span::Row) == row_end {
-                return 0;
-            }
-            track = end;
-        }
-        row_end
-            .min(self.mechanism.blocks())
-            .saturating_sub(extent.end()) as u32
-    }
-
-    /// The blocks of a pass that the host wants.
-    fn wanted(&self, step: &Step) -> u32 {
-        if step.again {
-            return 0;
-        }
-        let past = (step.lbn + u64::from(step.blocks)).saturating_sub(self.wanted_end);
-        step.blocks - past.min(u64::from(step.blocks)) as u32
-    }
-
-    /// When the blocks of a pass take the bus.
-    fn bus_at(&self, pass: usize) -> Nanos {
-        let step = &self.steps[pass];
-        let end = self.row.start + step.end;
-        match self.buffer.speed_matching {
-            SpeedMatching::None | SpeedMatching::Pass => end,
-            SpeedMatching::Block => {
-                let blocks = f64::from(step.blocks);
-                let rest = Nanos::from_s(step.transfer_s * (blocks - 1.0) / blocks);
-                Nanos(end.0 - rest.0.min(step.end.0))
-            }
-        }
-    }
-
-    /// The blocks of a pass of the read in service take the bus.
-    fn cross(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
-        match self.buffer.speed_matching {
-            SpeedMatching::None => {
-                let blocks = self.steps.iter().map(|step| self.wanted(step)).sum();
-                self.take_bus(blocks, at);
-            }
-            SpeedMatching::Pass => {
-                self.take_bus(self.wanted(&self.steps[pass]), at);
-            }
-            SpeedMatching::Block if self.steps[pass].again => {}
-            SpeedMatching::Block => {
-                // The last block cannot cross before it has come.
-                let step = &self.steps[pass];
-                let last = self.row.start + step.end + self.interface.bus(1);
-                self.bus_free = self.take_bus(self.wanted(step), at).max(last);
-            }
-        }
-        if pass + 1 < self.steps.len() {
-            self.reading = Some(pass + 1);
-        } else {
-            self.reading = None;
-            self.complete(self.bus_free.max(self.mechanism_free), answers);
-        }
-    }
-
-    /// Announces the completion of the request in service; what lies between
-    /// the end of the media transfer and `completion` was the bus.
-    fn complete(&mut self, completion: Nanos, answers: &mut dyn Answers) {
-        self.row.completion = completion;
-        self.row.parts.bus += completion - self.mechanism_free;
-        answers.done(&self.row);
-    }
-
-    /// Everything dirty goes to the media, then a flush is complete.
-    fn flush(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
-        let mut row = self.row(waiting, at);
-        while let Some(index) = self.segments.longest_dirty() {
-            self.stream = None;
-            let run = self.segments.dirty_run(index);
-            let service = self.destage(index, run, true, at);
-            row.parts = row.parts + service.parts;
-            row.passes += service.passes;
-            row.retries += service.retries;
-            if service.status == Status::Error {
-                row.status = service.status;
-            }
-            row.completion = self.mechanism_free;
-        }
-        answers.done(&row);
-    }
-
-    /// Of what was read, only the blocks before the first one that is lost are
-    /// kept.
-    #[cold]
-    fn drop_lost(&mut self) {
-        let first = self.mechanism.lost_blocks().iter().min().copied();
-        let first = first.unwrap_or(u64::MAX);
-        match self.bringing.as_mut_slice() {
-            [extent] if extent.lbn < first => {
-                let kept = (first - extent.lbn).min(u64::from(extent.blocks));
-                extent.blocks = kept as u32;
-            }
-            _ => self.bringing.clear(),
-        }
-    }
-
-    /// Reads the next row ahead; `false` if there is none to read.
-    fn read_ahead(&mut self, at: Nanos) -> bool {
-        let Some(stream) = self.stream else {
-            return false;
-        };
-        let first = self.segments.missing_from(stream.next);
-        if first >= stream.goal || self.is_wanted(first..stream.goal) {
-            return false;
-        }
-        let row = self.mechanism.end_of(first, Span::Row);
-        let room = stream.after + self.segments.capacity();
-        let mut end = row.min(room);
-        if end <= first || (end < row && first > stream.after) {
-            return false;
-        }
-        end = end.min(self.segments.held_after(first).unwrap_or(end));
-        self.stream = Some(Stream {
-            next: end,
-            ..stream
-        });
-        let extent = Extent {
-            lbn: first,
-            blocks: (end - first) as u32,
-        };
-        self.bringing.push(extent);
-        let (service, joules) = self.background(Op::Read, extent, at);
-        if service.status == Status::Error {
-            self.drop_lost();
-            self.stream = None;
-        }
-        self.spent.read_ahead_j += joules;
-        true
-    }
-
-    /// Writes the next row of the run that has been dirty longest, if any is.
-    fn destage_row(&mut self, at: Nanos) {
-        let dirty = self.segments.longest_dirty();
-        if let Some(index) = dirty.filter(|_| !self.is_wanted(0..0)) {
-            let mut run = self.segments.dirty_run(index);
-            let row = self.mechanism.end_of(run.lbn, Span::Row);
-            run.blocks = (run.end().min(row) - run.lbn) as u32;
-            self.destage(index, run, true, at);
-        }
-    }
-
-    /// Writes the first dirty blocks of a segment. If `busy`, the segment
-    /// keeps its place until they are written.
-    fn destage(&mut self, index: usize, run: Extent, busy: bool, at: Nanos) -> Service {
-        self.segments.destage(index, run.end(), busy);
-        let (service, joules) = self.background(Op::Write, run, at);
-        self.spent.destage_j += joules;
-        service
-    }
-
-    /// Has the mechanism do something for the station itself, from `at` or
-    /// from when it is free; with the energy it took in joules.
-    fn background(&mut self, op: Op, extent: Extent, at: Nanos) -> (Service, f64) {
-        let start = at.max(self.mechanism_free);
-        let request = Request {
-            id: BACKGROUND_ID,
-            arrival: start,
-            op,
-            flags: Flags {
-                background: true,
-                ..Flags::default()
-            },
-            extents: Extents::from_buf([extent]),
-            ..Request::default()
-        };
-        let before = self.mechanism.energy(start);
-        self.steps.clear();
-        let service = self.mechanism.serve(start, &request, &mut self.steps);
-        let media = service.parts.total();
-        self.mechanism_free = start + media;
-        self.busy += media;
-        self.under_way = Some(UnderWay::Background);
-        let spent = Energy {
-            idle_j: 0.0,
-            inactive_j: 0.0,
-            ..self.mechanism.energy(self.mechanism_free) - before
-        };
-        self.spent = self.spent + spent;
-        (service, spent.total_j())
     }
 }
 

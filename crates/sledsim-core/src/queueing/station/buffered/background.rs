@@ -1,0 +1,152 @@
+//! What the station asks of its mechanism on its own account: read-ahead and
+//! destaging.
+
+use super::{Buffered, UnderWay};
+use crate::model::mechanism::{Mechanism, Service, Span};
+use crate::model::{Answers, Energy};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_base::row::Status;
+use crate::queueing::schedulers::Waiting;
+use crate::queueing::station::ReadAhead;
+use sledsim_base::units::Nanos;
+
+/// The id of what the station asks of its mechanism on its own account, also
+/// marked as background work.
+const BACKGROUND_ID: u64 = u64::MAX;
+
+/// Where read-ahead is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// One past the last block that the host has had.
+    pub(super) after: u64,
+    /// Read ahead up to here.
+    pub(super) next: u64,
+    /// Where to stop.
+    pub(super) goal: u64,
+}
+
+impl<M: Mechanism> Buffered<M> {
+    /// Read-ahead follows this read.
+    pub(super) fn follow(&mut self, request: &Request) {
+        let Some(last) = request.extents.last() else {
+            return;
+        };
+        let after = last.end();
+        let end_of = |span| self.mechanism.end_of(after - 1, span);
+        let goal = match self.buffer.read_ahead {
+            ReadAhead::None => after,
+            ReadAhead::Blocks(blocks) => after + u64::from(blocks),
+            ReadAhead::Track => end_of(Span::Track),
+            ReadAhead::Cylinder => end_of(Span::Cylinder),
+            ReadAhead::Full => after + self.segments.capacity(),
+        };
+        self.stream = Some(Stream {
+            after,
+            next: after,
+            goal: goal.min(self.mechanism.blocks()),
+        });
+    }
+
+    /// Everything dirty goes to the media, then a flush is complete.
+    pub(super) fn flush(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+        let mut row = self.row(waiting, at);
+        while let Some(index) = self.segments.longest_dirty() {
+            self.stream = None;
+            let run = self.segments.dirty_run(index);
+            let service = self.destage(index, run, true, at);
+            row.parts = row.parts + service.parts;
+            row.passes += service.passes;
+            row.retries += service.retries;
+            if service.status == Status::Error {
+                row.status = service.status;
+            }
+            row.completion = self.mechanism_free;
+        }
+        answers.done(&row);
+    }
+
+    /// Reads the next row ahead; `false` if there is none to read.
+    pub(super) fn read_ahead(&mut self, at: Nanos) -> bool {
+        let Some(stream) = self.stream else {
+            return false;
+        };
+        let first = self.segments.missing_from(stream.next);
+        if first >= stream.goal || self.is_wanted(first..stream.goal) {
+            return false;
+        }
+        let row = self.mechanism.end_of(first, Span::Row);
+        let room = stream.after + self.segments.capacity();
+        let mut end = row.min(room);
+        if end <= first || (end < row && first > stream.after) {
+            return false;
+        }
+        end = end.min(self.segments.held_after(first).unwrap_or(end));
+        self.stream = Some(Stream {
+            next: end,
+            ..stream
+        });
+        let extent = Extent {
+            lbn: first,
+            blocks: (end - first) as u32,
+        };
+        self.bringing.push(extent);
+        let (service, joules) = self.background(Op::Read, extent, at);
+        if service.status == Status::Error {
+            self.drop_lost();
+            self.stream = None;
+        }
+        self.spent.read_ahead_j += joules;
+        true
+    }
+
+    /// Writes the next row of the run that has been dirty longest, if any is.
+    pub(super) fn destage_row(&mut self, at: Nanos) {
+        let dirty = self.segments.longest_dirty();
+        if let Some(index) = dirty.filter(|_| !self.is_wanted(0..0)) {
+            let mut run = self.segments.dirty_run(index);
+            let row = self.mechanism.end_of(run.lbn, Span::Row);
+            run.blocks = (run.end().min(row) - run.lbn) as u32;
+            self.destage(index, run, true, at);
+        }
+    }
+
+    /// Writes the first dirty blocks of a segment. If `busy`, the segment
+    /// keeps its place until they are written.
+    pub(super) fn destage(&mut self, index: usize, run: Extent, busy: bool, at: Nanos) -> Service {
+        self.segments.destage(index, run.end(), busy);
+        let (service, joules) = self.background(Op::Write, run, at);
+        self.spent.destage_j += joules;
+        service
+    }
+
+    /// Has the mechanism do something for the station itself, from `at` or
+    /// from when it is free; with the energy it took in joules.
+    fn background(&mut self, op: Op, extent: Extent, at: Nanos) -> (Service, f64) {
+        let start = at.max(self.mechanism_free);
+        let request = Request {
+            id: BACKGROUND_ID,
+            arrival: start,
+            op,
+            flags: Flags {
+                background: true,
+                ..Flags::default()
+            },
+            extents: Extents::from_buf([extent]),
+            ..Request::default()
+        };
+        let before = self.mechanism.energy(start);
+        self.steps.clear();
+        let service = self.mechanism.serve(start, &request, &mut self.steps);
+        let media = service.parts.total();
+        self.mechanism_free = start + media;
+        self.busy += media;
+        self.under_way = Some(UnderWay::Background);
+        let spent = Energy {
+            idle_j: 0.0,
+            inactive_j: 0.0,
+            ..self.mechanism.energy(self.mechanism_free) - before
+        };
+        self.spent = self.spent + spent;
+        (service, spent.total_j())
+    }
+}

@@ -1,0 +1,139 @@
+//! Serving a request with the mechanism.
+
+use super::{Buffered, UnderWay};
+use crate::model::mechanism::{Mechanism, Span};
+use crate::model::Answers;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::{Parts, Row, Status};
+use crate::queueing::schedulers::Waiting;
+use crate::queueing::station::SpeedMatching;
+use sledsim_base::units::Nanos;
+
+impl<M: Mechanism> Buffered<M> {
+    /// Serves a request that the scheduler picked, if it still needs the
+    /// mechanism.
+    pub(super) fn serve(&mut self, mut waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
+        let row = self.row(&waiting, at);
+        let request = &mut waiting.request;
+        if request.op == Op::Read {
+            if self.segments.hit(&request.extents) {
+                return self.hit(&waiting, at, answers);
+            }
+            self.begin_read(request, at);
+        } else {
+            self.stream = None;
+            if self.holds_back(request) {
+                self.make_room(request.extents[0], at);
+                return self.accept(&waiting, at.max(self.mechanism_free), answers);
+            }
+            for extent in &request.extents {
+                self.segments.overwrite(*extent);
+            }
+        }
+        self.access(&waiting.request, row, at);
+        if waiting.request.op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
+            let all_at_once = self.buffer.speed_matching == SpeedMatching::None;
+            self.reading = Some(if all_at_once { self.steps.len() - 1 } else { 0 });
+        } else {
+            self.complete(self.mechanism_free.max(waiting.data_in), answers);
+        }
+    }
+
+    /// A read begins: what is held of it takes the bus, and `request` becomes
+    /// what the mechanism reads.
+    fn begin_read(&mut self, request: &mut Request, at: Nanos) {
+        self.follow(request);
+        self.wanted_end = None;
+        if let [extent] = request.extents.as_mut_slice() {
+            let missing = self.segments.missing_from(extent.lbn);
+            let held = (missing - extent.lbn) as u32;
+            if held > 0 {
+                self.take_bus(held, at);
+            }
+            extent.lbn = missing;
+            extent.blocks -= held;
+            self.wanted_end = Some(extent.end());
+            extent.blocks += self.rest_of_row(*extent);
+        }
+        self.bringing.clone_from(&request.extents);
+    }
+
+    /// Destages what is in the way of a write into the buffer.
+    fn make_room(&mut self, extent: Extent, at: Nanos) {
+        while !self.segments.place(extent) {
+            let Some(index) = self.segments.in_the_way(extent) else {
+                break;
+            };
+            let run = self.segments.dirty_run(index);
+            self.destage(index, run, false, at);
+        }
+    }
+
+    /// The mechanism serves `request` from `at` on; what that takes goes to `row`.
+    fn access(&mut self, request: &Request, mut row: Row, at: Nanos) {
+        self.steps.clear();
+        let service = self.mechanism.serve(at, request, &mut self.steps);
+        let media = service.parts.total();
+        self.mechanism_free = at + media;
+        self.busy += media;
+        self.under_way = Some(UnderWay::Request);
+        row.passes = service.passes;
+        row.retries = service.retries;
+        if service.status == Status::Error {
+            let is_wanted =
+                |lbn: &u64| request.op == Op::Write || self.wanted_end.is_none_or(|end| *lbn < end);
+            if self.mechanism.lost_blocks().iter().any(is_wanted) {
+                row.status = Status::Error;
+            }
+            self.drop_lost();
+        }
+        row.energy_nj = service.energy_nj;
+        let before = row.parts;
+        row.parts = Parts {
+            overhead: before.overhead,
+            queue: before.queue,
+            bus: before.bus,
+            ..service.parts
+        };
+        self.row = row;
+    }
+
+    /// How many blocks behind `extent` the mechanism moves over anyway when it
+    /// reads it; none without read-ahead.
+    fn rest_of_row(&self, extent: Extent) -> u32 {
+        let last = extent.end() - 1;
+        if self.stream.is_none_or(|stream| stream.goal <= extent.end()) {
+            return 0;
+        }
+        let row_end = self.mechanism.end_of(last, Span::Row);
+        // A pass may go on from the last row of a track to the first of the
+        // next; then the rest of that row can be a pass more.
+        let mut track = extent.lbn;
+        while track <= last {
+            let end = self.mechanism.end_of(track, Span::Track);
+            if end <= last && self.mechanism.end_of(end, Span::Row) == row_end {
+                return 0;
+            }
+            track = end;
+        }
+        row_end
+            .min(self.mechanism.blocks())
+            .saturating_sub(extent.end()) as u32
+    }
+
+    /// Of what was read, only the blocks before the first one that is lost are
+    /// kept.
+    #[cold]
+    pub(super) fn drop_lost(&mut self) {
+        let Some(&first) = self.mechanism.lost_blocks().iter().min() else {
+            return;
+        };
+        match self.bringing.as_mut_slice() {
+            [extent] if extent.lbn < first => {
+                let kept = (first - extent.lbn).min(u64::from(extent.blocks));
+                extent.blocks = kept as u32;
+            }
+            _ => self.bringing.clear(),
+        }
+    }
+}
