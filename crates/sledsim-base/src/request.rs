@@ -116,8 +116,6 @@ pub struct Request {
     pub flags: Flags,
     /// Which stream (thread, process, trace device) it came from.
     pub stream: u32,
-    /// Request class, for layouts and schedulers that tell classes apart.
-    pub class: u16,
     /// Where. Empty only for [`Op::Flush`].
     pub extents: Extents,
 }

@@ -87,11 +87,8 @@ impl Mechanism for Memory {
         }
     }
 
-    fn place(&self, request: &Request) -> Place {
-        Place {
-            major: 0,
-            minor: request.lbn() as i64,
-        }
+    fn place(&self, _request: &Request) -> Place {
+        Place { major: 0 }
     }
 
     fn major(&self, _at: Nanos) -> i64 {

@@ -116,14 +116,11 @@ pub enum Span {
     Cylinder,
 }
 
-/// A place on the media. Time grows mostly with the difference in `major`
-/// (cylinder); `minor` orders places of one major (row, angle).
+/// A place on the media. Time grows mostly with the difference in `major`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Cylinder.
     pub major: i64,
-    /// Position within the cylinder.
-    pub minor: i64,
 }
 
 /// One uninterrupted pass over the media.

@@ -547,7 +547,6 @@ impl<L: Level> Array<L> {
             op,
             flags,
             stream: request.stream,
-            class: request.class,
             extents,
         };
         self.sent.insert(id, sent);

@@ -153,12 +153,11 @@ impl Mechanism for Disk {
         }
     }
 
-    /// Cylinder, and the angle at which the first block begins.
+    /// The cylinder of the first block.
     fn place(&self, request: &Request) -> Place {
-        let (track, index) = self.drive.geometry.find(request.lbn());
+        let (track, _) = self.drive.geometry.find(request.lbn());
         Place {
             major: i64::from(track.cylinder),
-            minor: (track.angle(index) >> 1) as i64,
         }
     }
 

@@ -415,7 +415,6 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let place = self.motion.geometry.locate(lbn);
         Place {
             major: i64::from(place.cylinder),
-            minor: i64::from(place.row),
         }
     }
 

@@ -86,7 +86,6 @@ struct Open {
 struct Unplaced {
     host: u64,
     stream: u32,
-    class: u16,
     extents: Extents,
     /// The extent that goes on, and how many of its blocks are placed.
     next: usize,
@@ -258,7 +257,7 @@ impl Mwb {
             let address = self.timing.logs.append(&extents);
             let blocks = blocks_in(&extents);
             let lbn = self.spec.shape.front(address);
-            let (host, stream, class) = (write.host, write.stream, write.class);
+            let (host, stream) = (write.host, write.stream);
             let mut tokens = Vec::new();
             if let Some(keeping) = &mut self.keeping {
                 tokens.push(0);
@@ -291,7 +290,6 @@ impl Mwb {
                     ..Flags::default()
                 },
                 stream,
-                class,
                 ..Request::new(0, at, Op::Write, lbn, blocks + 1)
             };
             let sent = Sent::Append { address, extents };
@@ -518,7 +516,6 @@ impl Model for Mwb {
                 self.timing.waiting.push_back(Unplaced {
                     host: request.id,
                     stream: request.stream,
-                    class: request.class,
                     extents: request.extents,
                     next: 0,
                     done: 0,

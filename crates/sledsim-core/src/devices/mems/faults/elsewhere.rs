@@ -204,7 +204,6 @@ impl Elsewhere {
                 op: request.op,
                 flags: request.flags,
                 stream: request.stream,
-                class: request.class,
             }
         };
     }

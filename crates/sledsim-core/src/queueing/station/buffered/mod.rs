@@ -44,6 +44,7 @@
 //! energy. Waiting for blocks that are being read, or for room, is `queue`;
 //! the seeks and transfers of a flush are those of its destaging. What
 //! read-ahead and destaging spend is not in any row, but in the report.
+
 mod background;
 mod bus;
 mod serving;
