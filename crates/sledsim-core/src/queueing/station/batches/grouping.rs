@@ -3,9 +3,9 @@
 use super::Batches;
 use crate::model::BatchPlanner;
 use crate::model::mechanism::Mechanism;
-use sledsim_base::request::Extent;
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::plain::Station;
+use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
@@ -64,7 +64,12 @@ impl Batches {
 
 impl Grouping {
     /// Takes the commands that are ready at `at`, and notes where they are.
-    fn take_ready(&mut self, incoming: &mut VecDeque<Waiting>, at: Nanos, planner: &dyn BatchPlanner) {
+    fn take_ready(
+        &mut self,
+        incoming: &mut VecDeque<Waiting>,
+        at: Nanos,
+        planner: &dyn BatchPlanner,
+    ) {
         let Self { ready, index, .. } = self;
         ready.clear();
         index.clear();

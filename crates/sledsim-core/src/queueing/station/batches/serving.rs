@@ -1,12 +1,12 @@
 //! The batch in service: each command's share of the passes.
 
 use super::Batches;
-use crate::model::mechanism::{Mechanism, PassKind, Service, Step};
 use crate::model::Answers;
-use sledsim_base::request::Op;
-use sledsim_base::row::{Parts, Row, Status};
+use crate::model::mechanism::{Mechanism, PassKind, Service, Step};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::plain::Station;
+use sledsim_base::request::Op;
+use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
 /// The batch in service.

@@ -4,10 +4,10 @@
 use super::{Buffered, UnderWay};
 use crate::model::mechanism::{Mechanism, Service, Span};
 use crate::model::{Answers, Energy};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
-use sledsim_base::row::Status;
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::ReadAhead;
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 
 /// The id of what the station asks of its mechanism on its own account, also

@@ -1,8 +1,8 @@
 //! The bus: what is held and what was read crosses it.
 
 use super::Buffered;
-use crate::model::mechanism::{Mechanism, Step};
 use crate::model::Answers;
+use crate::model::mechanism::{Mechanism, Step};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::SpeedMatching;
 use sledsim_base::units::Nanos;

@@ -1,12 +1,12 @@
 //! Serving a request with the mechanism.
 
 use super::{Buffered, UnderWay};
-use crate::model::mechanism::{Mechanism, Span};
 use crate::model::Answers;
-use sledsim_base::request::{Extent, Op, Request};
-use sledsim_base::row::{Parts, Row, Status};
+use crate::model::mechanism::{Mechanism, Span};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::SpeedMatching;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
 impl<M: Mechanism> Buffered<M> {
