@@ -144,7 +144,6 @@ impl Log {
             simulated_end: until.max(kept.end),
             saturated: None,
             demand: None,
-            interrupted: false,
             reports,
             warm_up: None,
             intervals: Default::default(),

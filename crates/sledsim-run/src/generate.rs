@@ -1,7 +1,7 @@
 //! Generated workloads as traces.
 
 use crate::formats;
-use crate::load::Load;
+use crate::load::{Load, Running};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -59,7 +59,7 @@ pub fn generate(
     let open = draw(&mut recorder, check)?;
     if !open {
         let Place::Device(device, scheduler) = &place else {
-            let name = load.facts(&recorder.source)["workload"].clone();
+            let name = load.facts(&*recorder.source)["workload"].clone();
             let name = name.as_str().unwrap_or("load").to_owned();
             return Err(Error::Key(format!(
                 "workload {name}: is closed, its requests wait for completions: give a device \
@@ -84,7 +84,7 @@ pub fn generate(
         let problem = format!("not written: the workload has no requests that {format} holds");
         return Err(Error::file(path, problem));
     }
-    let facts = load.facts(&recorder.source);
+    let facts = load.facts(&*recorder.source);
     let lost = recorder.writer.finish()?;
     Ok(json!({
         "output": {
@@ -110,10 +110,7 @@ pub fn generate(
 }
 
 /// Draws all requests that need no completion; whether these are all.
-fn draw<S: Source>(
-    source: &mut Recorder<S>,
-    check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<bool> {
+fn draw(source: &mut Recorder, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<bool> {
     let requests = source.requests();
     let mut completed = 0;
     while source.next_arrival()?.is_some() {
@@ -132,16 +129,16 @@ fn draw<S: Source>(
 }
 
 /// Writes what is taken from a source.
-struct Recorder<S> {
-    source: S,
+struct Recorder {
+    source: Box<dyn Running>,
     writer: Box<dyn Writer>,
     records: u64,
     first: Option<Nanos>,
     last: Nanos,
 }
 
-impl<S: Source> Recorder<S> {
-    fn new(source: S, writer: Box<dyn Writer>) -> Self {
+impl Recorder {
+    fn new(source: Box<dyn Running>, writer: Box<dyn Writer>) -> Self {
         Self {
             source,
             writer,
@@ -180,7 +177,7 @@ impl<S: Source> Recorder<S> {
     }
 }
 
-impl<S: Source> Source for Recorder<S> {
+impl Source for Recorder {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         self.source.next_arrival()
     }

@@ -8,7 +8,6 @@ use sledsim_base::progress::Progress;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::compose::caches::{Cache, Choice};
-use sledsim_core::model::source::Source;
 use sledsim_traces::END_BYTES;
 
 /// What is cached, and by what.
@@ -136,7 +135,7 @@ impl HitsSpec {
             read_hits: hits.read_hits,
             ..all
         });
-        Ok((counted.collect(), load.facts(&source)))
+        Ok((counted.collect(), load.facts(&*source)))
     }
 
     /// The segments a request touches.

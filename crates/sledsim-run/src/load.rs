@@ -8,8 +8,6 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
-use sledsim_base::request::Request;
-use sledsim_base::units::Nanos;
 use sledsim_core::engine::Limits;
 use sledsim_core::model::source::Source;
 use sledsim_core::workloads::{Generator, Mix, Workload, resolve};
@@ -149,7 +147,7 @@ impl Load {
     }
 
     /// Every key of the load under way with its value in effect.
-    pub(crate) fn facts(&self, running: &Running) -> Value {
+    pub(crate) fn facts(&self, running: &dyn Running) -> Value {
         let mut facts = running.facts();
         if let Some(preset) = &self.preset {
             facts["preset"] = json!(preset);
@@ -161,16 +159,12 @@ impl Load {
         &self,
         device_blocks: u64,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<Running> {
+    ) -> Result<Box<dyn Running>> {
         let device_blocks = device_blocks.min(self.within.unwrap_or(u64::MAX));
         Ok(match &self.kind {
-            LoadKind::Workload(Workload::Generator(spec)) => {
-                Running::Generator(Box::new(spec.source(device_blocks)?))
-            }
-            LoadKind::Workload(Workload::Mix(spec)) => {
-                Running::Mix(Box::new(spec.source(device_blocks)?))
-            }
-            LoadKind::Trace(spec) => Running::Trace(Box::new(spec.source(device_blocks, check)?)),
+            LoadKind::Workload(Workload::Generator(spec)) => Box::new(spec.source(device_blocks)?),
+            LoadKind::Workload(Workload::Mix(spec)) => Box::new(spec.source(device_blocks)?),
+            LoadKind::Trace(spec) => Box::new(spec.source(device_blocks, check)?),
         })
     }
 }
@@ -208,84 +202,59 @@ fn limits(keys: &mut Keys) -> Result<Limits> {
 }
 
 /// A load under way.
-pub(crate) enum Running {
-    Generator(Box<Generator>),
-    Mix(Box<Mix>),
-    Trace(Box<TraceSource>),
-}
+pub(crate) trait Running: Source {
+    /// Every key with its value in effect, and what was done so far.
+    fn facts(&self) -> Value;
 
-impl Running {
-    fn facts(&self) -> Value {
-        match self {
-            Self::Generator(source) => source.facts(),
-            Self::Mix(source) => source.facts(),
-            Self::Trace(source) => source.facts(),
-        }
-    }
-}
-
-impl Running {
     /// Whether any requests arrive at times of their own.
-    pub(crate) fn is_open(&self) -> bool {
-        match self {
-            Self::Generator(source) => !source.is_closed(),
-            Self::Mix(source) => source.has_open_parts(),
-            Self::Trace(source) => source.is_open(),
-        }
-    }
+    fn is_open(&self) -> bool;
 
     /// Whether the order of the requests depends on when others complete.
-    pub(crate) fn needs_times(&self) -> bool {
-        matches!(self, Self::Mix(source) if source.has_closed_parts())
+    fn needs_times(&self) -> bool {
+        false
     }
 
     /// What a trace says of how long its requests took.
-    pub(crate) fn take_measured(&mut self) -> Vec<Measured> {
-        match self {
-            Self::Generator(_) | Self::Mix(_) => Vec::new(),
-            Self::Trace(source) => source.take_measured(),
-        }
+    fn take_measured(&mut self) -> Vec<Measured> {
+        Vec::new()
     }
 }
 
-impl Source for Running {
-    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        match self {
-            Self::Generator(source) => source.next_arrival(),
-            Self::Mix(source) => source.next_arrival(),
-            Self::Trace(source) => source.next_arrival(),
-        }
+impl Running for Generator {
+    fn facts(&self) -> Value {
+        self.facts()
     }
 
-    fn take(&mut self) -> Result<Request> {
-        match self {
-            Self::Generator(source) => source.take(),
-            Self::Mix(source) => source.take(),
-            Self::Trace(source) => source.take(),
-        }
+    fn is_open(&self) -> bool {
+        !self.is_closed()
+    }
+}
+
+impl Running for Mix {
+    fn facts(&self) -> Value {
+        self.facts()
     }
 
-    fn completed(&mut self, id: u64, at: Nanos) {
-        match self {
-            Self::Generator(source) => source.completed(id, at),
-            Self::Mix(source) => source.completed(id, at),
-            Self::Trace(source) => source.completed(id, at),
-        }
+    fn is_open(&self) -> bool {
+        self.has_open_parts()
     }
 
-    fn requests(&self) -> Option<u64> {
-        match self {
-            Self::Generator(source) => source.requests(),
-            Self::Mix(source) => source.requests(),
-            Self::Trace(source) => source.requests(),
-        }
+    fn needs_times(&self) -> bool {
+        self.has_closed_parts()
+    }
+}
+
+impl Running for TraceSource {
+    fn facts(&self) -> Value {
+        self.facts()
     }
 
-    fn share(&self) -> Option<f64> {
-        match self {
-            Self::Generator(_) | Self::Mix(_) => None,
-            Self::Trace(source) => source.share(),
-        }
+    fn is_open(&self) -> bool {
+        self.is_open()
+    }
+
+    fn take_measured(&mut self) -> Vec<Measured> {
+        self.take_measured()
     }
 }
 

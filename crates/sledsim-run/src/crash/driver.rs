@@ -13,7 +13,6 @@ use sledsim_base::units::Nanos;
 use sledsim_core::engine::check_extents;
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::model::source::Source;
 use sledsim_core::model::{Answers, Model};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -130,7 +129,7 @@ struct Round<'a> {
     chance: Stream,
     marks: Stream,
     model: Box<dyn Model>,
-    source: Running,
+    source: Box<dyn Running>,
     oracle: Oracle,
     report: &'a mut Report,
     announced: Announced,

@@ -1,10 +1,14 @@
 //! Replay: a trace as a source of requests.
 
 mod accesses;
+mod arrivals;
 mod causes;
+mod feed;
 mod mapping;
 mod paced;
 mod source;
+mod spec;
 
 pub use accesses::TraceFiles;
-pub use source::{BLK_ACTIONS, Measured, TraceSource, TraceSpec};
+pub use source::{Measured, TraceSource};
+pub use spec::{BLK_ACTIONS, TraceSpec};

@@ -76,7 +76,7 @@ pub struct Recorded {
     pub lateness: Nanos,
 }
 
-impl<T: Copy> Paced<T> {
+impl<T> Paced<T> {
     pub fn new(causes: Causes) -> Self {
         Self {
             causes,
@@ -193,12 +193,18 @@ impl<T: Copy> Paced<T> {
         self.due.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Sends that request, as `id`.
-    pub fn take(&mut self, id: u64) -> Option<T> {
-        let Reverse((_, request, slot)) = self.due.pop()?;
-        self.sent.insert(id, request);
-        self.free.push(slot);
-        Some(self.slots[slot as usize].item)
+    /// That request.
+    pub fn next(&self) -> Option<&T> {
+        let Reverse((.., slot)) = self.due.peek()?;
+        Some(&self.slots[*slot as usize].item)
+    }
+
+    /// Sends it, as `id`.
+    pub fn take(&mut self, id: u64) {
+        if let Some(Reverse((_, request, slot))) = self.due.pop() {
+            self.sent.insert(id, request);
+            self.free.push(slot);
+        }
     }
 
     /// The request that was sent as `id` completed at `at`.

@@ -19,8 +19,6 @@ pub struct RunFacts {
     pub saturated: Option<Saturated>,
     /// What arrived as work, of an open load that was served to its end.
     pub demand: Option<Demand>,
-    /// Whether the user stopped the run before its end.
-    pub interrupted: bool,
     /// One per device, outermost first, as [`sledsim_core::model::Model::report`]
     /// gives them, without what was spent on warming up.
     pub reports: Vec<Report>,
@@ -197,7 +195,7 @@ pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
             "found_first": demand.found_first,
             "found_last": demand.found_last,
         })),
-        "interrupted": run.interrupted,
+        "interrupted": false, // a run that is stopped has no summary
         "warm_up": run.warm_up.map(|cut| json!({
             "requests": cut.requests,
             "until_s": seconds(cut.until),

@@ -12,6 +12,7 @@ mod drive;
 pub mod layouts;
 mod medium;
 mod schema;
+mod staging;
 mod store;
 mod strings;
 mod table;

@@ -120,7 +120,6 @@ fn a_run_worked_out_by_hand() {
                 at: Nanos(11_000_000),
                 queue: 7,
             }),
-            interrupted: false,
             reports: vec![
                 report("g2", 4, energy(0.5, 0.25)),
                 report("cache", 1, energy(0.0, 1.25)),
@@ -411,7 +410,6 @@ mod schema {
                 at: Nanos(1),
                 queue: 2,
             }),
-            interrupted: true,
             reports: vec![Report {
                 name: "g2".into(),
                 busy: Nanos(5),

@@ -1,10 +1,15 @@
 //! Any CSV, whose columns the key `columns` names, and sledsim's own.
 
+mod fields;
+mod header;
+
 use crate::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled};
 use crate::devices::Devices;
 use crate::lines::{Lines, excerpt};
 use crate::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use crate::{Clock, END_BYTES, Format, LATEST_NS, Options, Reader, Record};
+use fields::{each_field, unquote};
+use header::{named, numbered, without_mark};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -45,13 +50,6 @@ pub struct Csv {
     /// The time of the first record, and what is taken off all times.
     origin: Option<u64>,
 }
-
-const ALL: [Separator; 4] = [
-    Separator::Byte(b','),
-    Separator::Byte(b';'),
-    Separator::Byte(b'\t'),
-    Separator::Blanks,
-];
 
 impl Csv {
     /// Reads the header from `lines`.
@@ -316,235 +314,4 @@ impl Reader for Csv {
     fn bytes_read(&self) -> u64 {
         self.lines.bytes_read()
     }
-}
-
-/// The first line without the mark that some programs put before UTF-8.
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(line)
-        .trim_ascii()
-}
-
-/// The names in a header, with one separator.
-fn names(header: &[u8], separator: Separator) -> Option<Vec<String>> {
-    let (mut text, mut fields) = (Vec::new(), Vec::new());
-    if !unquote(header, separator, &mut text, &mut fields) {
-        return None;
-    }
-    let name = |span: Range<usize>| String::from_utf8_lossy(&text[span]).into_owned();
-    Some(fields.into_iter().map(name).collect())
-}
-
-/// Finds the named columns: with the separator of the key, or the first one
-/// with which they are all there.
-fn named(
-    lines: &Lines,
-    columns: &Columns,
-    header: &[u8],
-) -> Result<(Separator, Vec<Option<Role>>)> {
-    let mut best: (Vec<String>, Option<String>) = (Vec::new(), None);
-    for separator in ALL {
-        if columns.separator.is_some_and(|wanted| wanted != separator) {
-            continue;
-        }
-        let Some(names) = names(header, separator) else {
-            continue;
-        };
-        let mut roles = vec![None; names.len()];
-        let mut missing = None;
-        for role in Role::ALL {
-            let Some(Place::Name(wanted)) = columns.get(role).map(|column| &column.place) else {
-                continue;
-            };
-            let mut found = (0..names.len()).filter(|&index| names[index] == *wanted);
-            match (found.next(), found.next()) {
-                (Some(index), None) if roles[index].is_none() => roles[index] = Some(role),
-                (Some(index), None) => {
-                    let other = roles[index].map_or("", Role::name);
-                    let role = role.name();
-                    return Err(lines.refuse(format!(
-                        "columns: '{wanted}' cannot be both {other} and {role}"
-                    )));
-                }
-                (Some(_), Some(_)) => {
-                    return Err(lines.refuse(format!(
-                        "two columns are called '{wanted}': give the columns by number (from 1)"
-                    )));
-                }
-                (None, _) => missing = missing.or(Some(wanted.clone())),
-            }
-        }
-        if missing.is_none() {
-            return Ok((separator, roles));
-        }
-        if names.len() > best.0.len() {
-            best = (names, missing);
-        }
-    }
-    let (names, missing) = best;
-    let (missing, there) = (missing.unwrap_or_default(), names.join(", "));
-    Err(lines.refuse(format!("no column '{missing}': the header has {there}")))
-}
-
-/// Places numbered columns: with the separator of the key, or the first one
-/// that gives enough fields.
-fn numbered(
-    lines: &Lines,
-    columns: &Columns,
-    first: &[u8],
-) -> Result<(Separator, Vec<Option<Role>>)> {
-    let mut most = 0;
-    let (mut highest, mut named) = (0, "");
-    for role in Role::ALL {
-        if let Some(Place::Number(number)) = columns.get(role).map(|column| &column.place)
-            && *number > highest
-        {
-            (highest, named) = (*number, role.name());
-        }
-    }
-    for separator in ALL {
-        if columns.separator.is_some_and(|wanted| wanted != separator) {
-            continue;
-        }
-        let count = names(first, separator).map_or(0, |fields| fields.len());
-        most = most.max(count);
-        if count < highest {
-            continue;
-        }
-        let mut roles = vec![None; count];
-        for role in Role::ALL {
-            if let Some(Place::Number(number)) = columns.get(role).map(|column| &column.place) {
-                if let Some(other) = roles[number - 1] {
-                    let (other, role) = (Role::name(other), role.name());
-                    return Err(lines.refuse(format!(
-                        "columns: {number} cannot be both {other} and {role}"
-                    )));
-                }
-                roles[number - 1] = Some(role);
-            }
-        }
-        return Ok((separator, roles));
-    }
-    Err(lines.refuse(format!(
-        "no column {highest} ({named}): the first line has {most} fields"
-    )))
-}
-
-/// Calls `found` with every field of a line without quotes; their number.
-#[inline]
-fn each_field(
-    line: &[u8],
-    separator: Separator,
-    mut found: impl FnMut(usize, Range<usize>),
-) -> usize {
-    let mut count = 0;
-    let mut start = 0;
-    match separator {
-        Separator::Byte(separator) => loop {
-            let rest = &line[start..];
-            let end = rest.iter().position(|&byte| byte == separator);
-            let length = end.unwrap_or(rest.len());
-            found(count, trimmed(line, start..start + length));
-            count += 1;
-            match end {
-                Some(end) => start += end + 1,
-                None => return count,
-            }
-        },
-        Separator::Blanks => {
-            while let Some(skip) = line[start..]
-                .iter()
-                .position(|byte| !byte.is_ascii_whitespace())
-            {
-                start += skip;
-                let end = line[start..].iter().position(u8::is_ascii_whitespace);
-                let end = end.map_or(line.len(), |end| start + end);
-                found(count, start..end);
-                count += 1;
-                start = end;
-            }
-            count
-        }
-    }
-}
-
-/// A span without the blanks at its ends.
-#[inline]
-fn trimmed(line: &[u8], mut span: Range<usize>) -> Range<usize> {
-    while span.start < span.end && line[span.start].is_ascii_whitespace() {
-        span.start += 1;
-    }
-    while span.start < span.end && line[span.end - 1].is_ascii_whitespace() {
-        span.end -= 1;
-    }
-    span
-}
-
-/// Writes the fields of a line without their quotes to `text`, and to `fields`
-/// where each one is; false if the quotes do not match. Two quotes inside a
-/// quoted field are one.
-fn unquote(
-    line: &[u8],
-    separator: Separator,
-    text: &mut Vec<u8>,
-    fields: &mut Vec<Range<usize>>,
-) -> bool {
-    text.clear();
-    fields.clear();
-    let separates = |byte: &u8| match separator {
-        Separator::Byte(separator) => *byte == separator,
-        Separator::Blanks => byte.is_ascii_whitespace(),
-    };
-    let blanks = |rest: &[u8]| {
-        let blank = |byte: &&u8| {
-            byte.is_ascii_whitespace() && (separator == Separator::Blanks || !separates(byte))
-        };
-        rest.iter().take_while(blank).count()
-    };
-    let mut at = 0;
-    loop {
-        at += blanks(&line[at..]);
-        if separator == Separator::Blanks && at == line.len() {
-            break;
-        }
-        let start = text.len();
-        if line.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                match (line.get(at), line.get(at + 1)) {
-                    (None, _) => return false,
-                    (Some(b'"'), Some(b'"')) => {
-                        text.push(b'"');
-                        at += 2;
-                    }
-                    (Some(b'"'), _) => break,
-                    (Some(byte), _) => {
-                        text.push(*byte);
-                        at += 1;
-                    }
-                }
-            }
-            at += 1;
-            fields.push(start..text.len());
-            if separator != Separator::Blanks {
-                at += blanks(&line[at..]);
-            }
-            if line.get(at).is_some_and(|byte| !separates(byte)) {
-                return false;
-            }
-        } else {
-            let end = line[at..].iter().position(separates);
-            let end = end.map_or(line.len(), |end| at + end);
-            text.extend_from_slice(line[at..end].trim_ascii_end());
-            fields.push(start..text.len());
-            at = end;
-        }
-        if at == line.len() {
-            break;
-        }
-        at += 1; // the separator: another field follows, perhaps an empty one
-    }
-    // Never empty: that would stand for a line without quotes.
-    text.push(b'\n');
-    true
 }

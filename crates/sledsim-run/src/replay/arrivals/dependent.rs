@@ -1,0 +1,102 @@
+//! A closed replay of a recording: each request as long after the completion
+//! it waited for as in the recording.
+
+use super::{Arrivals, Feed, Placed};
+use crate::replay::causes::Causes;
+use crate::replay::paced::{Paced, Recorded};
+use serde_json::{Value, json};
+use sledsim_base::error::Result;
+use sledsim_base::units::Nanos;
+use sledsim_traces::Record;
+
+/// Among which requests the one is that a request waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    /// Those of its stream: its device in the trace.
+    Stream,
+    /// All.
+    All,
+}
+
+/// The values of the key `depends_on`.
+pub const DEPENDS_ON: [(&str, DependsOn); 2] =
+    [("stream", DependsOn::Stream), ("all", DependsOn::All)];
+
+impl DependsOn {
+    /// What counts as the stream of a record.
+    pub fn stream(self, record: &Record) -> u32 {
+        match self {
+            Self::Stream => record.device,
+            Self::All => 0,
+        }
+    }
+}
+
+/// Requests that wait for completions, read ahead as far as [`Paced`] says.
+pub struct Dependent {
+    depends_on: DependsOn,
+    paced: Paced<Placed>,
+}
+
+impl Dependent {
+    /// Of a recording with these causes.
+    pub fn new(depends_on: DependsOn, causes: Causes) -> Self {
+        let paced = Paced::new(causes);
+        Self { depends_on, paced }
+    }
+
+    /// What must be known of a request.
+    fn recorded(&self, placed: &Placed, feed: &Feed) -> Recorded {
+        let record = &placed.record;
+        let lateness = record.lateness.unwrap_or_default();
+        let took = record.response.unwrap_or_default();
+        let seen = Nanos((record.time.0.saturating_add(took.0)).saturating_add(lateness.0));
+        Recorded {
+            stream: self.depends_on.stream(record),
+            arrival: record.time,
+            seen,
+            arrival_at: placed.arrival,
+            seen_at: feed.on_clock(seen),
+            lateness,
+        }
+    }
+}
+
+impl Arrivals for Dependent {
+    fn due(&mut self, feed: &mut Feed) -> Result<Option<Nanos>> {
+        while self.paced.wants_more() {
+            match feed.fetch()? {
+                Some(placed) => self.paced.push(self.recorded(&placed, feed), placed),
+                None => self.paced.end(),
+            }
+        }
+        Ok(self.paced.due())
+    }
+
+    fn next(&self) -> Option<&Placed> {
+        self.paced.next()
+    }
+
+    fn sent(&mut self, id: u64, _at: Nanos, _feed: &mut Feed) -> Result<()> {
+        self.paced.take(id);
+        Ok(())
+    }
+
+    fn completed(&mut self, id: u64, at: Nanos) {
+        self.paced.completed(id, at);
+    }
+
+    fn state(&self, facts: &mut Value) {
+        let paced = &self.paced;
+        let name = DEPENDS_ON.iter().find(|(_, on)| *on == self.depends_on);
+        let waited = paced.read() - paced.free_requests;
+        let mean_ms = |sum: u128, of: u64| (of > 0).then(|| sum as f64 / of as f64 * 1e-6);
+        let duration = paced.recorded.map(|(start, end)| end.since(start).s());
+        facts["think"] = json!("recorded");
+        facts["depends_on"] = json!(name.map(|(name, _)| *name));
+        facts["waited"] = json!(waited);
+        facts["mean_think_ms"] = json!(mean_ms(paced.think_ns, waited));
+        facts["mean_lateness_ms"] = json!(mean_ms(paced.lateness_ns, paced.read()));
+        facts["recorded_duration_s"] = json!(duration);
+    }
+}

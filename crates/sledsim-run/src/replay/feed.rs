@@ -1,0 +1,216 @@
+//! The requests of a replayed trace: read, put in order, and placed on the
+//! device.
+
+use super::mapping::{Mapping, Place};
+use super::spec::{Origin, TraceSpec};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
+use sledsim_base::units::Nanos;
+use sledsim_traces::order::Sorter;
+use sledsim_traces::records::{Records, Step};
+use sledsim_traces::{Clock, Record};
+
+/// How many records pass between two calls of `check`.
+pub const CHECK_EVERY: u64 = 1024;
+
+/// A record and where it goes.
+#[derive(Clone, Copy)]
+pub struct Placed {
+    pub record: Record,
+    pub place: Place,
+    /// Its time on the clock of the replay.
+    pub arrival: Nanos,
+}
+
+/// Hands out requests in the order of the trace, reading no further than it
+/// must; with `sort_ms` to the end of its window.
+pub struct Feed {
+    pub spec: TraceSpec,
+    pub records: Records,
+    pub mapping: Mapping,
+    /// What the times of the replay count from.
+    pub origin: Origin,
+    /// Time of the first request on the clock of the file.
+    pub first: Option<Nanos>,
+    sorter: Option<Sorter<Placed>>,
+    /// The first one, until it is fetched.
+    begin: Option<Placed>,
+    fetched: u64,
+    /// Whether all of the file was read.
+    ended: bool,
+}
+
+impl Feed {
+    /// Passes over what comes before the first request of the chosen device.
+    /// `check` is called now and then; its error ends that.
+    pub fn new(
+        spec: TraceSpec,
+        records: Records,
+        mapping: Mapping,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Self> {
+        let mut feed = Self {
+            origin: match spec.origin {
+                Some(origin) => origin,
+                None if records.found.format.clock == Clock::Calendar => Origin::First,
+                None => Origin::File,
+            },
+            sorter: spec.sort_ms.map(|_| Sorter::new()),
+            spec,
+            records,
+            mapping,
+            first: None,
+            begin: None,
+            fetched: 0,
+            ended: false,
+        };
+        for step in 1_u64.. {
+            match feed.records.step()? {
+                Step::Record(record) => {
+                    feed.begin = Some(feed.placed(record)?);
+                    break;
+                }
+                Step::Other => {}
+                Step::End => break,
+            }
+            if step.is_multiple_of(CHECK_EVERY) {
+                check(feed.records.progress(0))?;
+            }
+        }
+        Ok(feed)
+    }
+
+    /// The next request, until there are as many as were asked for.
+    pub fn fetch(&mut self) -> Result<Option<Placed>> {
+        if self.spec.requests == Some(self.fetched) {
+            return Ok(None);
+        }
+        let mut found = self.begin.take();
+        if self.sorter.is_some() {
+            if let Some(placed) = found.take() {
+                self.hold(placed)?;
+            }
+            loop {
+                found = self.due();
+                if found.is_some() || self.ended {
+                    break;
+                }
+                match self.read()? {
+                    Some(placed) => self.hold(placed)?,
+                    None => self.ended = true,
+                }
+            }
+        } else if found.is_none() {
+            found = self.read()?;
+        }
+        if let Some(placed) = &mut found {
+            placed.arrival = self.arrival(placed.record.time)?;
+            self.fetched += 1;
+        }
+        Ok(found)
+    }
+
+    /// The next record of a chosen device and where it goes.
+    #[inline]
+    fn read(&mut self) -> Result<Option<Placed>> {
+        loop {
+            match self.records.step()? {
+                Step::Record(record) => return self.placed(record).map(Some),
+                Step::Other => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    #[inline]
+    fn placed(&mut self, record: Record) -> Result<Placed> {
+        let place = if record.bytes == 0 {
+            Place::default() // a flush
+        } else {
+            let place = self.mapping.place(&record);
+            place.map_err(|problem| self.records.refuse(problem))?
+        };
+        if self.spec.paced.is_some() {
+            self.check_paced(&record)?;
+        }
+        Ok(Placed {
+            record,
+            place,
+            arrival: Nanos::ZERO,
+        })
+    }
+
+    /// Whether it is known what waited for a request.
+    fn check_paced(&self, record: &Record) -> Result<()> {
+        let problem = if record.response.is_none() {
+            "no response time, and think = \"recorded\" needs the completion of every request"
+        } else if record.linked {
+            "a linked request: think = \"recorded\" takes no batches"
+        } else {
+            return Ok(());
+        };
+        Err(self.records.refuse(problem.to_owned()))
+    }
+
+    fn hold(&mut self, placed: Placed) -> Result<()> {
+        let Some(sorter) = &mut self.sorter else {
+            return Ok(());
+        };
+        let held = sorter.push(placed.record.time, placed);
+        held.map_err(|problem| self.records.refuse(problem))
+    }
+
+    /// The earliest request held, if none that is to come can be earlier.
+    fn due(&mut self) -> Option<Placed> {
+        let window = self.spec.sort_ms.map_or(Nanos::ZERO, Nanos::from_ms);
+        let latest = self.records.order.latest;
+        let until = match self.ended {
+            true => Some(Nanos::MAX),
+            false => latest.0.checked_sub(window.0).map(Nanos),
+        };
+        self.sorter.as_mut()?.pop(until?)
+    }
+
+    /// What is subtracted from the times of the file.
+    pub fn subtracted(&self) -> Nanos {
+        match self.origin {
+            Origin::File => Nanos::ZERO,
+            Origin::First => self.first.unwrap_or_default(),
+        }
+    }
+
+    /// A time of the file on the clock of the replay.
+    #[inline]
+    pub fn on_clock(&self, time: Nanos) -> Nanos {
+        let since = time.since(self.subtracted());
+        match self.spec.time_scale {
+            1.0 => since,
+            _ => self.scaled(since),
+        }
+    }
+
+    /// A span of time of the file in the replay.
+    #[inline]
+    pub fn scaled(&self, span: Nanos) -> Nanos {
+        Nanos((span.0 as f64 / self.spec.time_scale + 0.5) as u64)
+    }
+
+    /// When a request arrives that has this time in the file.
+    #[inline]
+    fn arrival(&mut self, time: Nanos) -> Result<Nanos> {
+        self.first.get_or_insert(time);
+        let arrival = self.on_clock(time);
+        if arrival.0 <= u64::MAX / 2 {
+            return Ok(arrival);
+        }
+        let problem = format!(
+            "arrives after {} s: must be within 292 years (time_origin = \"first\" counts from \
+             the first request)",
+            arrival.s()
+        );
+        Err(match &self.sorter {
+            None => self.records.refuse(problem),
+            Some(_) => Error::file(self.spec.supply.name(), problem),
+        })
+    }
+}

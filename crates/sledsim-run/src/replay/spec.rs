@@ -1,0 +1,149 @@
+//! The keys of a replayed trace.
+
+use super::arrivals::{DEPENDS_ON, DependsOn};
+use super::mapping::Address;
+use crate::formats;
+use sledsim_base::error::Result;
+use sledsim_base::keys::{Keys, Range};
+use sledsim_base::progress::Progress;
+use sledsim_core::workloads::ClosedSpec;
+use sledsim_traces::order::LONGEST_SORT_MS;
+use sledsim_traces::records::Devices;
+use sledsim_traces::{BlkAction, Format, Options, Supply};
+use std::path::Path;
+
+/// The keys of a replayed trace.
+#[derive(Clone, Debug)]
+pub struct TraceSpec {
+    pub(super) supply: Supply,
+    pub(super) format: Option<Format>,
+    pub(super) options: Options,
+    pub(super) devices: Devices,
+    pub(super) address: Address,
+    pub(super) address_offset: u64,
+    pub(super) time_scale: f64,
+    pub(super) origin: Option<Origin>,
+    pub(super) sort_ms: Option<f64>,
+    pub(super) requests: Option<u64>,
+    pub(super) closed: Option<ClosedSpec>,
+    /// Replay closed, with the think times of the trace.
+    pub(super) paced: Option<DependsOn>,
+    /// Whether measured times are kept.
+    pub(crate) keep_measured: bool,
+}
+
+/// Nothing is done yet.
+pub(super) const NOT_BEGUN: Progress = Progress {
+    completed: 0,
+    requests: None,
+    share: None,
+};
+
+/// What the times of a replay count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// What the file's count from.
+    File,
+    /// The first request.
+    First,
+}
+
+pub(super) const ORIGINS: [(&str, Origin); 2] = [("file", Origin::File), ("first", Origin::First)];
+
+/// The only value of `think` that a trace has.
+const RECORDED: [(&str, ()); 1] = [("recorded", ())];
+
+/// The names of the events that are the requests of a `blkparse` trace.
+pub const BLK_ACTIONS: [(&str, BlkAction); 3] = [
+    ("Q", BlkAction::Queue),
+    ("D", BlkAction::Issue),
+    ("C", BlkAction::Complete),
+];
+
+/// What is done with requests whose clock jumped: they are errors as other
+/// times that fall, or dropped.
+const GLITCHES: [(&str, bool); 2] = [("error", false), ("drop", true)];
+
+impl TraceSpec {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        self.supply.path()
+    }
+
+    /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
+    /// them.
+    ///
+    /// # Errors
+    /// A key that is out of range, or one about times for a closed replay.
+    pub fn read(path: &Path, keys: &mut Keys) -> Result<Self> {
+        let time_scale = keys.opt_f64("time_scale", Range::at_least(1e-6).at_most(1e12))?;
+        let origin = keys.opt_choice("time_origin", &ORIGINS)?;
+        let closed = ClosedSpec::read(keys)?;
+        let given = [
+            ("time_scale", time_scale.is_some()),
+            ("time_origin", origin.is_some()),
+        ];
+        if let (Some((key, _)), Some(_)) = (given.iter().find(|(_, given)| *given), closed) {
+            let problem = "must not be given with queue_depth or think_ms: a closed replay \
+                           ignores the times of the trace";
+            return Err(keys.refuse(key, problem));
+        }
+        let think = keys.opt_choice("think", &RECORDED)?;
+        if think.is_some() && closed.is_some() {
+            let problem = "must not be given with queue_depth or think_ms: what is outstanding and \
+                           the think times are those of the trace";
+            return Err(keys.refuse("think", problem));
+        }
+        let depends_on = keys.opt_choice("depends_on", &DEPENDS_ON)?;
+        if depends_on.is_some() && think.is_none() {
+            return Err(keys.refuse("depends_on", "needs think = \"recorded\""));
+        }
+        Ok(Self {
+            supply: Supply::new(path),
+            format: keys.opt_choice("trace_format", &formats::all().readers.choices())?,
+            options: Options {
+                formats: formats::all(),
+                columns: keys.opt_text("columns")?,
+                blk_action: keys.opt_choice("blk_action", &BLK_ACTIONS)?,
+                drop_glitches: keys.opt_choice("glitches", &GLITCHES)?.unwrap_or_default(),
+            },
+            devices: (keys.opt_name("trace_device")?).map_or(Devices::Only, Devices::named),
+            address: (keys.opt_choice("address", &Address::CHOICES)?).unwrap_or_default(),
+            address_offset: (keys.opt_u64("address_offset", 0..=i64::MAX as u64)?)
+                .unwrap_or_default(),
+            time_scale: time_scale.unwrap_or(1.0),
+            origin,
+            sort_ms: keys.opt_f64("sort_ms", Range::at_least(0.0).at_most(LONGEST_SORT_MS))?,
+            requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
+            closed,
+            paced: think.map(|()| depends_on.unwrap_or(DependsOn::Stream)),
+            keep_measured: false,
+        })
+    }
+
+    /// Whether addresses depend on how many blocks the device has.
+    pub(crate) fn needs_blocks(&self) -> bool {
+        self.address != Address::Error
+    }
+
+    /// Sees to it that [`TraceSpec::source`] may be called any number of times,
+    /// here and on clones: what can be read once only is copied to a temporary
+    /// file, of up to [`sledsim_traces::MOST_KEPT_BYTES`].
+    ///
+    /// # Errors
+    /// It cannot be read or copied, was read before, or `check`'s.
+    pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        self.supply.keep(&mut || check(NOT_BEGUN))
+    }
+
+    /// A key that is given and only matters where there are times.
+    pub(super) fn about_times(&self) -> Option<&'static str> {
+        let given = [
+            ("time_origin", self.origin.is_some()),
+            ("sort_ms", self.sort_ms.is_some()),
+            ("glitches", self.options.drop_glitches),
+            ("think", self.paced.is_some()),
+        ];
+        (given.into_iter()).find_map(|(key, given)| given.then_some(key))
+    }
+}

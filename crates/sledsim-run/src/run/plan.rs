@@ -1,0 +1,166 @@
+//! How a load is run, and what is kept of it.
+
+use crate::load::Load;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::files::refuse_overwriting;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use std::path::{Path, PathBuf, absolute};
+
+/// Where the rows go. The statistics are kept in any case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RowsTo {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// Into memory, as record batches.
+    Memory,
+    /// Into memory, as [`Row`]s: those of the load's requests that count.
+    List,
+    /// Into a `.parquet` or `.csv` file, written beside its place and moved
+    /// there when complete.
+    File(PathBuf),
+}
+
+/// Where the time series goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SeriesTo {
+    /// Nowhere: none is made.
+    #[default]
+    Nowhere,
+    /// Into memory.
+    Memory,
+    /// Into a file, `.csv` or `.parquet`, and into memory.
+    File(PathBuf),
+}
+
+impl RowsTo {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+impl SeriesTo {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// How a load is run, and what is kept of it beside the statistics.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Where the rows go.
+    pub rows: RowsTo,
+    /// Where the time series goes.
+    pub series: SeriesTo,
+    /// The length of its windows; by default 512 to 1,024 in the run.
+    pub window: Option<Nanos>,
+    /// Run until half the confidence interval of the mean response time is at
+    /// most this share of it.
+    pub precision: Option<f64>,
+    /// Run so often, with the seed of the load and those that follow it; 0 is
+    /// taken as 1.
+    pub seeds: u64,
+    /// Threads for several seeds; 0 for as many as there are processors. No
+    /// result depends on it.
+    pub threads: usize,
+}
+
+impl From<&RowsTo> for Plan {
+    fn from(rows: &RowsTo) -> Self {
+        Self {
+            rows: rows.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Self> for Plan {
+    fn from(plan: &Self) -> Self {
+        plan.clone()
+    }
+}
+
+/// The most seeds of one run.
+const MOST_SEEDS: u64 = 10_000;
+
+impl Plan {
+    /// Refuses what cannot be run.
+    ///
+    /// # Errors
+    /// A value out of its range, outputs that collide, or seeds where there is
+    /// to be one run.
+    pub(super) fn check(&self, device: &Device, load: &Load) -> Result<()> {
+        if let Some(precision) = self.precision
+            && !(precision > 0.0 && precision < 1.0)
+        {
+            return Err(Error::Key(format!(
+                "precision = {precision}: must be above 0 and below 1 (100 %)"
+            )));
+        }
+        if self.window == Some(Nanos::ZERO) {
+            let problem = "series_ms: must be at least 0.000001 (a nanosecond)";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        if self.window.is_some() && self.series == SeriesTo::Nowhere {
+            let problem = "series_ms: is the length of windows, and no series is asked for";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        if let (Some(rows), Some(series)) = (self.rows.file(), self.series.file())
+            && (rows == series || absolute(rows).ok() == absolute(series).ok())
+        {
+            return Err(Error::file(rows, "is to hold the requests and the series"));
+        }
+        for output in [self.rows.file(), self.series.file()].into_iter().flatten() {
+            refuse_overwriting(output, load.file())?;
+        }
+        if self.seeds > MOST_SEEDS {
+            let seeds = self.seeds;
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: must be an integer from 1 to {MOST_SEEDS}"
+            )));
+        }
+        if self.seeds > 1 {
+            self.check_seeds(device, load)?;
+        }
+        Ok(())
+    }
+
+    /// Several runs give one summary and nothing else.
+    fn check_seeds(&self, device: &Device, load: &Load) -> Result<()> {
+        let seeds = self.seeds;
+        if self.rows != RowsTo::Nowhere {
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
+            )));
+        }
+        if self.series != SeriesTo::Nowhere {
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: a series is of a single run only; run one seed for it"
+            )));
+        }
+        if device.has_background() {
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: background tasks are told of for a single run only; run one \
+                 seed for them"
+            )));
+        }
+        let Some(seed) = load.seed() else {
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: a trace has no seed; every run of it is the same"
+            )));
+        };
+        if seed > i64::MAX as u64 - seeds {
+            return Err(Error::Key(format!(
+                "seeds = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! What is recorded of a run as it goes.
+
+use super::plan::{Plan, RowsTo, SeriesTo};
+use crate::stats::{Pieces, RowBuffer, RowsFile, Series, Stats, WarmUp, WarmUpCut};
+use arrow_array::RecordBatch;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::engine::{Observer, Outcome};
+use sledsim_core::model::{Model, Report};
+
+/// A precision must be found this many times running, each time after an
+/// eighth more requests: one look may find a narrow interval by chance.
+const LOOKS_IN_A_ROW: u32 = 2;
+/// Rows in one batch in memory.
+const BATCH_ROWS: usize = 65_536;
+
+/// Statistics of the requests that count, and rows wherever they go.
+pub struct Recorder {
+    pub stats: Stats,
+    pub counted: Counted,
+    pub target: Target,
+    pub series: Option<Series>,
+    pub rows: Rows,
+}
+
+impl Recorder {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// The file of the rows cannot be written.
+    pub fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
+        let has_series = plan.series != SeriesTo::Nowhere;
+        Ok(Self {
+            rows: Rows::new(&plan.rows, devices)?,
+            stats: Stats::new(),
+            counted: Counted::new(warm_up),
+            target: Target::new(plan.precision),
+            series: has_series.then(|| Series::new(plan.window)),
+        })
+    }
+}
+
+impl Observer for Recorder {
+    fn done(&mut self, row: &Row) -> Result<()> {
+        if self.counted.take(row) {
+            self.stats.record(row);
+            self.target.pieces.count(&self.stats);
+            self.rows.list(row);
+        }
+        if let Some(series) = &mut self.series {
+            series.record(row)?;
+        }
+        self.rows.push(row)
+    }
+
+    fn note(&mut self, row: &Row) -> Result<()> {
+        self.rows.push(row)
+    }
+
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+        self.counted.arriving(at, count, model)
+    }
+
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Nanos> {
+        match &mut self.series {
+            Some(series) => series.tick(now, model),
+            None => Ok(Nanos::MAX),
+        }
+    }
+
+    fn enough(&mut self) -> bool {
+        self.target.look()
+    }
+}
+
+/// Which requests count: those from the end of the warm-up on.
+pub struct Counted {
+    warm_up: WarmUp,
+    /// Requests that arrived earlier are not counted.
+    since: Nanos,
+    not_counted: u64,
+    /// What the devices had done by then.
+    before: Vec<Report>,
+}
+
+impl Counted {
+    fn new(warm_up: WarmUp) -> Self {
+        Self {
+            warm_up,
+            since: match warm_up.is_some() {
+                true => Nanos::MAX,
+                false => Nanos::ZERO,
+            },
+            not_counted: 0,
+            before: Vec::new(),
+        }
+    }
+
+    /// Takes note of a request; whether it counts.
+    #[inline]
+    fn take(&mut self, row: &Row) -> bool {
+        let counts = row.arrival >= self.since;
+        self.not_counted += u64::from(!counts);
+        counts
+    }
+
+    /// As [`Observer::arriving`].
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+        if !self.warm_up.is_some() {
+            return u64::MAX;
+        }
+        if self.warm_up.ends(at, count) {
+            self.since = at;
+            model.report(at, &mut self.before);
+            return u64::MAX;
+        }
+        self.warm_up.requests.max(count + 1)
+    }
+
+    /// Refuses a load that came to its end before any request counted.
+    ///
+    /// # Errors
+    /// It did.
+    pub fn check(&self, outcome: &Outcome) -> Result<()> {
+        if self.since != Nanos::MAX || outcome.saturated.is_some() {
+            return Ok(());
+        }
+        let (wanted, end) = (self.warm_up.until, outcome.end.s());
+        let wanted = match wanted {
+            Nanos::ZERO => format!("warm_up_requests = {}", self.warm_up.requests),
+            until => format!("warm_up_s = {}", until.0 as f64 / 1e9),
+        };
+        let all = outcome.submitted;
+        Err(Error::Key(format!(
+            "{wanted}: the load ended at {end} s after {all} requests, before any was counted"
+        )))
+    }
+
+    /// What was cut off, of a run with this outcome.
+    pub fn cut(&self, outcome: &Outcome) -> Option<WarmUpCut> {
+        self.warm_up.is_some().then(|| WarmUpCut {
+            requests: self.not_counted,
+            until: self.since.min(outcome.end),
+        })
+    }
+
+    /// What the devices had done by `at` since requests count.
+    pub fn reports(&self, at: Nanos, model: &dyn Model) -> Vec<Report> {
+        let mut reports = Vec::new();
+        model.report(at, &mut reports);
+        for (report, before) in reports.iter_mut().zip(&self.before) {
+            *report = difference(report, before);
+        }
+        reports
+    }
+}
+
+/// What a device did since `before`.
+fn difference(now: &Report, before: &Report) -> Report {
+    Report {
+        name: now.name.clone(),
+        busy: now.busy.since(before.busy),
+        energy: now.energy - before.energy,
+        counts: (now.counts.iter().zip(&before.counts))
+            .map(|(&(name, now), &(_, before))| (name, now - before))
+            .collect(),
+    }
+}
+
+/// The precision at which a run may end.
+pub struct Target {
+    pub pieces: Pieces,
+    precision: Option<f64>,
+    /// How many requests there must be when it is looked at next.
+    look_at: u64,
+    /// How many times running it was found good enough.
+    in_a_row: u32,
+    reached: bool,
+}
+
+impl Target {
+    fn new(precision: Option<f64>) -> Self {
+        Self {
+            pieces: Pieces::default(),
+            precision,
+            look_at: 0,
+            in_a_row: 0,
+            reached: false,
+        }
+    }
+
+    /// Whether it ended the run.
+    pub fn is_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// As [`Observer::enough`].
+    fn look(&mut self) -> bool {
+        let Some(target) = self.precision else {
+            return false;
+        };
+        let requests = self.pieces.requests();
+        if requests < self.look_at {
+            return false;
+        }
+        // Every look is a chance to stop too early: not too many of them.
+        self.look_at = requests + requests.div_ceil(8);
+        if !self.pieces.is_within(target) {
+            self.in_a_row = 0;
+            return false;
+        }
+        self.in_a_row += 1;
+        self.reached = self.in_a_row == LOOKS_IN_A_ROW;
+        if self.reached {
+            self.pieces.close();
+        }
+        self.reached
+    }
+}
+
+/// Where the rows go.
+#[derive(Default)]
+pub struct Rows {
+    /// The columns in memory, and the batches that were full.
+    memory: Option<RowBuffer>,
+    batches: Vec<RecordBatch>,
+    /// The rows that count.
+    list: Option<Vec<Row>>,
+    file: Option<RowsFile>,
+}
+
+impl Rows {
+    fn new(to: &RowsTo, devices: &[String]) -> Result<Self> {
+        let mut rows = Self::default();
+        match to {
+            RowsTo::Nowhere => {}
+            RowsTo::Memory => rows.memory = Some(RowBuffer::new(devices, BATCH_ROWS)),
+            RowsTo::List => rows.list = Some(Vec::new()),
+            RowsTo::File(path) => rows.file = Some(RowsFile::create(path, devices)?),
+        }
+        Ok(rows)
+    }
+
+    #[inline]
+    fn list(&mut self, row: &Row) {
+        if let Some(list) = &mut self.list {
+            list.push(*row);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, row: &Row) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            return file.push(row);
+        }
+        if let Some(buffer) = &mut self.memory {
+            buffer.push(row);
+            if buffer.is_full() {
+                self.batches.push(buffer.finish());
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the file; the batches and the list.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(self) -> Result<(Vec<RecordBatch>, Vec<Row>)> {
+        if let Some(file) = self.file {
+            file.finish()?;
+        }
+        let mut batches = self.batches;
+        if let Some(mut buffer) = self.memory {
+            batches.push(buffer.finish());
+        }
+        Ok((batches, self.list.unwrap_or_default()))
+    }
+}

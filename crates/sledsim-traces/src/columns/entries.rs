@@ -1,0 +1,117 @@
+//! The syntax of the key `columns`: entries, units, the values of operations.
+
+use super::Place;
+use super::roles::Quantity;
+use crate::number;
+use sledsim_base::request::Op;
+
+/// `key=column:unit`.
+pub struct Entry {
+    pub key: String,
+    pub column: String,
+    /// Whether the column was in quotes.
+    quoted: bool,
+    pub unit: Option<String>,
+}
+
+impl Entry {
+    /// Where the column is.
+    pub fn place(&self) -> Result<Place, String> {
+        if self.quoted || !self.column.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Place::Name(self.column.clone()));
+        }
+        match self.column.parse() {
+            Ok(number @ 1..=65_536) => Ok(Place::Number(number)),
+            _ => Err(format!(
+                "column {} must be a number from 1 to 65536",
+                self.column
+            )),
+        }
+    }
+}
+
+/// Splits at commas outside quotes, and the parts at their first `=` and their
+/// last `:`.
+pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for character in text.chars() {
+        quoted ^= character == '"';
+        match parts.last_mut() {
+            Some(part) if quoted || character != ',' => part.push(character),
+            _ => parts.push(String::new()),
+        }
+    }
+    if quoted {
+        return Err("a quote is not closed".to_owned());
+    }
+    let mut entries = Vec::new();
+    for part in parts {
+        let part = part.trim();
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(format!("'{part}' must be NAME=COLUMN or NAME=COLUMN:UNIT"));
+        };
+        let value = value.trim();
+        let (column, quoted, behind) = match value.strip_prefix('"') {
+            Some(rest) => match rest.split_once('"') {
+                Some((column, behind)) => (column, true, behind),
+                None => return Err(format!("'{part}' must be NAME=\"COLUMN\":UNIT")),
+            },
+            None => match value.rsplit_once(':') {
+                Some((column, _)) => (column.trim(), false, &value[column.len()..]),
+                None => (value, false, ""),
+            },
+        };
+        let unit = match behind.trim().split_at_checked(1) {
+            None => None,
+            Some((":", unit)) => Some(unit.trim().to_owned()),
+            Some(_) => return Err(format!("'{part}' must be NAME=COLUMN or NAME=COLUMN:UNIT")),
+        };
+        if column.is_empty() && unit.is_none() {
+            return Err(format!("'{part}' names no column"));
+        }
+        entries.push(Entry {
+            key: key.trim().to_owned(),
+            column: column.to_owned(),
+            quoted,
+            unit,
+        });
+    }
+    Ok(entries)
+}
+
+/// The nanoseconds or bytes of a unit, which may have a number before it.
+pub fn factor(unit: &str, quantity: Quantity) -> Option<u64> {
+    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+    let (count, name) = unit.split_at(digits);
+    let count = match count {
+        "" => 1,
+        count => number::integer(count.as_bytes()).filter(|&count| count > 0)?,
+    };
+    let one: u64 = match (quantity, name.trim()) {
+        (Quantity::Time, "ns") | (Quantity::Size, "B") => 1,
+        (Quantity::Time, "us") => 1_000,
+        (Quantity::Time, "ms") => 1_000_000,
+        (Quantity::Time, "s") => 1_000_000_000,
+        (Quantity::Size, "KiB") => 1 << 10,
+        (Quantity::Size, "MiB") => 1 << 20,
+        (Quantity::Size, "GiB") => 1 << 30,
+        _ => return None,
+    };
+    count.checked_mul(one).filter(|&factor| factor <= 1 << 50)
+}
+
+/// `0/1`: the values of reads and writes, and perhaps of flushes and trims.
+pub fn operations(values: &str) -> Result<Vec<(String, Op)>, String> {
+    let values: Vec<&str> = values.split('/').map(str::trim).collect();
+    let distinct = (values.iter().enumerate()).all(|(i, value)| !values[..i].contains(value));
+    if !(2..=Op::ALL.len()).contains(&values.len()) || values.contains(&"") || !distinct {
+        let found = values.join("/");
+        return Err(format!(
+            "op values '{found}' must be READ/WRITE, READ/WRITE/FLUSH or READ/WRITE/FLUSH/TRIM, \
+             as in 0/1"
+        ));
+    }
+    let owned = values.into_iter().map(str::to_owned);
+    Ok(owned.zip(Op::ALL).collect())
+}

@@ -1,0 +1,123 @@
+//! The fields of a line of a CSV, with and without quotes.
+
+use crate::columns::Separator;
+use std::ops::Range;
+
+/// Calls `found` with every field of a line without quotes; their number.
+#[inline]
+pub fn each_field(
+    line: &[u8],
+    separator: Separator,
+    mut found: impl FnMut(usize, Range<usize>),
+) -> usize {
+    let mut count = 0;
+    let mut start = 0;
+    match separator {
+        Separator::Byte(separator) => loop {
+            let rest = &line[start..];
+            let end = rest.iter().position(|&byte| byte == separator);
+            let length = end.unwrap_or(rest.len());
+            found(count, trimmed(line, start..start + length));
+            count += 1;
+            match end {
+                Some(end) => start += end + 1,
+                None => return count,
+            }
+        },
+        Separator::Blanks => {
+            while let Some(skip) = line[start..]
+                .iter()
+                .position(|byte| !byte.is_ascii_whitespace())
+            {
+                start += skip;
+                let end = line[start..].iter().position(u8::is_ascii_whitespace);
+                let end = end.map_or(line.len(), |end| start + end);
+                found(count, start..end);
+                count += 1;
+                start = end;
+            }
+            count
+        }
+    }
+}
+
+/// A span without the blanks at its ends.
+#[inline]
+fn trimmed(line: &[u8], mut span: Range<usize>) -> Range<usize> {
+    while span.start < span.end && line[span.start].is_ascii_whitespace() {
+        span.start += 1;
+    }
+    while span.start < span.end && line[span.end - 1].is_ascii_whitespace() {
+        span.end -= 1;
+    }
+    span
+}
+
+/// Writes the fields of a line without their quotes to `text`, and to `fields`
+/// where each one is; false if the quotes do not match. Two quotes inside a
+/// quoted field are one.
+pub fn unquote(
+    line: &[u8],
+    separator: Separator,
+    text: &mut Vec<u8>,
+    fields: &mut Vec<Range<usize>>,
+) -> bool {
+    text.clear();
+    fields.clear();
+    let separates = |byte: &u8| match separator {
+        Separator::Byte(separator) => *byte == separator,
+        Separator::Blanks => byte.is_ascii_whitespace(),
+    };
+    let blanks = |rest: &[u8]| {
+        let blank = |byte: &&u8| {
+            byte.is_ascii_whitespace() && (separator == Separator::Blanks || !separates(byte))
+        };
+        rest.iter().take_while(blank).count()
+    };
+    let mut at = 0;
+    loop {
+        at += blanks(&line[at..]);
+        if separator == Separator::Blanks && at == line.len() {
+            break;
+        }
+        let start = text.len();
+        if line.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                match (line.get(at), line.get(at + 1)) {
+                    (None, _) => return false,
+                    (Some(b'"'), Some(b'"')) => {
+                        text.push(b'"');
+                        at += 2;
+                    }
+                    (Some(b'"'), _) => break,
+                    (Some(byte), _) => {
+                        text.push(*byte);
+                        at += 1;
+                    }
+                }
+            }
+            at += 1;
+            fields.push(start..text.len());
+            if separator != Separator::Blanks {
+                at += blanks(&line[at..]);
+            }
+            if line.get(at).is_some_and(|byte| !separates(byte)) {
+                return false;
+            }
+        } else {
+            let end = line[at..].iter().position(separates);
+            let end = end.map_or(line.len(), |end| at + end);
+            text.extend_from_slice(line[at..end].trim_ascii_end());
+            fields.push(start..text.len());
+            at = end;
+        }
+        if at == line.len() {
+            break;
+        }
+        at += 1; // the separator: another field follows, perhaps an empty one
+    }
+    // Never empty: that would stand for a line without quotes.
+    text.push(b'\n');
+    true
+}
