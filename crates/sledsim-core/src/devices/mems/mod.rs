@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod active_tail;
+mod build;
 pub mod calculator;
 pub mod faults;
 pub mod geometry;

@@ -5,17 +5,12 @@ use super::geometry::{Geometry, Media};
 use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnaround};
 use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
-use super::sled::{Behaviour, Idle, Park, Power, Sled, TipsPowered};
-use crate::devices::mems::active_tail::ActiveTail;
-use crate::devices::mems::faults::{Faults, Faulty};
+use super::sled::{Behaviour, Idle, Park, Power, TipsPowered};
+use crate::devices::mems::faults::Faults;
 use crate::devices::mems::parallel::Parallel;
-use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use crate::devices::mems::power::SledPower;
-use crate::model::Model;
-use crate::model::mechanism::Mechanism;
 use crate::power::Choice as Policy;
-use crate::queueing::schedulers::Scheduler;
-use crate::queueing::station::{Batching, Buffer, Buffered, Interface, Station};
+use crate::queueing::station::{Batching, Buffer, Interface};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range};
@@ -70,118 +65,17 @@ impl Mems {
     /// The key that is unknown, missing or not allowed, or the geometry that
     /// cannot be.
     pub fn read(keys: &mut Keys) -> Result<Self> {
-        // Wide bounds, so that no time runs out of its range.
-        let within = |least: f64, most: f64| Range::at_least(least).at_most(most);
-        let power = within(0.0, 1e9);
-        let media = Media {
-            bit_cell_nm: keys.f64("bit_cell_nm", within(1e-3, 1e6))?,
-            travel_um: (
-                keys.f64("travel_x_um", within(1e-6, 1e9))?,
-                keys.f64("travel_y_um", within(1e-6, 1e9))?,
-            ),
-            tips: keys.u32("tips", 1..=1_000_000)?,
-            active_tips: keys.u32("active_tips", 1..=1_000_000)?,
-            tips_per_lbn: keys.u32("tips_per_lbn", 1..=1_000_000)?,
-            tip_sector_bits: keys.u32("tip_sector_bits", 1..=1_000_000)?,
-            servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
-        };
+        let media = read_media(keys)?;
         let map = keys.choice("lbn_map", &Map::NAMED)?;
         let mut geometry = Geometry::new(&media, map)?;
-
-        let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
-        let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", within(1e-6, 1e12))?;
-        let axis = |acceleration_m_s2| Axis {
-            acceleration_m_s2,
-            spring_factor,
-            spring_reference_m,
-        };
-        let x_axis = axis(keys.f64("acceleration_x_m_s2", within(1e-3, 1e12))?);
-        let y_axis = axis(keys.f64("acceleration_y_m_s2", within(1e-3, 1e12))?);
         let reach_m = (media.travel_um.0 / 2e6, media.travel_um.1 / 2e6);
-        if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {
-            return Err(keys.refuse(
-                "spring_reference_um",
-                "the springs would hold the sled at the end of its travel; spring_factor times half the travel must be below it",
-            ));
-        }
-        let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", within(1e-3, 1e9))?;
-        let resonance_hz = keys.f64("resonance_hz", within(1e-2, 1e12))?;
-        let settling_constants = keys.f64("settling_constants", within(0.0, 1e3))?;
-        let mut drive = Drive {
-            x_axis,
-            y_axis,
-            access_m_s: bits_per_s * geometry.bit_m,
-            settle_s: settling_constants / (2.0 * PI * resonance_hz),
-            reach_y_m: reach_m.1,
-            cylinder_switch: keys.choice(
-                "cylinder_switch",
-                &[("seek", CylinderSwitch::Seek), ("tip", CylinderSwitch::Tip)],
-            )?,
-            y_waits: true,
-        };
-
-        let turnaround = keys.choice(
-            "turnaround",
-            &[("paper", Turnaround::Paper), ("exact", Turnaround::Exact)],
-        )?;
-        let chunks = keys.u32("piecewise_chunks", 1..=1_000_000)?;
-        let kinematics = keys.choice(
-            "kinematics",
-            &[
-                ("analytic", Choice::Analytic(turnaround)),
-                ("piecewise", Choice::Piecewise(chunks, turnaround)),
-                ("disksim", Choice::DiskSim),
-            ],
-        )?;
+        let mut drive = read_drive(keys, geometry.bit_m, reach_m)?;
+        let kinematics = Choice::read(keys)?;
         drive.y_waits = kinematics != Choice::DiskSim;
-        let direction = keys.choice(
-            "direction",
-            &[
-                ("greedy_row", DirectionRule::GreedyRow),
-                ("best_run", DirectionRule::BestRun),
-            ],
-        )?;
-        let both_ways = keys.bool("reads_both_ways")?;
-        let milliseconds = within(0.0, 1e9);
-        let inactive_after_ms = keys.f64(
-            "inactive_after_ms",
-            Range::above(0.0).at_most(f64::INFINITY),
-        )?;
-        let startup_s = 1e-3 * keys.f64("startup_ms", milliseconds)?;
-        let power = Power {
-            active_mw: keys.f64("power_active_mw", power)?,
-            idle_mw: keys.f64("power_idle_mw", power)?,
-            inactive_mw: keys.f64("power_inactive_mw", power)?,
-            startup_mw: keys.f64("power_startup_mw", power)?,
-            tip_mw: keys.f64("power_tip_mw", power)?,
-            tips_powered: keys.choice(
-                "tips_powered",
-                &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
-            )?,
-        };
-        let policy = Policy::of_timeout(Nanos::from_ms(inactive_after_ms));
-        let saving = SledPower::read(keys, &geometry, policy, &power, startup_s)?;
-        geometry.blocks_per_pass = saving.blocks_per_pass;
-        let behaviour = Behaviour {
-            direction: if both_ways {
-                direction
-            } else {
-                DirectionRule::AlwaysUp
-            },
-            idle: keys.choice("idle", &[("hold", Idle::Hold), ("coast", Idle::Coast)])?,
-            park: keys.choice(
-                "park",
-                &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)],
-            )?,
-            policy: saving.policy,
-            start: saving.start,
-            startup_s,
-            power,
-            savings: saving.savings,
-        };
+        let behaviour = read_behaviour(keys, &mut geometry)?;
         let interface = Interface {
-            overhead: Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?),
-            bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", milliseconds)?,
+            overhead: Nanos::from_ms(keys.f64("command_overhead_ms", MILLISECONDS)?),
+            bus_ns_per_block: 1e6 * keys.f64("bus_ms_per_block", MILLISECONDS)?,
         };
         let buffer = Buffer::read(keys)?;
         let has_batching = keys.has("batching");
@@ -231,25 +125,6 @@ impl Mems {
                 },
             )),
         }
-    }
-
-    /// The device as a model, with background tasks that live off its unused
-    /// tips.
-    #[must_use]
-    pub fn build(
-        &self,
-        name: &str,
-        device: u16,
-        scheduler: Box<dyn Scheduler>,
-        background: Option<BackgroundTasks>,
-    ) -> Box<dyn Model> {
-        self.with_motion(Build {
-            spec: self,
-            name,
-            device,
-            scheduler,
-            background,
-        })
     }
 
     /// Logical blocks: those of the geometry, spare cylinders apart.
@@ -310,66 +185,140 @@ impl Mems {
     }
 }
 
-struct Build<'a> {
-    spec: &'a Mems,
-    name: &'a str,
-    device: u16,
-    scheduler: Box<dyn Scheduler>,
-    background: Option<BackgroundTasks>,
+// Bounds are wide, and there so that no time runs out of its range.
+
+/// Times in ms.
+const MILLISECONDS: Range = within(0.0, 1e9);
+
+const fn within(least: f64, most: f64) -> Range {
+    Range::at_least(least).at_most(most)
 }
 
-impl WithMotion for Build<'_> {
-    type Output = Box<dyn Model>;
+/// Reads the shape of the media and their tips.
+fn read_media(keys: &mut Keys) -> Result<Media> {
+    Ok(Media {
+        bit_cell_nm: keys.f64("bit_cell_nm", within(1e-3, 1e6))?,
+        travel_um: (
+            keys.f64("travel_x_um", within(1e-6, 1e9))?,
+            keys.f64("travel_y_um", within(1e-6, 1e9))?,
+        ),
+        tips: keys.u32("tips", 1..=1_000_000)?,
+        active_tips: keys.u32("active_tips", 1..=1_000_000)?,
+        tips_per_lbn: keys.u32("tips_per_lbn", 1..=1_000_000)?,
+        tip_sector_bits: keys.u32("tip_sector_bits", 1..=1_000_000)?,
+        servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
+    })
+}
 
-    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        let row_s = motion.row_s();
-        let sled = Sled::new(motion, self.spec.behaviour);
-        let sled = sled.with_parallel(self.spec.parallel.clone());
-        let power = &self.spec.behaviour.power;
-        let tips_j = |tips: u32| match power.tips_powered {
-            TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
-            TipsPowered::All => 0.0, // as it is without
-        };
-        let block_j = tips_j(self.spec.geometry.tips_per_lbn);
-        match &self.spec.faults {
-            None => self.with_tasks(sled, block_j),
-            Some(faults) => {
-                let ecc_j = tips_j(faults.ecc_tips);
-                let sled = Faulty::new(sled, self.spec.geometry, faults, ecc_j);
-                self.with_tasks(sled, block_j)
-            }
-        }
+/// Reads the springs and actuators, X and then Y.
+fn read_axes(keys: &mut Keys, reach_m: (f64, f64)) -> Result<(Axis, Axis)> {
+    let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
+    let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", within(1e-6, 1e12))?;
+    let axis = |acceleration_m_s2| Axis {
+        acceleration_m_s2,
+        spring_factor,
+        spring_reference_m,
+    };
+    let x_axis = axis(keys.f64("acceleration_x_m_s2", within(1e-3, 1e12))?);
+    let y_axis = axis(keys.f64("acceleration_y_m_s2", within(1e-3, 1e12))?);
+    if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {
+        return Err(keys.refuse(
+            "spring_reference_um",
+            "the springs would hold the sled at the end of its travel; spring_factor times half the travel must be below it",
+        ));
+    }
+    Ok((x_axis, y_axis))
+}
+
+/// Reads what moves the sled, how fast it passes bits, and how it settles.
+fn read_drive(keys: &mut Keys, bit_m: f64, reach_m: (f64, f64)) -> Result<Drive> {
+    let (x_axis, y_axis) = read_axes(keys, reach_m)?;
+    let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", within(1e-3, 1e9))?;
+    let resonance_hz = keys.f64("resonance_hz", within(1e-2, 1e12))?;
+    let settling_constants = keys.f64("settling_constants", within(0.0, 1e3))?;
+    Ok(Drive {
+        x_axis,
+        y_axis,
+        access_m_s: bits_per_s * bit_m,
+        settle_s: settling_constants / (2.0 * PI * resonance_hz),
+        reach_y_m: reach_m.1,
+        cylinder_switch: keys.choice(
+            "cylinder_switch",
+            &[("seek", CylinderSwitch::Seek), ("tip", CylinderSwitch::Tip)],
+        )?,
+        y_waits: true,
+    })
+}
+
+impl Choice {
+    /// Reads the kinematics, and what they take.
+    fn read(keys: &mut Keys) -> Result<Self> {
+        let turnaround = keys.choice(
+            "turnaround",
+            &[("paper", Turnaround::Paper), ("exact", Turnaround::Exact)],
+        )?;
+        let chunks = keys.u32("piecewise_chunks", 1..=1_000_000)?;
+        keys.choice(
+            "kinematics",
+            &[
+                ("analytic", Self::Analytic(turnaround)),
+                ("piecewise", Self::Piecewise(chunks, turnaround)),
+                ("disksim", Self::DiskSim),
+            ],
+        )
     }
 }
 
-impl Build<'_> {
-    /// The station around a mechanism with its background tasks, to which a block
-    /// takes `block_j`.
-    fn with_tasks<M: Mechanism + 'static>(mut self, mechanism: M, block_j: f64) -> Box<dyn Model> {
-        let Some(background) = self.background.take() else {
-            return self.around(mechanism);
-        };
-        let has_tail = background.has_tail();
-        let model = self.around(FreeTips::new(mechanism, background, block_j));
-        if has_tail {
-            Box::new(ActiveTail::new(model))
+/// Reads the power of each state.
+fn read_power(keys: &mut Keys) -> Result<Power> {
+    let power = within(0.0, 1e9);
+    Ok(Power {
+        active_mw: keys.f64("power_active_mw", power)?,
+        idle_mw: keys.f64("power_idle_mw", power)?,
+        inactive_mw: keys.f64("power_inactive_mw", power)?,
+        startup_mw: keys.f64("power_startup_mw", power)?,
+        tip_mw: keys.f64("power_tip_mw", power)?,
+        tips_powered: keys.choice(
+            "tips_powered",
+            &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
+        )?,
+    })
+}
+
+/// Reads direction, idling and power; savings may shorten the passes of `geometry`.
+fn read_behaviour(keys: &mut Keys, geometry: &mut Geometry) -> Result<Behaviour> {
+    let direction = keys.choice(
+        "direction",
+        &[
+            ("greedy_row", DirectionRule::GreedyRow),
+            ("best_run", DirectionRule::BestRun),
+        ],
+    )?;
+    let both_ways = keys.bool("reads_both_ways")?;
+    let inactive_after_ms = keys.f64(
+        "inactive_after_ms",
+        Range::above(0.0).at_most(f64::INFINITY),
+    )?;
+    let startup_s = 1e-3 * keys.f64("startup_ms", MILLISECONDS)?;
+    let power = read_power(keys)?;
+    let policy = Policy::of_timeout(Nanos::from_ms(inactive_after_ms));
+    let saving = SledPower::read(keys, geometry, policy, &power, startup_s)?;
+    geometry.blocks_per_pass = saving.blocks_per_pass;
+    Ok(Behaviour {
+        direction: if both_ways {
+            direction
         } else {
-            model
-        }
-    }
-
-    /// The station around a mechanism.
-    fn around<M: Mechanism + 'static>(self, mechanism: M) -> Box<dyn Model> {
-        let (name, device, interface) = (self.name, self.device, self.spec.interface);
-        let scheduler = self.scheduler;
-        match self.spec.buffer {
-            None => Box::new(
-                Station::new(name, device, mechanism, scheduler, interface)
-                    .with_batching(self.spec.batching),
-            ),
-            Some(buffer) => Box::new(Buffered::new(
-                name, device, mechanism, scheduler, interface, buffer,
-            )),
-        }
-    }
+            DirectionRule::AlwaysUp
+        },
+        idle: keys.choice("idle", &[("hold", Idle::Hold), ("coast", Idle::Coast)])?,
+        park: keys.choice(
+            "park",
+            &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)],
+        )?,
+        policy: saving.policy,
+        start: saving.start,
+        startup_s,
+        power,
+        savings: saving.savings,
+    })
 }

@@ -1,0 +1,99 @@
+//! The model of a MEMS device: its sled with faults, tasks and a station around.
+
+use super::kinematics::Kinematics;
+use super::motion::Motion;
+use super::sled::{Sled, TipsPowered};
+use super::spec::{Mems, WithMotion};
+use crate::devices::mems::active_tail::ActiveTail;
+use crate::devices::mems::faults::Faulty;
+use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
+use crate::model::Model;
+use crate::model::mechanism::Mechanism;
+use crate::queueing::schedulers::Scheduler;
+use crate::queueing::station::{Buffered, Station};
+use std::fmt::Debug;
+
+impl Mems {
+    /// The device as a model, with background tasks that live off its unused
+    /// tips.
+    #[must_use]
+    pub fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: Box<dyn Scheduler>,
+        background: Option<BackgroundTasks>,
+    ) -> Box<dyn Model> {
+        self.with_motion(Build {
+            spec: self,
+            name,
+            device,
+            scheduler,
+            background,
+        })
+    }
+}
+
+struct Build<'a> {
+    spec: &'a Mems,
+    name: &'a str,
+    device: u16,
+    scheduler: Box<dyn Scheduler>,
+    background: Option<BackgroundTasks>,
+}
+
+impl WithMotion for Build<'_> {
+    type Output = Box<dyn Model>;
+
+    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+        let row_s = motion.row_s();
+        let sled = Sled::new(motion, self.spec.behaviour);
+        let sled = sled.with_parallel(self.spec.parallel.clone());
+        let power = &self.spec.behaviour.power;
+        let tips_j = |tips: u32| match power.tips_powered {
+            TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
+            TipsPowered::All => 0.0, // as it is without
+        };
+        let block_j = tips_j(self.spec.geometry.tips_per_lbn);
+        match &self.spec.faults {
+            None => self.with_tasks(sled, block_j),
+            Some(faults) => {
+                let ecc_j = tips_j(faults.ecc_tips);
+                let sled = Faulty::new(sled, self.spec.geometry, faults, ecc_j);
+                self.with_tasks(sled, block_j)
+            }
+        }
+    }
+}
+
+impl Build<'_> {
+    /// The station around a mechanism with its background tasks, to which a block
+    /// takes `block_j`.
+    fn with_tasks<M: Mechanism + 'static>(mut self, mechanism: M, block_j: f64) -> Box<dyn Model> {
+        let Some(background) = self.background.take() else {
+            return self.around(mechanism);
+        };
+        let has_tail = background.has_tail();
+        let model = self.around(FreeTips::new(mechanism, background, block_j));
+        if has_tail {
+            Box::new(ActiveTail::new(model))
+        } else {
+            model
+        }
+    }
+
+    /// The station around a mechanism.
+    fn around<M: Mechanism + 'static>(self, mechanism: M) -> Box<dyn Model> {
+        let (name, device, interface) = (self.name, self.device, self.spec.interface);
+        let scheduler = self.scheduler;
+        match self.spec.buffer {
+            None => Box::new(
+                Station::new(name, device, mechanism, scheduler, interface)
+                    .with_batching(self.spec.batching),
+            ),
+            Some(buffer) => Box::new(Buffered::new(
+                name, device, mechanism, scheduler, interface, buffer,
+            )),
+        }
+    }
+}
