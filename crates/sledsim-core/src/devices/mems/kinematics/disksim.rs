@@ -47,7 +47,7 @@ impl DiskSim {
 /// `upward` or downward.
 fn chunks_m_s2(axis: &Axis, start_m: f64, end_m: f64, upward: bool) -> [f64; CHUNKS] {
     let chunk_m = (end_m - start_m) / CHUNKS as f64;
-    let share = |at_m: f64| axis.spring_factor * at_m.abs() / axis.spring_reference_m;
+    let share = |at_m: f64| axis.spring_share(at_m.abs());
     std::array::from_fn(|i| {
         let from_m = start_m + chunk_m * i as f64;
         let to_m = start_m + chunk_m * (i + 1) as f64;

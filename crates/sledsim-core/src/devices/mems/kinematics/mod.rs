@@ -27,11 +27,24 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// k: spring acceleration per metre as a share of the actuator's.
+    #[inline]
+    fn stiffness_per_m(&self) -> f64 {
+        self.spring_factor / self.spring_reference_m
+    }
+
+    /// Spring acceleration at `at_m` as a share of the actuator's. In the last
+    /// place it may differ from `stiffness_per_m` times `at_m`.
+    #[inline]
+    fn spring_share(&self, at_m: f64) -> f64 {
+        self.spring_factor * at_m / self.spring_reference_m
+    }
+
     /// Lengths of the two pushes of a move upwards from `from_m` to `to_m` with
     /// the same speed at both ends: energy gained up to the switch point =
     /// energy lost after it.
     fn pushes_m(&self, from_m: f64, to_m: f64) -> [f64; 2] {
-        let uphill = 0.25 * self.spring_factor * (from_m + to_m) / self.spring_reference_m;
+        let uphill = 0.25 * self.spring_share(from_m + to_m);
         [0.5 + uphill, 0.5 - uphill].map(|share| (to_m - from_m) * share)
     }
 }

@@ -23,9 +23,7 @@ pub struct Piecewise {
 impl Piecewise {
     /// Time to cover `length_m` upward from `start_m` under upward push.
     fn push_s(&self, axis: &Axis, start_m: f64, length_m: f64, start_m_s: f64) -> f64 {
-        let net = |at_m: f64| {
-            axis.acceleration_m_s2 * (1.0 - axis.spring_factor * at_m / axis.spring_reference_m)
-        };
+        let net = |at_m: f64| axis.acceleration_m_s2 * (1.0 - axis.spring_share(at_m));
         let chunk_m = length_m / f64::from(self.chunks);
         let (mut time_s, mut speed_m_s, mut net_m_s2) = (0.0, start_m_s, net(start_m));
         for i in 1..=self.chunks {
