@@ -199,15 +199,15 @@ def hits_and_load(
     )
     cases = [(policy, size) for policy in names for size in sizes_mib]
     rows = []
-    for (policy, size), (requests, accesses, hits, reads, read_hits) in zip(
-        cases, counted, strict=True
-    ):
+    for (policy, size), count in zip(cases, counted, strict=True):
+        accesses, hits = count["accesses"], count["hits"]
+        reads, read_hits = count["read_accesses"], count["read_hits"]
         rows.append(
             {
                 "policy": policy,
                 "size_mib": size,
                 "segment_kib": segment_kib,
-                "requests": requests,
+                "requests": count["requests"],
                 "accesses": accesses,
                 "hits": hits,
                 "hit_ratio": hits / accesses,

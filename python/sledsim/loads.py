@@ -197,7 +197,7 @@ def trace_info(
     document = _core.trace_info(
         trace_path(path),
         _reading(format, columns, sort_ms, blk_action, drop_glitches),
-        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
+        _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -242,7 +242,7 @@ def load_info(
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),
-        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
+        _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -425,21 +425,25 @@ def _reading(
     sort_ms: object,
     blk_action: object,
     drop_glitches: object,
-) -> tuple[str | None, str | None, float | None, str | None, bool]:
-    return (
-        optional(text, "format", trace_format),
-        optional(text, "columns", columns),
-        optional(real, "sort_ms", sort_ms),
-        optional(text, "blk_action", blk_action),
-        bool(drop_glitches),
-    )
+) -> dict[str, object]:
+    return {
+        "format": optional(text, "format", trace_format),
+        "columns": optional(text, "columns", columns),
+        "sort_ms": optional(real, "sort_ms", sort_ms),
+        "blk_action": optional(text, "blk_action", blk_action),
+        "drop_glitches": bool(drop_glitches),
+    }
 
 
-def _following(interleave_blocks: object, max_units: object) -> tuple[int | None, int | None]:
-    return (
-        optional(whole, "interleave_blocks", interleave_blocks),
-        optional(whole, "max_units", max_units),
-    )
+def _look(
+    quick: object, interleave_blocks: object, max_units: object, picture: object
+) -> dict[str, object]:
+    return {
+        "quick": bool(quick),
+        "interleave_blocks": optional(whole, "interleave_blocks", interleave_blocks),
+        "max_units": optional(whole, "max_units", max_units),
+        "picture": bool(picture),
+    }
 
 
 def trace_path(given: object) -> str:

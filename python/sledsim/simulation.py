@@ -188,7 +188,7 @@ def simulate(
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
     if requests is None:
         requests = seeds == 1
-    document, rows, windows, statistics = _core.run(
+    ran = _core.run(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
         load_of(load)._core,  # noqa: SLF001
         text("scheduler", scheduler),
@@ -201,8 +201,9 @@ def simulate(
         threads or 0,
         progress,
     )
-    told = json.loads(document)
-    return Run(told | {"caution": cautions.of(told)}, statistics, rows, windows)
+    document = json.loads(ran["document"])
+    document["caution"] = cautions.of(document)
+    return Run(document, ran["statistics"], ran["rows"], ran["series"])
 
 
 def _kept(name: str, given: object) -> bool | str:

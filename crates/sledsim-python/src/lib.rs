@@ -17,6 +17,7 @@ mod layouts;
 mod remote;
 mod rows;
 mod simulation;
+mod sled;
 mod tables;
 mod traces;
 mod validation;
@@ -53,6 +54,8 @@ mod _core {
         Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scenarios,
         schedulers, workload_presets, workload_show, workloads, write_atomically,
     };
+    #[pymodule_export]
+    use crate::sled::Sled;
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]

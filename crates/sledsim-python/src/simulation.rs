@@ -171,7 +171,13 @@ fn named(name: &str) -> Result<Op> {
 
 /// What a run gave: JSON document, rows and series if they were asked for,
 /// statistics.
-type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
+#[derive(IntoPyObject)]
+pub(crate) struct Gave {
+    document: String,
+    rows: Option<Rows>,
+    series: Option<Rows>,
+    statistics: Statistics,
+}
 
 /// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
 /// path of a file.
@@ -222,12 +228,12 @@ pub(crate) fn run(
         sledsim_run::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
-        Ok(run) => Ok((
-            run.document.to_string(),
-            Rows::new(run.batches),
-            (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
-            Statistics { stats: run.stats },
-        )),
+        Ok(run) => Ok(Gave {
+            document: run.document.to_string(),
+            rows: Rows::new(run.batches),
+            series: (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
+            statistics: Statistics { stats: run.stats },
+        }),
         Err(error) => Err(check.exception(error)),
     }
 }

@@ -10,7 +10,7 @@ from sledsim.cli import hits, loads, plots, trace_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, size, table
 from sledsim.cli.work import work
-from sledsim.devices import Device
+from sledsim.devices import Device, of_core
 from sledsim.loads import (
     SAMPLE,
     Load,
@@ -503,7 +503,7 @@ def _load(options: argparse.Namespace) -> tuple[Load, Device | None, str]:
     device, core, scheduler = _core.scenario(
         None, options.device, options.scheduler, options.workload, None, options.set
     )
-    return Load(core, options.workload), Device(device), scheduler
+    return Load(core, options.workload), of_core(device), scheduler
 
 
 def _whole(flag: str, value: int | None, least: int) -> None:
