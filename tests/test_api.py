@@ -21,13 +21,7 @@ from tests.sleds import sled
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [
-    name
-    for name in ss.presets()
-    if (own := ss.device(name).parameters)["kind"] == "mems"
-    # Behind a controller it is a composite.
-    and "controller_cache.cache_mib" not in own
-]
+PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Sled)]
 
 
 def rows_of(run: ss.Run) -> pl.DataFrame:

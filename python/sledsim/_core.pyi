@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypedDict, final
+from typing import Any, Final, Literal, TypeAlias, TypedDict, final
 
 from sledsim.emulator.remote import RemoteBatch
 
@@ -223,9 +223,21 @@ def hit_ratios(
     device_blocks: int | None,
     progress: _Progress,
 ) -> tuple[list[_Fields], str]: ...
-def layouts() -> list[str]: ...
-def policies() -> list[str]: ...
-def presets() -> list[str]: ...
+def names(
+    of: Literal[
+        "background_tasks",
+        "device_kinds",
+        "layouts",
+        "policies",
+        "presets",
+        "scenarios",
+        "schedulers",
+        "trace_endings",
+        "trace_formats",
+        "workload_presets",
+        "workloads",
+    ],
+) -> list[str]: ...
 def rising(times_ms: Sequence[float]) -> list[float]: ...
 def run(
     device: Device,
@@ -240,7 +252,6 @@ def run(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> _Ran: ...
-def scenarios() -> list[str]: ...
 def scenario(
     file: str | Path | None,
     device: str | None,
@@ -252,7 +263,6 @@ def scenario(
     layout: str | None = None,
     background: Sequence[str] = ...,
 ) -> tuple[Device, Load, str]: ...
-def schedulers() -> list[str]: ...
 def trace_convert(
     inputs: Sequence[str],
     output: str,
@@ -275,9 +285,7 @@ def trace_info(
     progress: _Progress,
 ) -> str: ...
 def workload_of_settings(name: str, settings: Sequence[str]) -> Load: ...
-def workload_presets() -> list[str]: ...
 def workload_show(name: str) -> str: ...
-def workloads() -> list[str]: ...
 def refuse_overwriting(
     output: str | PathLike[str], inputs: Sequence[str | PathLike[str]]
 ) -> None: ...

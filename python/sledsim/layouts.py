@@ -84,7 +84,7 @@ def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: o
     device
         What to lay out: a device, a preset's name or the path of a TOML file.
     name
-        ``"simple"``, ``"organ_pipe"``, ``"columnar"``, ``"subregioned"`` or ``"bipartite"``.
+        A name from the page on layouts: ``"columnar"``.
     **keys
         The keys of the layout: ``layout(g2, "subregioned", regions=5)``.
 

@@ -77,10 +77,12 @@ def load_of(given: object, name: str = "load") -> Load:
     if not isinstance(given, str | os.PathLike):
         refuse(name, given, "a load, the name of a workload, or the path of a trace")
     named = path_text(name, given)
-    if named in (*_core.workloads(), *_core.workload_presets()) or named.endswith(".toml"):
+    if named in (*_core.names("workloads"), *_core.names("workload_presets")) or named.endswith(
+        ".toml"
+    ):
         return workload(named)
     if not named.startswith(SAMPLE) and not os.path.exists(named):  # noqa: PTH110 (it stays text)
-        known = ", ".join((*_core.workloads(), *_core.workload_presets()))
+        known = ", ".join((*_core.names("workloads"), *_core.names("workload_presets")))
         refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
     return read_trace(named)
 
@@ -251,7 +253,7 @@ def load_info(
 
 def workload_presets() -> list[str]:
     """Return the names of the workloads that come with sledsim."""
-    return _core.workload_presets()
+    return _core.names("workload_presets")
 
 
 def workload_spec(name: str) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class Run:
 
 def schedulers() -> list[str]:
     """Names of the schedulers, the default first."""
-    return _core.schedulers()
+    return _core.names("schedulers")
 
 
 def simulate(
@@ -150,14 +150,13 @@ def simulate(
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
         ``"fcfs(host=c_look)"``.
     layout
-        Where blocks live: a name (``"simple"``, ``"organ_pipe"``, ``"columnar"``,
-        ``"subregioned"``, ``"bipartite"``), or a mapping of a layout's keys with its name:
-        ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
+        Where blocks live: a name from the page on layouts, or a mapping of a layout's keys with
+        its name: ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
     background
         Tasks that live off the tips which requests leave unused, in the order of their precedence:
-        ``"scan"``, ``"scrub"``, ``"backup"`` or ``"refresh"``, with keys as in
-        ``"scan(order=lbn; tail=0.01)"`` or as a mapping, ``{"task": "scan", "tail": 0.01}``. What
-        came of them is ``summary["background"]``. The device must be a single sled.
+        names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
+        as a mapping, ``{"task": "scan", "tail": 0.01}``. What came of them is
+        ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
         a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By default they

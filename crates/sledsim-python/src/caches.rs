@@ -11,12 +11,6 @@ use sledsim_core::compose::caches::{Cache as CoreCache, Choice};
 use sledsim_run::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
-/// Names of the policies, the default first.
-#[pyfunction]
-pub(crate) fn policies() -> Vec<&'static str> {
-    Choice::names().collect()
-}
-
 /// Hits of every policy at every size, and the load as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, segment_blocks, sizes_blocks, policies, device_blocks, progress))]

@@ -6,14 +6,8 @@ use crate::layouts::Layout;
 use crate::sled::Sled;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
-use sledsim_core::catalog::{self, Override, PRESETS};
+use sledsim_core::catalog::{self, Override};
 use sledsim_core::devices::disk::seek;
-
-/// Names of the presets.
-#[pyfunction]
-pub(crate) fn presets() -> Vec<&'static str> {
-    PRESETS.iter().map(|(name, _)| *name).collect()
-}
 
 /// No key is longer than this; a list or dict inside itself would have one.
 const LONGEST_KEY: usize = 1000;

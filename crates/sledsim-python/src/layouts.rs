@@ -6,7 +6,7 @@ use crate::error::SledsimError;
 use crate::simulation::{Check, keys};
 use pyo3::prelude::*;
 use sledsim_base::progress::Progress;
-use sledsim_core::layouts::{LAYOUTS, Laid, Part};
+use sledsim_core::layouts::{Laid, Part};
 use sledsim_run::replay::TraceFiles;
 use std::path::PathBuf;
 
@@ -18,12 +18,6 @@ struct LayoutPart {
     cylinders: (u32, u32),
     rows: Option<(u32, u32)>,
     data: Option<&'static str>,
-}
-
-/// Names of the layouts, the default first.
-#[pyfunction]
-pub(crate) fn layouts() -> Vec<&'static str> {
-    LAYOUTS.names().collect()
 }
 
 /// A layout laid on a device.

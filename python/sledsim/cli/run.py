@@ -67,7 +67,7 @@ def add(commands: Commands) -> None:
         metavar="SCENARIO",
         nargs="?",
         help="a file with device, scheduler and load, or one that comes with sledsim: "
-        + ", ".join(_core.scenarios()),
+        + ", ".join(_core.names("scenarios")),
     )
     loads.add_device(parser, required=False)
     loads.add_background(parser)

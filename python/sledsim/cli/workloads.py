@@ -70,14 +70,14 @@ def _list(options: argparse.Namespace) -> None:
         for spec in specs
     ]
     if options.json:
-        print_json({"generators": _core.workloads(), "workloads": listed})
+        print_json({"generators": _core.names("workloads"), "workloads": listed})
         return
     rows = [["workload", "requests", "kind", "title"]]
     rows += [
         [line["name"], number(line["requests"]), line["kind"], line["title"]] for line in listed
     ]
     print(table(rows, "<><<"), end="\n\n")
-    print(f"Generators: {', '.join(_core.workloads())}.")
+    print(f"Generators: {', '.join(_core.names('workloads'))}.")
 
 
 def _show(options: argparse.Namespace) -> None:

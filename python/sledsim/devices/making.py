@@ -93,4 +93,4 @@ def flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def presets() -> list[str]:
     """Names of the devices that come with sledsim."""
-    return _core.presets()
+    return _core.names("presets")
