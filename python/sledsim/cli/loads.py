@@ -82,13 +82,7 @@ def add_reading(parser: Parser) -> None:
         "--columns", metavar="MAP", help="which column of a CSV or Parquet trace is what"
     )
     add_repairs(parser)
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key, as in --set rate=500; repeatable",
-    )
+    parser.add_repeatable("--set", "KEY=VALUE", "override a key, as in --set rate=500")
 
 
 def add_rows(parser: Parser, what: str) -> None:

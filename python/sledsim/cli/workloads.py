@@ -51,13 +51,7 @@ def add(commands: Commands) -> None:
         default="atlas10k-50mbps",
         help="what it is laid on (default: atlas10k-50mbps)",
     )
-    info.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a key of the workload, as in --set requests=1000; repeatable",
-    )
+    info.add_repeatable("--set", "KEY=VALUE", "a key of the workload, as in --set requests=1000")
 
 
 def _list(options: argparse.Namespace) -> None:

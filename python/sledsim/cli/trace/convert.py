@@ -47,13 +47,7 @@ def add(actions: Commands) -> None:
     parser.add_argument("files", metavar="IN", nargs="+", help="paths of traces, sample:NAME, or -")
     add_output(parser)
     add_reading(parser)
-    parser.add_argument(
-        "--device",
-        metavar="D",
-        action="append",
-        default=[],
-        help="take only this device, by its number or name; repeatable",
-    )
+    parser.add_repeatable("--device", "D", "take only this device, by its number or name")
     for flag, kind, metavar, what in (
         ("--from", float, "S", "take requests from this time on"),
         ("--until", float, "S", "take requests before this time"),

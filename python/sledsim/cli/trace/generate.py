@@ -32,13 +32,7 @@ def add(actions: Commands) -> None:
     """Add the subcommand."""
     parser = command(actions, "generate", _generate, _ABOUT)
     parser.add_argument("--workload", metavar="NAME", required=True, help="as in sledsim run")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a key of the workload, as in --set rate=500; repeatable",
-    )
+    parser.add_repeatable("--set", "KEY=VALUE", "a key of the workload, as in --set rate=500")
     add_output(parser)
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +131,4 @@ def _draw(rows: list[dict[str, Any]], title: str, path: str) -> bytes:
     axes.xaxis.set_major_formatter(lambda at, _position: plain(at))
     axes.grid(alpha=0.3)
     axes.legend()
-    picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
-    return picture.getvalue()
+    return plots.rendered(figure, path)
