@@ -339,7 +339,7 @@ def hybrid_rates() -> dict[str, dict[str, float]]:
     """
     tables = '[front]\nbase = "msst2005"\n[back]\nbase = "atlas10k-50mbps"\n'
     with tempfile.TemporaryDirectory() as folder:
-        devices = {"sled": ss.device("msst2005")}
+        devices: dict[str, ss.Device] = {"sled": ss.device("msst2005")}
         for kind, size in (("mcd", {"segment_kib": 8}), ("mwb", {"log_kib": 128})):
             path = Path(folder) / f"{kind}.toml"
             own = {"title": kind, "kind": kind} | size | {"front_mib": 256}

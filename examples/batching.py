@@ -38,7 +38,7 @@ Command = tuple[float, int, int, int, bool, int, float]
 """Delivered at (ms), host, block, blocks, linked, group, wanted at (ms)."""
 
 
-def deliver(device: ss.Device, groups: int, rate: float, seed: int) -> list[Command]:
+def deliver(device: ss.Sled, groups: int, rate: float, seed: int) -> list[Command]:
     """Carry the commands of both hosts over the link, first come, first served."""
     chance, size = random.Random(seed), device.parallelism.p
     groups_to_come: list[tuple[float, list[int]]] = []
@@ -71,7 +71,7 @@ def deliver(device: ss.Device, groups: int, rate: float, seed: int) -> list[Comm
     return commands
 
 
-def measure(commands: list[Command], device: ss.Device, folder: Path) -> dict[str, float]:
+def measure(commands: list[Command], device: ss.Sled, folder: Path) -> dict[str, float]:
     """Serve the commands; what the hosts see of it."""
     trace = folder / "commands.csv"
     lines = ["ms,host,lbn,blocks,linked"]

@@ -315,14 +315,14 @@ def causes_picture(title: str, results: Sequence[Result]) -> str:
     return picture(figure, f"causes {title}", title)
 
 
-def fastest_seek(device: ss.Device, start_um: tuple[int, int], end_um: tuple[int, int]) -> ss.Seek:
+def fastest_seek(device: ss.Sled, start_um: tuple[int, int], end_um: tuple[int, int]) -> ss.Seek:
     """Seek from a start moving upwards to a point, whichever way it is faster to arrive."""
     (x0, y0), (x1, y1) = ((x * 1e-6, y * 1e-6) for x, y in (start_um, end_um))
     seeks = (device.seek((x0, y0, "up"), (x1, y1, way)) for way in ("up", "down"))
     return min(seeks, key=lambda seek: seek.seek_s)
 
 
-def surface_picture(device: ss.Device, start: str) -> str:
+def surface_picture(device: ss.Sled, start: str) -> str:
     """Draw seek times from one point to every point, as in Figure 7 of SIGMETRICS 2000."""
     start_um = SURFACE_STARTS[start]
     seeks = [[fastest_seek(device, start_um, (x, y)) for x in GRID_UM] for y in GRID_UM]
@@ -399,7 +399,7 @@ def page(results: Sequence[Result], devices: Sequence[ss.Device]) -> str:
     """Return the whole page."""
     groups = by_case(results)
     recorded, slower, random, _ = groups
-    known = {device.name: device for device in devices}
+    known = {device.name: device for device in devices if isinstance(device, ss.Sled)}
     sample = ss.sample_traces()[TRACE]
     recording, figures = sample["recording"], sample["figures"]
     with style.context(["default", STYLE]):  # whatever the user's own settings are

@@ -93,7 +93,7 @@ def content(lbn: int) -> bytes:
     return struct.pack(">Q", lbn) * (BLOCK // 8)
 
 
-def choose(device: ss.Device, groups: int, seed: int) -> list[list[int]]:
+def choose(device: ss.Sled, groups: int, seed: int) -> list[list[int]]:
     """Choose ten blocks of a class for each group, in any order."""
     chance, chosen = random.Random(seed), []
     for _ in range(groups):
@@ -149,7 +149,7 @@ def serve(way: str, window_ms: float | None, groups: list[list[int]], folder: Pa
     return Found(way, fmean(own["ms"]), fmean(waited), whole, fmean(own["moves"]))
 
 
-def sled() -> ss.Device:
+def sled() -> ss.Sled:
     """Return the device; commands take only the time that this machine takes for them."""
     return ss.device("cmu2003", command_overhead_ms=0.0)
 

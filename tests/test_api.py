@@ -16,16 +16,12 @@ import sledsim as ss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sleds import sled
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [
-    name
-    for name in ss.presets()
-    if (own := ss.device(name).parameters)["kind"] == "mems"
-    # Behind a controller it is a composite.
-    and "controller_cache.cache_mib" not in own
-]
+PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Sled)]
 
 
 def rows_of(run: ss.Run) -> pl.DataFrame:
@@ -36,13 +32,13 @@ def rows_of(run: ss.Run) -> pl.DataFrame:
 # The map of blocks
 
 
-def place(device: ss.Device, lbn: int) -> tuple[int, int, int, int]:
+def place(device: ss.Sled, lbn: int) -> tuple[int, int, int, int]:
     """Cylinder, track, row and cell of a block."""
     at = device.locate(lbn)
     return at.cylinder, at.track, at.row, at.cell
 
 
-def shape(device: ss.Device) -> tuple[int, int, int, int]:
+def shape(device: ss.Sled) -> tuple[int, int, int, int]:
     """How many cylinders, tracks, rows and cells there are."""
     derived = device.spec["derived"]
     names = ("cylinders", "tracks_per_cylinder", "rows_per_track", "blocks_per_row")
@@ -52,7 +48,7 @@ def shape(device: ss.Device) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_places_and_blocks_are_one_to_one(name: str) -> None:
-    device = ss.device(name)
+    device = sled(name)
     cylinders, tracks, rows, cells = shape(device)
     assert cylinders * tracks * rows * cells == device.blocks
     draw = random.Random(name)
@@ -70,7 +66,7 @@ def test_places_and_blocks_are_one_to_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_cylinder_is_filled_before_the_next(name: str) -> None:
-    device = ss.device(name)
+    device = sled(name)
     cylinders, tracks, rows, cells = shape(device)
     per_cylinder = tracks * rows * cells
     for cylinder in (0, 1, cylinders // 2, cylinders - 1):
@@ -118,7 +114,7 @@ def test_small_geometries_are_one_to_one(
         lbn_map = "{lbn_map}"
         """
     )
-    device = ss.device(file)
+    device = sled(file)
     assert shape(device) == (cylinders, tracks, rows, cells)
     assert device.blocks == cylinders * tracks * rows * cells
     everywhere = set(product(range(cylinders), range(tracks), range(rows), range(cells)))
@@ -160,7 +156,7 @@ def test_up_is_towards_higher_y() -> None:
     assert both.settle_s == pytest.approx(1 / (2 * math.pi * 739), rel=1e-12)
 
 
-def pass_start(device: ss.Device, step: ss.Step) -> tuple[float, float, int]:
+def pass_start(device: ss.Sled, step: ss.Step) -> tuple[float, float, int]:
     """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones."""
     at = device.locate(step.lbn)
     return at.x_m, at.y_m + (0 if step.direction == 1 else 100 * 40e-9), step.direction
@@ -217,7 +213,7 @@ def test_an_access_is_seeks_and_rows(
     assert device.access(lbn, blocks, "write", point) == access
 
 
-def _other_end(device: ss.Device, step: ss.Step) -> tuple[float, int]:
+def _other_end(device: ss.Sled, step: ss.Step) -> tuple[float, int]:
     at = device.locate(step.lbn)
     return at.y_m + (0 if step.direction == -1 else 100 * 40e-9), -step.direction
 

@@ -199,7 +199,7 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
         "disk.locate": (disk.locate, {"lbn": 0}),
         "disk.lbn": (disk.lbn, {"cylinder": 0, "head": 0, "sector": 0}),
         "disk.seek": (disk.seek, {"start": 0, "end": 5, "op": "write"}),
-        "seek_ms": (disk.seek_ms, {"cylinders": 5, "op": "read"}),  # type: ignore[attr-defined]
+        "seek_ms": (disk.seek_ms, {"cylinders": 5, "op": "read"}),
         "cdf": (run.cdf, {"time": "response_time", "op": "read"}),
         "validate": (ss.validate, {"device": "g2", "trace": short, "scheduler": "fcfs"}),
         "workload_spec": (ss.workload_spec, {"name": "cello"}),

@@ -405,7 +405,7 @@ assert isinstance(DISK, ss.Disk)
         (lambda: DISK.seek(0, 1, op="erase"), "'erase'"),  # type: ignore[arg-type]
         (lambda: DISK.seek_ms(10_042), "10041"),
         (lambda: DISK.seek_ms(1, op="erase"), "'erase'"),  # type: ignore[arg-type]
-        (lambda: DISK.access(0, 1), "atlas10k"),
+        (lambda: DISK.access(0, 1), "atlas10k"),  # type: ignore[attr-defined]
         (lambda: ss.workload("random", requests=0), "requests = 0"),
         (lambda: ss.workload("random", rates=5), "argument rates"),
         (lambda: ss.workload("seq"), "'seq'"),

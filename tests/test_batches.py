@@ -15,6 +15,7 @@ import sledsim as ss
 from sledsim.cli import main
 
 from tests.example_runs import EXAMPLES, run_twice
+from tests.sleds import sled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +110,7 @@ def test_micropositioning_may_change() -> None:
     text = 'base = "cmu2003"\ntitle = "t"\n'
     text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
     Path("later.toml").write_text(text, encoding="utf-8")
-    later = ss.device("later.toml")
+    later = sled("later.toml")
     assert [len(later.batch(pair, at_s=at).passes) for at in (0.0, 1.9, 2.0)] == [1, 1, 2]
 
 
@@ -132,7 +133,7 @@ def test_batches_that_cannot_be(commands: list[tuple[Any, int, int]], says: str)
 def test_other_devices_have_no_batches() -> None:
     for name in ("atlas10k", "flash"):
         with pytest.raises(ss.SledsimError, match="has no sled of its own"):
-            ss.device(name).batch([("read", 0, 1)])
+            ss.device(name).batch([("read", 0, 1)])  # type: ignore[attr-defined]
 
 
 # Runs -------------------------------------------------------------------------------------------

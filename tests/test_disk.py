@@ -15,13 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PRESETS = [
-    name
-    for name in ss.presets()
-    if (own := ss.device(name).parameters)["kind"] == "disk"
-    # Behind a controller it is a composite.
-    and "controller_cache.cache_mib" not in own
-]
+PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Disk)]
 
 
 def disk(name: str, **overrides: object) -> ss.Disk:

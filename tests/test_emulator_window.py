@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator ne
 TIMES = ("start_ns", "completion_ns", "queue_ns", "seek_ns", "transfer_ns", "other_ns", "passes")
 
 
-def read_groups(path: Path, device: ss.Device, groups: int) -> None:
+def read_groups(path: Path, device: ss.Sled, groups: int) -> None:
     """Keep ten reads of one class under way, group by group."""
     client = Client(path)
     for n in range(groups):
@@ -35,7 +35,7 @@ def read_groups(path: Path, device: ss.Device, groups: int) -> None:
     client.close()
 
 
-def replay(recording: Path, device: ss.Device) -> pl.DataFrame:
+def replay(recording: Path, device: ss.Sled) -> pl.DataFrame:
     """Simulate the recorded arrivals, in the times of the recording."""
     rows = pl.DataFrame(ss.simulate(ss.read_trace(recording), device).requests).sort("id")
     offset = pl.read_parquet(recording)["arrival_ns"].min() - rows["arrival_ns"].min()  # type: ignore[operator]

@@ -19,6 +19,11 @@ PAIRS = {
     "s3fifo(fill=main)": "S3FIFO",
     "lfuda(age=each_hit)": "LFUDA",
 }
+"""Our policies, with the keys that make them libCacheSim's, and its classes."""
+
+
+def test_every_policy_is_compared() -> None:
+    assert {policy.partition("(")[0] for policy in PAIRS} == set(ss.policies())
 
 
 def zipf() -> list[int]:

@@ -657,7 +657,7 @@ CHANGES = {
     "papers/pictures.py": (True, True),
     "papers/simulations.py": (True, True),
     "outcomes.py": (True, True),
-    "devices.py": (True, True),
+    "devices/sleds.py": (True, True),
     "power.py": (True, True),
     "__init__.py": (True, True),
     "data/traces/sqlite.parquet": (True, True),

@@ -140,7 +140,7 @@ def test_figure_13_explains_the_access_time_of_the_recorded_writes() -> None:
 def test_figure_14_explains_the_hits_of_the_superdisk_by_its_tracks() -> None:
     values = found("figure14").values
     atlas, superdisk = (
-        max(zone.blocks_per_track for zone in ss.device(name).zones())  # type: ignore[attr-defined]
+        max(zone.blocks_per_track for zone in ss.device(name).zones())
         for name in ("atlas10k", "superdisk")
     )
     misses = 1 - values["disk_hits"]  # type: ignore[operator]

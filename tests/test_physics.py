@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 import sledsim as ss
 
+from tests.sleds import sled
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -104,7 +106,7 @@ class Axis:
         return float(times[-1])
 
 
-def g2(**overrides: object) -> ss.Device:
+def g2(**overrides: object) -> ss.Sled:
     return ss.device("g2", settling_constants=0, turnaround="exact", **overrides)
 
 
@@ -207,7 +209,7 @@ def test_strokes_and_turnarounds_of_the_papers(
     helped: float | None,
     hurt: float,
 ) -> None:
-    device = ss.device(name, **overrides)
+    device = sled(name, **overrides)
     edge = 50e-6
     stroke = device.seek((-edge, 0, 1), (edge, 0, 1))
     assert 1e3 * stroke.x_seek_s == pytest.approx(settled_stroke, rel=1e-3)
@@ -228,7 +230,7 @@ def test_strokes_and_turnarounds_of_the_papers(
     ],
 )
 def test_long_reads(name: str, overrides: dict[str, Any], mb_s: float, within: float) -> None:
-    device = ss.device(name, **overrides)
+    device = sled(name, **overrides)
     derived = device.spec["derived"]
     per_cylinder = derived["blocks"] // derived["cylinders"]
     # Two lengths, so that the seek to the first block drops out.
@@ -240,7 +242,7 @@ def test_long_reads(name: str, overrides: dict[str, Any], mb_s: float, within: f
 # Idling: what a sled does between two requests
 
 
-def run(device: ss.Device, **keys: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run(device: ss.Sled, **keys: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Give the summary and the rows of a load."""
     done = ss.simulate(ss.workload("random", **keys), device)
     rows = pl.DataFrame(done.requests).sort("id").to_dicts()
@@ -254,7 +256,7 @@ PARKED = {"g1": (0.0, 895 * 50e-9, 1), "g2": (0.0, -50 * 40e-9, 1), "g3": (0.0, 
 
 
 def check_idling(
-    device: ss.Device,
+    device: ss.Sled,
     rows: list[dict[str, Any]],
     state: Callable[[Point, float], Point | None],
 ) -> int:
@@ -277,7 +279,7 @@ def check_idling(
 
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 def test_holding(name: str) -> None:
-    device = ss.device(name, inactive_after_ms=float("inf"))
+    device = sled(name, inactive_after_ms=float("inf"))
     _, rows = run(device, think_ms=200, requests=300)
     assert all(row["other_ns"] == 0 for row in rows)
     assert check_idling(device, rows, lambda at, _: at) == len(rows)
@@ -286,12 +288,12 @@ def test_holding(name: str) -> None:
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 @pytest.mark.parametrize("park", ["middle_lbn", "centre"])
 def test_parking(name: str, park: str) -> None:
-    device = ss.device(name, park=park)
+    device = sled(name, park=park)
     _, rows = run(device, think_ms=200, requests=300)
     startup_ns = 500_000  # .5 ms, each time but the first: it starts awake
     assert [row["other_ns"] for row in rows] == [0] + [startup_ns] * 299
     # A second device that never moved is where every request of the first starts from.
-    fresh = ss.device(name, park=park)
+    fresh = sled(name, park=park)
     for row in rows:
         access = fresh.access(row["lbn"], row["blocks"])
         assert row["seek_ns"] == pytest.approx(1e9 * access.seek_s, abs=row["passes"] + 2)
@@ -340,7 +342,7 @@ def test_energy_by_cause(name: str, keys: dict[str, Any]) -> None:
     overrides = {
         f"power_{state}_mw": 1e3 * powers[state] for state in ("idle", "inactive", "startup")
     }
-    device = ss.device(name, **overrides)
+    device = sled(name, **overrides)
     summary, rows = run(device, requests=300, **keys)
     row_s = device.spec["derived"]["row_time_ms"] / 1e3
     tips_s = sum(64 * row["blocks"] * row_s for row in rows)  # a pass powers the tips it needs

@@ -36,7 +36,7 @@ PROTO = Path(__file__).parents[1] / "crates" / "sledsim-rpc" / "proto"
 
 @contextlib.contextmanager
 def served(
-    folder: Path, *exports: ss.Export | ss.Device | str, **options: Any
+    folder: Path, *exports: ss.Export | ss.Sled | str, **options: Any
 ) -> Iterator[tuple[ss.Server, str]]:
     """Serve exports at a socket."""
     address = f"unix:{folder / 'r.sock'}"
@@ -60,6 +60,7 @@ def test_names_and_results_are_those_of_the_device(tmp_path: Path) -> None:
             for other in (*together[::7], rng.randrange(here.blocks)):
                 assert there.conflicting(lbn, other) == here.conflicting(lbn, other)
         copy = there.device
+        assert isinstance(copy, ss.Sled)
         assert copy.name == here.name
         assert copy.parameters.keys() - {"base"} == here.parameters.keys() - {"base"}
         together = here.equivalent(700_000)[::9]

@@ -60,7 +60,7 @@ SMALL: dict[pa.DataType, int] = {  # those that do not bear every number, and th
 }
 
 
-def memstore(**keys: object) -> ss.Device:
+def memstore(**keys: object) -> ss.Sled:
     """Return the device of the report, with 13,500 blocks unless told otherwise."""
     return ss.device("cmu2003", **{"travel_x_um": 0.2, **keys})
 

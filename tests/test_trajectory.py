@@ -23,7 +23,7 @@ def net_m_s2(place_m: float, spring_factor: float) -> set[float]:
     return {spring + PUSH_M_S2, spring - PUSH_M_S2}
 
 
-def travel_s(device: ss.Device, axis: str, start_m: float, end_m: float) -> float:
+def travel_s(device: ss.Sled, axis: str, start_m: float, end_m: float) -> float:
     way = "up" if end_m > start_m else "down"
     if axis == "x":
         seek = device.seek((start_m, 0, way), (end_m, 0, way))
@@ -114,4 +114,4 @@ def test_what_is_refused() -> None:
     with pytest.raises(ss.SledsimError, match="kinematics"):
         ss.device("g2", kinematics="disksim").trajectory("x", 0, 1e-5)
     with pytest.raises(ss.SledsimError):
-        ss.device("atlas10k").trajectory("x", 0, 0)
+        ss.device("atlas10k").trajectory("x", 0, 0)  # type: ignore[attr-defined]

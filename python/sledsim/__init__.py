@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sledsim.devices import (
         Access,
         Batch,
+        Composite,
         Device,
         Disk,
         DiskSeek,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         Pass,
         Sector,
         Seek,
+        Sled,
         Step,
         Zone,
         device,
@@ -74,6 +76,7 @@ __all__ = [
     "Batch",
     "Cache",
     "Comparison",
+    "Composite",
     "CrashReport",
     "Device",
     "Disk",
@@ -96,6 +99,7 @@ __all__ = [
     "Sector",
     "Seek",
     "Server",
+    "Sled",
     "SledsimError",
     "Spent",
     "Step",
@@ -138,8 +142,8 @@ _HOMES = {
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",
     "crashes": "CrashReport crash_test",
-    "devices": "Access Batch Device Disk DiskSeek Instant Location Parallelism Pass Sector Seek "
-    "Step Zone device presets",
+    "devices": "Access Batch Composite Device Disk DiskSeek Instant Location Parallelism Pass "
+    "Sector Seek Sled Step Zone device presets",
     "disksim": "Imported import_device",
     "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
     "faults": "TipFailures tip_failures",

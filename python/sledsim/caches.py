@@ -27,7 +27,7 @@ SIZES_MIB = (1, 4, 16, 64, 256)
 
 def policies() -> list[str]:
     """Return the names of the replacement policies, the default first."""
-    return _core.policies()
+    return _core.names("policies")
 
 
 class Cache:
@@ -186,7 +186,7 @@ def hits_and_load(
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
         _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
     sizes_mib = [_size(size) for size in several("sizes_mib", sizes_mib)]
-    names = _core.policies()
+    names = _core.names("policies")
     if policies is not None:
         names = [text("policies", name) for name in several("policies", policies)]
     counted, told = _core.hit_ratios(
@@ -199,15 +199,15 @@ def hits_and_load(
     )
     cases = [(policy, size) for policy in names for size in sizes_mib]
     rows = []
-    for (policy, size), (requests, accesses, hits, reads, read_hits) in zip(
-        cases, counted, strict=True
-    ):
+    for (policy, size), count in zip(cases, counted, strict=True):
+        accesses, hits = count["accesses"], count["hits"]
+        reads, read_hits = count["read_accesses"], count["read_hits"]
         rows.append(
             {
                 "policy": policy,
                 "size_mib": size,
                 "segment_kib": segment_kib,
-                "requests": requests,
+                "requests": count["requests"],
                 "accesses": accesses,
                 "hits": hits,
                 "hit_ratio": hits / accesses,

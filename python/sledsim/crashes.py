@@ -103,15 +103,15 @@ def crash_test(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
         load_of(load)._core,  # noqa: SLF001
         text("scheduler", scheduler),
-        (
-            whole("points", points, 1),
-            whole("seed", seed),
-            optional(whole, "requests_between", requests_between, 1),
-            optional(text, "promise", promise),
-            optional(real, "fua", fua),
-            optional(real, "flush", flush),
-            optional(real, "in_recovery", in_recovery),
-        ),
+        {
+            "points": whole("points", points, 1),
+            "seed": whole("seed", seed),
+            "promise": optional(text, "promise", promise),
+            "requests_between": optional(whole, "requests_between", requests_between, 1),
+            "fua": optional(real, "fua", fua),
+            "flush": optional(real, "flush", flush),
+            "in_recovery": optional(real, "in_recovery", in_recovery),
+        },
         progress,
     )
     return CrashReport(json.loads(document))

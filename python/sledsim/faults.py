@@ -102,13 +102,9 @@ def tip_failures(
         "failed_tips": failed_tips,
         "trials": trials,
     }
-    numbers = {name: whole(name, number, 0, _MOST) for name, number in numbers.items()}
-    seed = whole("seed", seed, 0, 2**63)
-    tips, data_tips, ecc_tips, spare_tips, failed_tips, trials = numbers.values()
-    (squares, spares, data_share), curves = _core.tip_failures(
-        ((tips, data_tips, ecc_tips, spare_tips, failed_tips, trials), seed),
-        text("out_of_spares", out_of_spares),
-        progress,
-    )
-    keys = numbers | {"out_of_spares": out_of_spares, "seed": seed}
-    return TipFailures(keys, squares, spares, data_share, *curves)
+    keys = {
+        **{name: whole(name, number, 0, _MOST) for name, number in numbers.items()},
+        "out_of_spares": text("out_of_spares", out_of_spares),
+        "seed": whole("seed", seed, 0, 2**63),
+    }
+    return TipFailures(keys, **_core.tip_failures(keys, progress))

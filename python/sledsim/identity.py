@@ -47,20 +47,20 @@ def of_device(
         ``None`` if that cannot be told: it is based on a file that is not read here, its file is
         none that can be read twice, or a key has a value that is not of JSON.
     """
-    if name in _core.presets():
+    if name in _core.names("presets"):
         made, text = make(), ""
     else:
         before = _read(name)
         made, text = make(), _read(name) or ""
         if not text or text != before:
             return made, None
-    known = _bases(text, keys) <= set(_core.presets())
+    known = _bases(text, keys) <= set(_core.names("presets"))
     return made, text_of(name, list(keys), text) if known else None
 
 
 def of_workload(name: str, keys: Iterable[tuple[str, object]]) -> str | None:
     """Return what tells a workload from all others, or ``None`` for one that is a file."""
-    if name not in (*_core.workloads(), *_core.workload_presets()):
+    if name not in (*_core.names("workloads"), *_core.names("workload_presets")):
         return None
     return text_of("workload", name, list(keys))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sledsim import _core
 from sledsim.arguments import text
-from sledsim.devices import Device, device_of, flat
+from sledsim.devices import Device, device_of, flat, of_core
 from sledsim.loads import samples_folder
 
 
@@ -45,10 +45,7 @@ class Layout:
     @property
     def parts(self) -> list[LayoutPart]:
         """Its columns, regions or classes in logical order; none if there are none."""
-        return [
-            LayoutPart(first, first + blocks - 1, cylinders, rows, data)
-            for first, blocks, cylinders, rows, data in self._core.parts()
-        ]
+        return [LayoutPart(**part) for part in self._core.parts()]
 
     def place(self, lbn: int) -> tuple[int, int]:
         """Return where a logical block lives.
@@ -87,7 +84,7 @@ def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: o
     device
         What to lay out: a device, a preset's name or the path of a TOML file.
     name
-        ``"simple"``, ``"organ_pipe"``, ``"columnar"``, ``"subregioned"`` or ``"bipartite"``.
+        A name from the page on layouts: ``"columnar"``.
     **keys
         The keys of the layout: ``layout(g2, "subregioned", regions=5)``.
 
@@ -104,7 +101,7 @@ def laid_out(device: object, given: str | Mapping[str, object] | None) -> Device
     device = device_of(device)
     if given is None:
         return device
-    return Device(device._core.laid_out(_layout(device, given)))  # noqa: SLF001 (one package)
+    return of_core(device._core.laid_out(_layout(device, given)))  # noqa: SLF001 (one package)
 
 
 def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:

@@ -77,10 +77,12 @@ def load_of(given: object, name: str = "load") -> Load:
     if not isinstance(given, str | os.PathLike):
         refuse(name, given, "a load, the name of a workload, or the path of a trace")
     named = path_text(name, given)
-    if named in (*_core.workloads(), *_core.workload_presets()) or named.endswith(".toml"):
+    if named in (*_core.names("workloads"), *_core.names("workload_presets")) or named.endswith(
+        ".toml"
+    ):
         return workload(named)
     if not named.startswith(SAMPLE) and not os.path.exists(named):  # noqa: PTH110 (it stays text)
-        known = ", ".join((*_core.workloads(), *_core.workload_presets()))
+        known = ", ".join((*_core.names("workloads"), *_core.names("workload_presets")))
         refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
     return read_trace(named)
 
@@ -197,7 +199,7 @@ def trace_info(
     document = _core.trace_info(
         trace_path(path),
         _reading(format, columns, sort_ms, blk_action, drop_glitches),
-        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
+        _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -242,7 +244,7 @@ def load_info(
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),
-        (bool(quick), *_following(interleave_blocks, max_units), bool(picture)),
+        _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
     info: dict[str, Any] = json.loads(document)
@@ -251,7 +253,7 @@ def load_info(
 
 def workload_presets() -> list[str]:
     """Return the names of the workloads that come with sledsim."""
-    return _core.workload_presets()
+    return _core.names("workload_presets")
 
 
 def workload_spec(name: str) -> dict[str, Any]:
@@ -425,21 +427,25 @@ def _reading(
     sort_ms: object,
     blk_action: object,
     drop_glitches: object,
-) -> tuple[str | None, str | None, float | None, str | None, bool]:
-    return (
-        optional(text, "format", trace_format),
-        optional(text, "columns", columns),
-        optional(real, "sort_ms", sort_ms),
-        optional(text, "blk_action", blk_action),
-        bool(drop_glitches),
-    )
+) -> dict[str, object]:
+    return {
+        "format": optional(text, "format", trace_format),
+        "columns": optional(text, "columns", columns),
+        "sort_ms": optional(real, "sort_ms", sort_ms),
+        "blk_action": optional(text, "blk_action", blk_action),
+        "drop_glitches": bool(drop_glitches),
+    }
 
 
-def _following(interleave_blocks: object, max_units: object) -> tuple[int | None, int | None]:
-    return (
-        optional(whole, "interleave_blocks", interleave_blocks),
-        optional(whole, "max_units", max_units),
-    )
+def _look(
+    quick: object, interleave_blocks: object, max_units: object, picture: object
+) -> dict[str, object]:
+    return {
+        "quick": bool(quick),
+        "interleave_blocks": optional(whole, "interleave_blocks", interleave_blocks),
+        "max_units": optional(whole, "max_units", max_units),
+        "picture": bool(picture),
+    }
 
 
 def trace_path(given: object) -> str:

@@ -121,7 +121,7 @@ class Run:
 
 def schedulers() -> list[str]:
     """Names of the schedulers, the default first."""
-    return _core.schedulers()
+    return _core.names("schedulers")
 
 
 def simulate(
@@ -150,14 +150,13 @@ def simulate(
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
         ``"fcfs(host=c_look)"``.
     layout
-        Where blocks live: a name (``"simple"``, ``"organ_pipe"``, ``"columnar"``,
-        ``"subregioned"``, ``"bipartite"``), or a mapping of a layout's keys with its name:
-        ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
+        Where blocks live: a name from the page on layouts, or a mapping of a layout's keys with
+        its name: ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
     background
         Tasks that live off the tips which requests leave unused, in the order of their precedence:
-        ``"scan"``, ``"scrub"``, ``"backup"`` or ``"refresh"``, with keys as in
-        ``"scan(order=lbn; tail=0.01)"`` or as a mapping, ``{"task": "scan", "tail": 0.01}``. What
-        came of them is ``summary["background"]``. The device must be a single sled.
+        names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
+        as a mapping, ``{"task": "scan", "tail": 0.01}``. What came of them is
+        ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
         a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By default they
@@ -188,7 +187,7 @@ def simulate(
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
     if requests is None:
         requests = seeds == 1
-    document, rows, windows, statistics = _core.run(
+    ran = _core.run(
         laid_out(device, layout)._core,  # noqa: SLF001 (one package)
         load_of(load)._core,  # noqa: SLF001
         text("scheduler", scheduler),
@@ -201,8 +200,9 @@ def simulate(
         threads or 0,
         progress,
     )
-    told = json.loads(document)
-    return Run(told | {"caution": cautions.of(told)}, statistics, rows, windows)
+    document = json.loads(ran["document"])
+    document["caution"] = cautions.of(document)
+    return Run(document, ran["statistics"], ran["rows"], ran["series"])
 
 
 def _kept(name: str, given: object) -> bool | str:

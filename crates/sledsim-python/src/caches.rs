@@ -1,36 +1,28 @@
 //! Replacement policies and hit ratios. The interpreter is released while a
 //! load passes by.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, dict};
 use crate::error::to_python;
 use crate::simulation::{Check, Load};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sledsim_base::error::Result;
 use sledsim_core::compose::caches::{Cache as CoreCache, Choice};
 use sledsim_run::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
-/// Names of the policies, the default first.
-#[pyfunction]
-pub(crate) fn policies() -> Vec<&'static str> {
-    Choice::names().collect()
-}
-
-/// Requests, accesses, hits, accesses that read, hits of these.
-type PyHits = (u64, u64, u64, u64, u64);
-
 /// Hits of every policy at every size, and the load as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, segment_blocks, sizes_blocks, policies, device_blocks, progress))]
-pub(crate) fn hit_ratios(
-    py: Python<'_>,
+pub(crate) fn hit_ratios<'py>(
+    py: Python<'py>,
     load: &Load,
     segment_blocks: u64,
     sizes_blocks: Vec<u64>,
     policies: Vec<String>,
     device_blocks: Option<u64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<PyHits>, String)> {
+) -> PyResult<(Vec<Bound<'py, PyDict>>, String)> {
     let policies = policies.iter().map(|label| Choice::named(label));
     let spec = HitsSpec {
         segment_blocks,
@@ -44,16 +36,11 @@ pub(crate) fn hit_ratios(
         spec.count_and_tell(load, &mut |at| check.report(at.completed, at.expected()))
     });
     let (counted, told) = counted.map_err(|error| check.exception(error))?;
-    let hits = counted.iter().map(|line| {
-        (
-            line.requests,
-            line.accesses,
-            line.hits,
-            line.read_accesses,
-            line.read_hits,
-        )
-    });
-    Ok((hits.collect(), told.to_string()))
+    let hits: PyResult<_> = counted
+        .iter()
+        .map(|line| Ok(dict!(py, line.{requests, accesses, hits, read_accesses, read_hits})))
+        .collect();
+    Ok((hits?, told.to_string()))
 }
 
 /// A cache of keys.

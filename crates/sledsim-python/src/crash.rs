@@ -11,23 +11,23 @@ use sledsim_core::queueing::schedulers::Choice;
 use sledsim_run::crash;
 use sledsim_run::crash::Plan;
 
-/// What may be said of a plan: points, seed, `requests_between`, promise, shares
-/// of `fua`, flushes and failures during recovery.
-type Said = (
-    u64,
-    u64,
-    Option<u64>,
-    Option<String>,
-    Option<f64>,
-    Option<f64>,
-    Option<f64>,
-);
+/// What may be said of a plan; the rest is at its defaults.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Given {
+    points: u64,
+    seed: u64,
+    promise: Option<String>,
+    requests_between: Option<u64>,
+    fua: Option<f64>,
+    flush: Option<f64>,
+    in_recovery: Option<f64>,
+}
 
-fn plan(said: Said) -> Result<Plan, Error> {
-    let (points, seed, requests_between, promise, fua, flush, in_recovery) = said;
+fn plan(given: Given) -> Result<Plan, Error> {
     let default = Plan::default();
     let known = [Promise::Completion, Promise::Flush];
-    let promise = match promise {
+    let promise = match given.promise {
         None => None,
         Some(name) => {
             let named = known.into_iter().find(|promise| promise.name() == name);
@@ -39,30 +39,30 @@ fn plan(said: Said) -> Result<Plan, Error> {
         }
     };
     Ok(Plan {
-        points,
-        seed,
-        requests_between,
+        points: given.points,
+        seed: given.seed,
+        requests_between: given.requests_between,
         promise,
-        fua: fua.unwrap_or(default.fua),
-        flush: flush.unwrap_or(default.flush),
-        in_recovery: in_recovery.unwrap_or(default.in_recovery),
+        fua: given.fua.unwrap_or(default.fua),
+        flush: given.flush.unwrap_or(default.flush),
+        in_recovery: given.in_recovery.unwrap_or(default.in_recovery),
         ..default
     })
 }
 
 /// Crashes a device under a load: the results, as JSON.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, said, progress))]
+#[pyo3(signature = (device, load, scheduler, given, progress))]
 pub(crate) fn crash_test(
     py: Python<'_>,
     device: &Device,
     load: &Load,
     scheduler: &str,
-    said: Said,
+    given: Given,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let scheduler = Choice::named(scheduler).map_err(to_python)?;
-    let plan = plan(said).map_err(to_python)?;
+    let plan = plan(given).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);
     let result = detached(py, load.file(), || {

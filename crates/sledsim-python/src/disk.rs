@@ -1,15 +1,18 @@
 //! Disks: where blocks are, seek curves, moves.
+//!
+//! A [`Fields`] has the names of the fields of a Python class.
 
+use crate::boundary::dict;
 use crate::error::to_python;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::calculator::Calculator;
 use sledsim_core::devices::disk::geometry::Sector;
 use sledsim_core::devices::disk::spec::DiskSpec;
 
-/// The fields of a zone, in the order the Python class takes them.
-type PyZone = (u32, u32, u32, u64, u64, f64, f64, f64);
+type Fields<'py> = Bound<'py, PyDict>;
 
 /// The calculator of a disk.
 #[derive(Debug)]
@@ -42,10 +45,10 @@ impl Disk {
 
 #[pymethods]
 impl Disk {
-    /// (cylinder, head, sector, angle in revolutions) of a block.
-    fn locate(&self, lbn: u64) -> PyResult<(u32, u32, u32, f64)> {
+    /// Where a block is.
+    fn locate<'py>(&self, py: Python<'py>, lbn: u64) -> PyResult<Fields<'py>> {
         let (at, angle) = self.calculator.locate(lbn).map_err(to_python)?;
-        Ok((at.cylinder, at.head, at.sector, angle))
+        Ok(dict!(py, at.{cylinder, head, sector}; angle: angle))
     }
 
     /// The block in a sector, if any.
@@ -69,27 +72,36 @@ impl Disk {
         Ok(ms(time.map_err(to_python)?))
     }
 
-    /// (cylinders, seek, head switch, rotation), times in s, from block to block.
-    fn seek(&self, start: u64, end: u64, write: bool) -> PyResult<(u32, f64, f64, f64)> {
+    /// What it takes from block to block.
+    fn seek<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        end: u64,
+        write: bool,
+    ) -> PyResult<Fields<'py>> {
         let done = self.calculator.seek(start, end, op(write));
         let done = done.map_err(to_python)?;
-        let (seek_s, head_switch_s) = (s(done.seek), s(done.head_switch));
-        Ok((done.cylinders, seek_s, head_switch_s, s(done.rotation)))
+        Ok(dict!(
+            py,
+            done.{cylinders};
+            seek_s: s(done.seek),
+            head_switch_s: s(done.head_switch),
+            rotation_s: s(done.rotation),
+        ))
     }
 
     /// The zones.
-    fn zones(&self) -> Vec<PyZone> {
+    fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Fields<'py>>> {
         let zones = self.calculator.zones().iter().map(|zone| {
-            (
-                zone.first_cylinder,
-                zone.last_cylinder,
-                zone.blocks_per_track,
-                zone.first_lbn,
-                zone.blocks,
-                zone.media_mb_s,
-                ms(zone.track_skew),
-                ms(zone.cylinder_skew),
-            )
+            Ok(dict!(
+                py,
+                zone.{
+                    first_cylinder, last_cylinder, blocks_per_track, first_lbn, blocks, media_mb_s
+                };
+                track_skew_ms: ms(zone.track_skew),
+                cylinder_skew_ms: ms(zone.cylinder_skew),
+            ))
         });
         zones.collect()
     }

@@ -15,17 +15,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Name, device, scheduler, backing file, whether writes are refused, speed,
-/// recording.
-type Export<'py> = (
-    String,
-    PyRef<'py, Device>,
-    String,
-    Option<PathBuf>,
-    bool,
-    f64,
-    Option<PathBuf>,
-);
+/// A device to be served, as the Python class of this name.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Export<'py> {
+    name: String,
+    device: PyRef<'py, Device>,
+    scheduler: String,
+    file: Option<PathBuf>,
+    read_only: bool,
+    speed: f64,
+    record: Option<PathBuf>,
+}
 
 /// A server at work, until it is stopped; then what it said last.
 enum State {
@@ -63,22 +64,18 @@ impl Server {
     /// Starts the clocks of all exports.
     #[new]
     fn new(py: Python<'_>, exports: Vec<Export<'_>>) -> PyResult<Self> {
-        let specs: Result<Vec<_>> = exports
-            .into_iter()
-            .map(
-                |(name, device, scheduler, file, read_only, speed, record)| {
-                    Ok(ExportSpec {
-                        name,
-                        device: device.device.clone(),
-                        scheduler: Choice::named(&scheduler)?,
-                        file,
-                        read_only,
-                        speed,
-                        record,
-                    })
-                },
-            )
-            .collect();
+        let spec = |export: Export<'_>| {
+            Ok(ExportSpec {
+                name: export.name,
+                device: export.device.device.clone(),
+                scheduler: Choice::named(&export.scheduler)?,
+                file: export.file,
+                read_only: export.read_only,
+                speed: export.speed,
+                record: export.record,
+            })
+        };
+        let specs: Result<Vec<_>> = exports.into_iter().map(spec).collect();
         let specs = specs.map_err(to_python)?;
         let server = py.detach(|| server::Server::start(specs));
         Ok(Self {

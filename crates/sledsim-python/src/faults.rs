@@ -1,32 +1,37 @@
 //! Studies of tip failures. The interpreter is released while one runs.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, dict};
 use crate::error::to_python;
 use crate::simulation::Check;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sledsim_base::error::Error;
-use sledsim_core::devices::mems::faults::{Code, OutOfSpares, Study, TipFailures};
+use sledsim_core::devices::mems::faults::{Code, OutOfSpares, TipFailures};
 
-/// Tips, data tips, ECC tips, spare tips, failed tips and trials, and the seed.
-type Said = ((u32, u32, u32, u32, u32, u32), u64);
+/// The arguments of the Python function.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Given {
+    tips: u32,
+    data_tips: u32,
+    ecc_tips: u32,
+    spare_tips: u32,
+    failed_tips: u32,
+    trials: u32,
+    out_of_spares: String,
+    seed: u64,
+}
 
-/// Squares, spare tips and the share of data of a new device.
-type New = (u32, u32, f64);
-
-/// Probability of a loss, share lost, capacity and spare tips left.
-type Curves = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>);
-
-fn plan(said: Said, out_of_spares: &str) -> Result<TipFailures, Error> {
-    let ((tips, data, ecc, spares, failed, trials), seed) = said;
+fn plan(given: &Given) -> Result<TipFailures, Error> {
     Ok(TipFailures {
-        tips,
-        spares,
+        tips: given.tips,
+        spares: given.spare_tips,
         code: Code {
-            data,
-            ecc,
+            data: given.data_tips,
+            ecc: given.ecc_tips,
             vertical: true,
         },
-        out_of_spares: match out_of_spares {
+        out_of_spares: match given.out_of_spares.as_str() {
             "tolerance" => OutOfSpares::Tolerance,
             "capacity" => OutOfSpares::Capacity,
             other => {
@@ -35,39 +40,32 @@ fn plan(said: Said, out_of_spares: &str) -> Result<TipFailures, Error> {
                 )));
             }
         },
-        failed,
-        trials,
-        seed,
+        failed: given.failed_tips,
+        trials: given.trials,
+        seed: given.seed,
     })
 }
 
-/// Lets tips fail in many devices.
+/// Lets tips fail in many devices: what the Python class holds beside its keys.
 #[pyfunction]
-#[pyo3(signature = (said, out_of_spares, progress))]
-pub(crate) fn tip_failures(
-    py: Python<'_>,
-    said: Said,
-    out_of_spares: &str,
+#[pyo3(signature = (given, progress))]
+pub(crate) fn tip_failures<'py>(
+    py: Python<'py>,
+    given: Given,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(New, Curves)> {
-    let plan = plan(said, out_of_spares).map_err(to_python)?;
+) -> PyResult<Bound<'py, PyDict>> {
+    let plan = plan(&given).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let of = Some(u64::from(plan.trials));
     let result = detached(py, None, || {
         sledsim_core::devices::mems::faults::tip_failures(&plan, &mut |done| check.report(done, of))
     });
     match result {
-        Ok(Study {
-            squares,
-            spares,
-            data_share,
-            loss_probability,
-            lost_share,
-            capacity_share,
-            spares_left,
-        }) => Ok((
-            (squares, spares, data_share),
-            (loss_probability, lost_share, capacity_share, spares_left),
+        Ok(study) => Ok(dict!(
+            py,
+            study.{squares, data_share, loss_probability, lost_share, capacity_share};
+            spare_tips: study.spares,
+            spare_tips_left: study.spares_left,
         )),
         Err(error) => Err(check.exception(error)),
     }

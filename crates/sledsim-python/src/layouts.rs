@@ -6,23 +6,18 @@ use crate::error::SledsimError;
 use crate::simulation::{Check, keys};
 use pyo3::prelude::*;
 use sledsim_base::progress::Progress;
-use sledsim_core::layouts::{LAYOUTS, Laid, Part};
+use sledsim_core::layouts::{Laid, Part};
 use sledsim_run::replay::TraceFiles;
 use std::path::PathBuf;
 
-/// First LBN, blocks, cylinders, rows if not all, class if there are any.
-type PyPart = (
-    u64,
-    u64,
-    (u32, u32),
-    Option<(u32, u32)>,
-    Option<&'static str>,
-);
-
-/// Names of the layouts, the default first.
-#[pyfunction]
-pub(crate) fn layouts() -> Vec<&'static str> {
-    LAYOUTS.names().collect()
+/// What the Python class of this name holds.
+#[derive(IntoPyObject)]
+struct LayoutPart {
+    first_lbn: u64,
+    last_lbn: u64,
+    cylinders: (u32, u32),
+    rows: Option<(u32, u32)>,
+    data: Option<&'static str>,
 }
 
 /// A layout laid on a device.
@@ -92,16 +87,14 @@ impl Layout {
         Ok(self.laid.layout().logical(block))
     }
 
-    fn parts(&self) -> Vec<PyPart> {
+    fn parts(&self) -> Vec<LayoutPart> {
         let ends = |range: &std::ops::Range<u32>| (range.start, range.end - 1);
-        let part = |part: &Part| {
-            (
-                part.first_lbn,
-                part.blocks,
-                ends(&part.cylinders),
-                part.rows.as_ref().map(ends),
-                part.class,
-            )
+        let part = |part: &Part| LayoutPart {
+            first_lbn: part.first_lbn,
+            last_lbn: part.first_lbn + part.blocks - 1,
+            cylinders: ends(&part.cylinders),
+            rows: part.rows.as_ref().map(ends),
+            data: part.class,
         };
         self.laid.layout().parts().iter().map(part).collect()
     }

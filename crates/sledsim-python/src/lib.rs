@@ -13,10 +13,12 @@ mod emulator;
 mod error;
 mod faults;
 mod layouts;
+mod names;
 #[cfg(target_os = "linux")]
 mod remote;
 mod rows;
 mod simulation;
+mod sled;
 mod tables;
 mod traces;
 mod validation;
@@ -27,11 +29,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::caches::{Cache, hit_ratios, policies};
+    use crate::caches::{Cache, hit_ratios};
     #[pymodule_export]
     use crate::crash::crash_test;
     #[pymodule_export]
-    use crate::device::{Device, presets, rising};
+    use crate::device::{Device, rising};
     #[pymodule_export]
     use crate::disk::Disk;
     #[cfg(target_os = "linux")]
@@ -42,7 +44,9 @@ mod _core {
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]
-    use crate::layouts::{Layout, layouts};
+    use crate::layouts::Layout;
+    #[pymodule_export]
+    use crate::names::names;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};
@@ -50,9 +54,11 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scenarios,
-        schedulers, workload_presets, workload_show, workloads, write_atomically,
+        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, workload_show,
+        write_atomically,
     };
+    #[pymodule_export]
+    use crate::sled::Sled;
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]

@@ -1,10 +1,11 @@
 //! The client of the RPC server. The interpreter is released while it waits.
 
+use crate::boundary::dict;
 use crate::device::Device;
 use crate::error::{RemoteError, SledsimError, to_python};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde_json::json;
 use sledsim_base::units::Nanos;
 use sledsim_rpc::client::{self, Client, Command, Error, Options};
@@ -117,14 +118,6 @@ pub(crate) struct RemoteAnswer {
     answer: client::Answer,
 }
 
-/// A command by id, stream, operation, first block and blocks; its numbers by
-/// the names of the columns; its error.
-type PyOutcome = (
-    (u64, u32, &'static str, u64, u32),
-    [(&'static str, u64); 21],
-    Option<String>,
-);
-
 #[pymethods]
 impl RemoteAnswer {
     fn __len__(&self) -> usize {
@@ -148,36 +141,33 @@ impl RemoteAnswer {
         Some((index, why.to_owned()))
     }
 
-    /// Each command: id, stream, op, lbn, blocks; numbers by name; error.
-    fn outcomes(&self) -> Vec<PyOutcome> {
+    /// What happened to each command: the fields of the Python class.
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let outcome = |outcome: &client::Outcome| {
-            let row = &outcome.row;
-            let parts = &row.parts;
-            let numbers = [
-                ("arrival_ns", row.arrival.0),
-                ("start_ns", row.start.0),
-                ("completion_ns", row.completion.0),
-                ("queue_depth", row.queue_depth.into()),
-                ("passes", row.passes.into()),
-                ("retries", row.retries.into()),
-                ("overhead_ns", parts.overhead.0),
-                ("queue_ns", parts.queue.0),
-                ("seek_ns", parts.seek.0),
-                ("x_seek_ns", parts.x_seek.0),
-                ("y_seek_ns", parts.y_seek.0),
-                ("settle_ns", parts.settle.0),
-                ("turnaround_ns", parts.turnaround.0),
-                ("rotation_ns", parts.rotation.0),
-                ("head_switch_ns", parts.head_switch.0),
-                ("transfer_ns", parts.transfer.0),
-                ("bus_ns", parts.bus.0),
-                ("retry_ns", parts.retry.0),
-                ("other_ns", parts.other.0),
-                ("energy_nj", row.energy_nj),
-                ("lateness_ns", outcome.lateness.0),
-            ];
-            let about = (row.id, row.stream, row.op.name(), row.lbn, row.blocks);
-            (about, numbers, outcome.error.clone())
+            let (row, parts) = (&outcome.row, &outcome.row.parts);
+            Ok(dict!(
+                py,
+                row.{id, stream, lbn, blocks, queue_depth, passes, retries, energy_nj},
+                outcome.{error};
+                op: row.op.name(),
+                arrival_ns: row.arrival.0,
+                start_ns: row.start.0,
+                completion_ns: row.completion.0,
+                overhead_ns: parts.overhead.0,
+                queue_ns: parts.queue.0,
+                seek_ns: parts.seek.0,
+                x_seek_ns: parts.x_seek.0,
+                y_seek_ns: parts.y_seek.0,
+                settle_ns: parts.settle.0,
+                turnaround_ns: parts.turnaround.0,
+                rotation_ns: parts.rotation.0,
+                head_switch_ns: parts.head_switch.0,
+                transfer_ns: parts.transfer.0,
+                bus_ns: parts.bus.0,
+                retry_ns: parts.retry.0,
+                other_ns: parts.other.0,
+                lateness_ns: outcome.lateness.0,
+            ))
         };
         self.answer.outcomes.iter().map(outcome).collect()
     }
@@ -271,20 +261,21 @@ impl Remote {
         Ok(Device::new(device.map_err(|error| remote(py, &error))?))
     }
 
-    /// Parameters of parallel access, in the order of the Python class.
-    fn parallelism(&self, py: Python<'_>) -> PyResult<[u32; 9]> {
+    /// Parameters of parallel access: the fields of the Python class.
+    fn parallelism<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let said = wait(py, || self.remote.parallelism())?;
-        Ok([
-            said.p,
-            said.squares,
-            said.s_x,
-            said.s_y,
-            said.m,
-            said.n_x,
-            said.n_y,
-            said.s_t,
-            said.s_c,
-        ])
+        Ok(dict!(
+            py,
+            said.{p};
+            N: said.squares,
+            S_x: said.s_x,
+            S_y: said.s_y,
+            M: said.m,
+            N_x: said.n_x,
+            N_y: said.n_y,
+            S_T: said.s_t,
+            S_C: said.s_c,
+        ))
     }
 
     /// The equivalence class of a block.

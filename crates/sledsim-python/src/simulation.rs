@@ -13,31 +13,12 @@ use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::parallel::free::TaskSpec;
 use sledsim_core::queueing::schedulers::Choice;
-use sledsim_core::workloads::{PRESETS, Workload};
 use sledsim_run::load::{Load as CoreLoad, show};
 use sledsim_run::run::{Plan, RowsTo, SeriesTo};
-use sledsim_run::scenario::{Additions, SCENARIOS, Scenario};
+use sledsim_run::scenario::{Additions, Scenario};
 use sledsim_run::stats::{Stats, TableFormat, series_batch};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// Names of the schedulers, the default first.
-#[pyfunction]
-pub(crate) fn schedulers() -> Vec<&'static str> {
-    Choice::names().collect()
-}
-
-/// Names of the generated workloads, the default first.
-#[pyfunction]
-pub(crate) fn workloads() -> Vec<&'static str> {
-    Workload::names()
-}
-
-/// Names of the workloads that come with sledsim.
-#[pyfunction]
-pub(crate) fn workload_presets() -> Vec<&'static str> {
-    PRESETS.iter().map(|(name, _)| *name).collect()
-}
 
 /// A workload that is a preset or a file, as JSON.
 #[pyfunction]
@@ -171,7 +152,13 @@ fn named(name: &str) -> Result<Op> {
 
 /// What a run gave: JSON document, rows and series if they were asked for,
 /// statistics.
-type Gave = (String, Option<Rows>, Option<Rows>, Statistics);
+#[derive(IntoPyObject)]
+pub(crate) struct Gave {
+    document: String,
+    rows: Option<Rows>,
+    series: Option<Rows>,
+    statistics: Statistics,
+}
 
 /// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
 /// path of a file.
@@ -222,12 +209,12 @@ pub(crate) fn run(
         sledsim_run::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
-        Ok(run) => Ok((
-            run.document.to_string(),
-            Rows::new(run.batches),
-            (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
-            Statistics { stats: run.stats },
-        )),
+        Ok(run) => Ok(Gave {
+            document: run.document.to_string(),
+            rows: Rows::new(run.batches),
+            series: (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
+            statistics: Statistics { stats: run.stats },
+        }),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -247,12 +234,6 @@ fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
 pub(crate) enum Kept {
     InMemory(bool),
     File(PathBuf),
-}
-
-/// The names of the scenarios that come with sledsim.
-#[pyfunction]
-pub(crate) fn scenarios() -> Vec<&'static str> {
-    SCENARIOS.iter().map(|(name, _)| *name).collect()
 }
 
 /// Resolves a scenario: (device, load, scheduler's name).

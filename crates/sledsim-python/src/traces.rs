@@ -18,15 +18,16 @@ use sledsim_run::replay::BLK_ACTIONS;
 use sledsim_traces::{ConvertSpec, Format, InfoSpec, Options, Reading, Sample};
 use std::path::{Path, PathBuf};
 
-/// How a trace is to be read: format, columns, window for sorting in ms, events
-/// of blkparse, whether glitches are dropped.
-type Given = (
-    Option<String>,
-    Option<String>,
-    Option<f64>,
-    Option<String>,
-    bool,
-);
+/// How a trace is to be read, as in the Python functions.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Given {
+    format: Option<String>,
+    columns: Option<String>,
+    sort_ms: Option<f64>,
+    blk_action: Option<String>,
+    drop_glitches: bool,
+}
 
 /// The longest time anybody may name, in s: 285 years.
 const LONGEST_S: f64 = 9e9;
@@ -45,18 +46,16 @@ fn chosen<T: Copy>(what: &str, name: Option<String>, choices: &[(&str, T)]) -> R
     })
 }
 
-fn reading(
-    (format, columns, sort_ms, blk_action, drop_glitches): Given,
-) -> Result<(Option<Format>, Options, Nanos)> {
-    let format = chosen("format", format, &formats::all().readers.choices())?;
-    let sort = time("sort", sort_ms.map(|ms| ms * 1e-3))?;
+fn reading(given: Given) -> Result<(Option<Format>, Options, Nanos)> {
+    let format = chosen("format", given.format, &formats::all().readers.choices())?;
+    let sort = time("sort", given.sort_ms.map(|ms| ms * 1e-3))?;
     Ok((
         format,
         Options {
             formats: formats::all(),
-            columns,
-            blk_action: chosen("blk_action", blk_action, &BLK_ACTIONS)?,
-            drop_glitches,
+            columns: given.columns,
+            blk_action: chosen("blk_action", given.blk_action, &BLK_ACTIONS)?,
+            drop_glitches: given.drop_glitches,
         },
         sort.unwrap_or_default(),
     ))
@@ -75,8 +74,28 @@ fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
     )))
 }
 
-/// How closely to look at a trace: quick, interleave_blocks, max_units, picture.
-type Look = (bool, Option<u64>, Option<usize>, bool);
+/// How closely to look at a trace, as in the Python functions.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Look {
+    quick: bool,
+    interleave_blocks: Option<u64>,
+    max_units: Option<usize>,
+    picture: bool,
+}
+
+impl Look {
+    fn at(self, path: &Path) -> InfoSpec {
+        let spec = InfoSpec::new(path);
+        InfoSpec {
+            quick: self.quick,
+            interleave_blocks: self.interleave_blocks,
+            picture: self.picture,
+            max_units: self.max_units.unwrap_or(spec.max_units),
+            ..spec
+        }
+    }
+}
 
 /// What is in a trace, as JSON.
 #[pyfunction]
@@ -89,17 +108,12 @@ pub(crate) fn trace_info(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (format, options, sort) = reading(given).map_err(to_python)?;
-    let (quick, interleave_blocks, max_units, picture) = look;
-    let mut spec = InfoSpec {
+    let spec = InfoSpec {
         format,
         options,
         sort,
-        quick,
-        interleave_blocks,
-        picture,
-        ..InfoSpec::new(&path)
+        ..look.at(&path)
     };
-    spec.max_units = max_units.unwrap_or(spec.max_units);
     let mut check = Check::new(progress.as_ref());
     let info = detached(py, Some(&path), || {
         spec.read(&mut |at: Reading| check.report(at.bytes, at.of))
@@ -120,14 +134,7 @@ pub(crate) fn load_info(
     look: Look,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (quick, interleave_blocks, max_units, picture) = look;
-    let mut spec = InfoSpec {
-        quick,
-        interleave_blocks,
-        picture,
-        ..InfoSpec::new(Path::new(""))
-    };
-    spec.max_units = max_units.unwrap_or(spec.max_units);
+    let spec = look.at(Path::new(""));
     let mut check = Check::new(progress.as_ref());
     let info = detached(py, load.load.file(), || {
         info::load_info(&spec, &load.load, blocks, &mut |at| {

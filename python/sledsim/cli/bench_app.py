@@ -54,13 +54,7 @@ def add(commands: Commands) -> None:
         help=f"presets or TOML files ({', '.join(applications.DEVICES)})",
     )
     parser.add_argument("--scheduler", metavar="NAME", default="fcfs", help="who goes next (fcfs)")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a key of the application; repeatable",
-    )
+    parser.add_repeatable("--set", "KEY=VALUE", "a key of the application")
     parser.add_argument("--keys", action="store_true", help="list the application's keys, and end")
     parser.add_argument("--fs", metavar="TYPE", help="file system (the application's own)")
     parser.add_argument(

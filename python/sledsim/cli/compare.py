@@ -10,7 +10,7 @@ from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.tables import number, percent, table
 from sledsim.cli.work import work
 from sledsim.comparison import Comparison, compare
-from sledsim.devices import Device
+from sledsim.devices import of_core
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _compare(options: argparse.Namespace) -> None:
         )
         for name in names
     ]
-    devices = [Device(core_device) for core_device, _, _ in scenarios]
+    devices = [of_core(core_device) for core_device, _, _ in scenarios]
     load = Load(scenarios[0][1], "load")
     comparison = work(
         lambda beat: compare(

@@ -91,15 +91,15 @@ def completion(shell: str) -> str:
 
 def _known() -> dict[str, tuple[list[str], bool]]:
     """Return known names by what they stand for, and whether a file may stand there, too."""
-    devices = (_core.presets(), True)
+    devices = (_core.names("presets"), True)
     return {
         "DEVICE": devices,
         "devices": devices,
-        "workload": (_core.workloads() + _core.workload_presets(), True),
-        "scenario": (_core.scenarios(), True),
-        "scheduler": (_core.schedulers(), False),
-        "schedulers": (_core.schedulers(), False),
-        "layout": (_core.layouts(), False),
+        "workload": (_core.names("workloads") + _core.names("workload_presets"), True),
+        "scenario": (_core.names("scenarios"), True),
+        "scheduler": (_core.names("schedulers"), False),
+        "schedulers": (_core.names("schedulers"), False),
+        "layout": (_core.names("layouts"), False),
         "application": (list(applications.NAMES), False),
     }
 

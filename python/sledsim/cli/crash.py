@@ -10,7 +10,7 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, table
 from sledsim.cli.work import work
 from sledsim.crashes import crash_test
-from sledsim.devices import Device
+from sledsim.devices import of_core
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _crash(options: argparse.Namespace) -> bool:
         samples_folder(),
         options.layout,
     )
-    device, load = Device(core_device), Load(core_load, "load")
+    device, load = of_core(core_device), Load(core_load, "load")
     report = work(
         lambda beat: crash_test(
             load,

@@ -71,12 +71,8 @@ def add(commands: Commands) -> None:
 
 def add_set(parser: Parser) -> None:
     """Take ``--set`` for keys of a device."""
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key of the device, as in --set spring_factor=0; repeatable",
+    parser.add_repeatable(
+        "--set", "KEY=VALUE", "override a key of the device, as in --set spring_factor=0"
     )
 
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Parser
 
 
-def _either(names: list[str]) -> str:
-    """List names in words; the first is the default."""
+def _either(names: list[str], default: str = " (the default)") -> str:
+    """List names in words, and ``default`` behind the first."""
     first, *others, last = names
-    return f"{', '.join([f'{first} (the default)', *others])} or {last}"
+    return f"{', '.join([first + default, *others])} or {last}"
 
 
-_FILED = f"{', '.join(_core.workload_presets())}; or the path of a TOML file"
+_FILED = f"{', '.join(_core.names('workload_presets'))}; or the path of a TOML file"
 
-SCHEDULERS, LAYOUTS = _either(_core.schedulers()), _either(_core.layouts())
+SCHEDULERS, LAYOUTS = _either(_core.names("schedulers")), _either(_core.names("layouts"))
 
 _LISTED = 12
 """So many devices are named."""
@@ -35,7 +35,7 @@ _LISTED = 12
 def add_load(parser: Parser) -> None:
     """Take the options that choose a load."""
     parser.add_argument(
-        "--workload", metavar="NAME", help=f"{_either(_core.workloads())}; {_FILED}"
+        "--workload", metavar="NAME", help=f"{_either(_core.names('workloads'))}; {_FILED}"
     )
     parser.add_argument(
         "--trace",
@@ -61,8 +61,8 @@ def add_background(parser: Parser) -> None:
         metavar="TASK",
         action="append",
         default=[],
-        help="what unused tips do meanwhile: scan, scrub, backup or refresh, with keys as in "
-        '"scan(tail=0.01)"; may be repeated',
+        help=f"what unused tips do meanwhile: {_either(_core.names('background_tasks'), '')}, with "
+        'keys as in "scan(tail=0.01)"; may be repeated',
     )
 
 
@@ -82,13 +82,7 @@ def add_reading(parser: Parser) -> None:
         "--columns", metavar="MAP", help="which column of a CSV or Parquet trace is what"
     )
     add_repairs(parser)
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key, as in --set rate=500; repeatable",
-    )
+    parser.add_repeatable("--set", "KEY=VALUE", "override a key, as in --set rate=500")
 
 
 def add_rows(parser: Parser, what: str) -> None:

@@ -13,12 +13,13 @@ from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, table
+from sledsim.devices import sled_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sledsim.cli.parser import Commands
-    from sledsim.devices import Device
+    from sledsim.devices import Sled
 
 _ABOUT = """\
 Tell what a sled can access at once: its equivalence classes and their conflicts.
@@ -117,7 +118,7 @@ def _seconds(text: str) -> float:
 
 
 def _parallel(options: argparse.Namespace) -> None:
-    device = resolve(options.device, options.set)
+    device = sled_of(resolve(options.device, options.set))
     shape = device.parallelism
     if not options.extents:
         if options.at_s is not None:
@@ -137,7 +138,7 @@ def _parallel(options: argparse.Namespace) -> None:
         _conflicts(device, _blocks(device, options.extents), at_s, json=options.json)
 
 
-def _blocks(device: Device, extents: list[range]) -> list[int]:
+def _blocks(device: Sled, extents: list[range]) -> list[int]:
     """Return the blocks that are meant, in the order of LBNs."""
     last = max(extent[-1] for extent in extents)
     if last >= device.blocks:
@@ -155,7 +156,7 @@ def _blocks(device: Device, extents: list[range]) -> list[int]:
     return lbns
 
 
-def _class(device: Device, lbn: int, at_s: float, *, json: bool) -> None:
+def _class(device: Sled, lbn: int, at_s: float, *, json: bool) -> None:
     blocks = device.equivalent(lbn, at_s)
     first, last = device.boundaries(lbn)
     if json:
@@ -179,7 +180,7 @@ def _class(device: Device, lbn: int, at_s: float, *, json: bool) -> None:
     print(textwrap.fill(_written(blocks), _WIDTH, break_on_hyphens=False))
 
 
-def _conflicts(device: Device, lbns: list[int], at_s: float, *, json: bool) -> None:
+def _conflicts(device: Sled, lbns: list[int], at_s: float, *, json: bool) -> None:
     pairs = [pair for pair in combinations(lbns, 2) if device.conflicting(*pair, at_s)]
     if json:
         print_json(

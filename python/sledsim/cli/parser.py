@@ -39,6 +39,12 @@ class Parser(argparse.ArgumentParser):
             help="print one JSON document instead of text",
         )
 
+    def add_repeatable(self, flag: str, metavar: str, what: str) -> None:
+        """Take an option that may be given several times; what follows it each time is a list."""
+        self.add_argument(
+            flag, metavar=metavar, action="append", default=[], help=f"{what}; repeatable"
+        )
+
     def all_parsers(self) -> Iterator[Parser]:
         """Iterate over this parser and those of all commands below it."""
         yield self

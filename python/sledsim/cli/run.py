@@ -10,7 +10,7 @@ from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, percent, size, table
 from sledsim.cli.work import work
-from sledsim.devices import Device
+from sledsim.devices import of_core
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.simulation import simulate
 
@@ -67,7 +67,7 @@ def add(commands: Commands) -> None:
         metavar="SCENARIO",
         nargs="?",
         help="a file with device, scheduler and load, or one that comes with sledsim: "
-        + ", ".join(_core.scenarios()),
+        + ", ".join(_core.names("scenarios")),
     )
     loads.add_device(parser, required=False)
     loads.add_background(parser)
@@ -114,7 +114,7 @@ def _run(options: argparse.Namespace) -> None:
         options.layout,
         options.background,
     )
-    device, load = Device(core_device), Load(core_load, "scenario")
+    device, load = of_core(core_device), Load(core_load, "scenario")
     precision = loads.precision(options)
     run = work(
         lambda beat: simulate(

@@ -12,7 +12,7 @@ from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import table
-from sledsim.devices import Disk
+from sledsim.devices import Disk, sled_of
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
@@ -191,7 +191,7 @@ def _of_sled(device: Device, options: argparse.Namespace) -> None:
         if isinstance(getattr(options, end), int):
             msg = f"--{end}: must be X,Y,up or X,Y,down, as {device.name} is not a disk"
             raise SledsimError(msg)
-    seek = device.seek(options.start, options.end)
+    seek = sled_of(device).seek(options.start, options.end)
     if options.json:
         points = {"start": options.start, "end": options.end}
         named = {

@@ -52,26 +52,12 @@ def add(commands: Commands) -> None:
     parser = command(commands, "serve", _serve, _ABOUT)
     add_device(parser, required=False)
     parser.add_argument("--name", metavar="NAME", help="what clients call it (the device's name)")
-    parser.add_argument(
-        "--export",
-        metavar="NAME=DEVICE,...",
-        action="append",
-        default=[],
-        help="serve this one, too; repeatable",
+    parser.add_repeatable("--export", "NAME=DEVICE,...", "serve this one, too")
+    parser.add_repeatable(
+        "--nbd", "ADDRESS", "where NBD clients find it: unix:PATH, HOST:PORT or :PORT"
     )
-    parser.add_argument(
-        "--nbd",
-        metavar="ADDRESS",
-        action="append",
-        default=[],
-        help="where NBD clients find it: unix:PATH, HOST:PORT or :PORT; repeatable",
-    )
-    parser.add_argument(
-        "--rpc",
-        metavar="ADDRESS",
-        action="append",
-        default=[],
-        help="where clients of the parallel interface find it (gRPC); repeatable",
+    parser.add_repeatable(
+        "--rpc", "ADDRESS", "where clients of the parallel interface find it (gRPC)"
     )
     parser.add_argument(
         "--fuse", metavar="DIR", help="show each device as a file in this empty folder"
@@ -110,12 +96,10 @@ def add_device(parser: Parser, *, required: bool) -> None:
     """Take the options that say what is emulated."""
     loads.add_device(parser, required=required)
     loads.add_background(parser)
-    parser.add_argument(
+    parser.add_repeatable(
         "--set",
-        metavar="device.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key of the device, as in --set device.command_overhead_ms=0; repeatable",
+        "device.KEY=VALUE",
+        "override a key of the device, as in --set device.command_overhead_ms=0",
     )
     parser.add_argument(
         "--file", metavar="PATH", help="keep the data in this file, made if there is none"

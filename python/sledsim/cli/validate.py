@@ -12,7 +12,7 @@ from sledsim.cli import loads, plots, validation_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, percent, table
 from sledsim.cli.work import work
-from sledsim.devices import Device
+from sledsim.devices import of_core
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.validation import validate
 
@@ -77,7 +77,7 @@ def _validate(options: argparse.Namespace) -> bool:
         loads.settings(options),
         samples_folder(),
     )
-    device, load = Device(core_device), Load(core_load, options.trace)
+    device, load = of_core(core_device), Load(core_load, options.trace)
     validation = work(lambda beat: validate(device, load, scheduler, progress=beat))
     if rows is not None:
         validation.write_requests(rows)

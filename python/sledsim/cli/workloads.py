@@ -51,13 +51,7 @@ def add(commands: Commands) -> None:
         default="atlas10k-50mbps",
         help="what it is laid on (default: atlas10k-50mbps)",
     )
-    info.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a key of the workload, as in --set requests=1000; repeatable",
-    )
+    info.add_repeatable("--set", "KEY=VALUE", "a key of the workload, as in --set requests=1000")
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -70,14 +64,14 @@ def _list(options: argparse.Namespace) -> None:
         for spec in specs
     ]
     if options.json:
-        print_json({"generators": _core.workloads(), "workloads": listed})
+        print_json({"generators": _core.names("workloads"), "workloads": listed})
         return
     rows = [["workload", "requests", "kind", "title"]]
     rows += [
         [line["name"], number(line["requests"]), line["kind"], line["title"]] for line in listed
     ]
     print(table(rows, "<><<"), end="\n\n")
-    print(f"Generators: {', '.join(_core.workloads())}.")
+    print(f"Generators: {', '.join(_core.names('workloads'))}.")
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import Device, Parallelism
+from sledsim.devices import Parallelism, of_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
+
+    from sledsim.devices import Device
 
 Data: TypeAlias = bytes | bytearray | memoryview
 """What is written."""
@@ -89,10 +91,7 @@ class RemoteBatch:
     @property
     def outcomes(self) -> list[RemoteOutcome]:
         """What happened to each command, in their order."""
-        return [
-            RemoteOutcome(*about, **dict[str, Any](numbers), error=error)
-            for about, numbers, error in self._core.outcomes()
-        ]
+        return [RemoteOutcome(**outcome) for outcome in self._core.outcomes()]
 
     @property
     def response_s(self) -> float:
@@ -178,15 +177,15 @@ class RemoteDevice:
         SledsimError
             If a part of it is based on a file that only the server has.
         """
-        return Device(self._core.device())
+        return of_core(self._core.device())
 
     @property
     def parallelism(self) -> Parallelism:
-        """What the sled can access at once, as :attr:`Device.parallelism`; ``M`` is as of now."""
-        return Parallelism(*self._core.parallelism())
+        """What the sled can access at once, as :attr:`Sled.parallelism`; ``M`` is as of now."""
+        return Parallelism(**self._core.parallelism())
 
     def equivalent(self, lbn: int, at_s: float | None = None) -> list[int]:
-        """Return the equivalence class of a block, as :meth:`Device.equivalent`.
+        """Return the equivalence class of a block, as :meth:`Sled.equivalent`.
 
         Parameters
         ----------
@@ -203,7 +202,7 @@ class RemoteDevice:
         return self._core.equivalent(_lbn("lbn", lbn), at_s)
 
     def conflicting(self, a: int, b: int, at_s: float | None = None) -> bool:
-        """Return whether two blocks cannot be accessed together, as :meth:`Device.conflicting`.
+        """Return whether two blocks cannot be accessed together, as :meth:`Sled.conflicting`.
 
         Parameters
         ----------
@@ -220,7 +219,7 @@ class RemoteDevice:
         return self._core.conflicting(_lbn("a", a), _lbn("b", b), at_s)
 
     def boundaries(self, lbn: int) -> tuple[int, int]:
-        """Return first and last block of the track of a block, as :meth:`Device.boundaries`.
+        """Return first and last block of the track of a block, as :meth:`Sled.boundaries`.
 
         Under a layout it is the part of the track that lies side by side with the block.
 

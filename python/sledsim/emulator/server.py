@@ -48,21 +48,21 @@ class Export:
     record: Path | None = None
     """A Parquet file for what happens to each request; it is complete when the server stops."""
 
-    def _core(self) -> tuple[str, _core.Device, str, str | None, bool, float, str | None]:
+    def _core(self) -> dict[str, object]:
         base = device_of(self.device)
         core = laid_out(base, self.layout)._core  # noqa: SLF001 (one package)
         if self.batch_window_ms is not None:
             window_ms = real("batch_window_ms", self.batch_window_ms)
             core = core.with_batch_window(window_ms, "batch_window_ms")
-        return (
-            base.name if self.name is None else text("name", self.name),
-            core,
-            text("scheduler", self.scheduler),
-            optional(path_text, "file", self.file),
-            bool(self.read_only),
-            real("speed", self.speed),
-            optional(path_text, "record", self.record),
-        )
+        return {
+            "name": base.name if self.name is None else text("name", self.name),
+            "device": core,
+            "scheduler": text("scheduler", self.scheduler),
+            "file": optional(path_text, "file", self.file),
+            "read_only": bool(self.read_only),
+            "speed": real("speed", self.speed),
+            "record": optional(path_text, "record", self.record),
+        }
 
 
 class Server:

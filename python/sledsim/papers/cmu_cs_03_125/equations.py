@@ -60,7 +60,7 @@ READINGS = {
 """Corrections, by the names of the hypotheses."""
 
 
-def mistaken_percent(equations: Equations, device: ss.Device, columns: Iterable[int]) -> float:
+def mistaken_percent(equations: Equations, device: ss.Sled, columns: Iterable[int]) -> float:
     """Return how many of the LBNs of all classes in some columns are others than on the device."""
     shape = device.parallelism
     wrong = blocks = 0
@@ -73,7 +73,7 @@ def mistaken_percent(equations: Equations, device: ss.Device, columns: Iterable[
     return 100 * wrong / blocks
 
 
-def misplaced_percent(device: ss.Device, columns: Iterable[int]) -> float:
+def misplaced_percent(device: ss.Sled, columns: Iterable[int]) -> float:
     """Return how many LBNs of some columns the first step puts elsewhere than the device does."""
     shape = device.parallelism
     lbns = [x * shape.S_C + offset for x in columns for offset in range(shape.S_C)]
@@ -82,7 +82,7 @@ def misplaced_percent(device: ss.Device, columns: Iterable[int]) -> float:
     return 100 * wrong / len(lbns)
 
 
-def geometries(parity: int) -> Iterable[ss.Device]:
+def geometries(parity: int) -> Iterable[ss.Sled]:
     """Yield small devices with an odd or even number of squares in Y, some micropositioned."""
     chance = random.Random(SEED)
     own = ss.device("cmu2003").parameters
@@ -101,7 +101,7 @@ def geometries(parity: int) -> Iterable[ss.Device]:
         )
 
 
-def mean_percent(equations: Equations, devices: Iterable[ss.Device]) -> float:
+def mean_percent(equations: Equations, devices: Iterable[ss.Sled]) -> float:
     """Return the mean share of mistaken LBNs over devices, each with all its columns."""
     shares = [
         mistaken_percent(equations, device, range(device.parallelism.S_x)) for device in devices

@@ -7,7 +7,7 @@ CELLS = 3
 """Columns and rows of a square."""
 
 
-def example(**keys: object) -> ss.Device:
+def example(**keys: object) -> ss.Sled:
     """Return a device of nine squares with nine blocks each, three of them read at once."""
     own = ss.device("cmu2003").parameters
     tips, bit_um = own["tips_per_lbn"], own["bit_cell_nm"] / 1000

@@ -15,7 +15,7 @@ EXAMPLES = ((33, 34, 35), (33, 38, 52))
 """Blocks that section 2.2 says can be accessed together."""
 
 
-def picture(device: ss.Device) -> list[list[int]]:
+def picture(device: ss.Sled) -> list[list[int]]:
     """Return the lines of the figure, from the places of all blocks.
 
     Squares of a row of tips lie side by side, sets of tips below each other; within a square,
@@ -29,7 +29,7 @@ def picture(device: ss.Device) -> list[list[int]]:
     return lines
 
 
-def written(device: ss.Device) -> dict[str, float]:
+def written(device: ss.Sled) -> dict[str, float]:
     """Return the number of each line of the figure, by what stands in it, square by square."""
     columns = device.parallelism.S_x
     squares = [

@@ -27,7 +27,7 @@ def blocks(table: ss.Table, capsule: int, records: int) -> list[int]:
     return list(dict.fromkeys(places))
 
 
-def passes(device: ss.Device, lbns: list[int]) -> int:
+def passes(device: ss.Sled, lbns: list[int]) -> int:
     """Return how many positions of the sled it takes to read some blocks."""
     return len(device.batch([("read", lbn, 1) for lbn in sorted(lbns)]).passes)
 

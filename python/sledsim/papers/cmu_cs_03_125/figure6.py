@@ -18,7 +18,7 @@ CYLINDERS = 3
 """Thirty tracks: ten groups of three."""
 
 
-def table(device: ss.Device, groups: int, *, split: bool) -> ss.Table:
+def table(device: ss.Sled, groups: int, *, split: bool) -> ss.Table:
     """Return a table of groups of as many capsules as a track has blocks."""
     data = sample.records(64 * device.parallelism.S_T * groups, WIDTHS)
     return ss.table(data, device, "capsule", page_header_bytes=0, split=split)
@@ -30,14 +30,14 @@ def capsules(table: ss.Table) -> list[list[int]]:
     return [blocks(table, number, held) for number in range(table.records // held)]
 
 
-def empty(table: ss.Table, device: ss.Device) -> float:
+def empty(table: ss.Table, device: ss.Sled) -> float:
     """Return the part of the cylinders that a table reaches where it has no blocks."""
     (last, _) = table.place(table.records - 1, "a2")
     cylinders = device.locate(last).cylinder + 1
     return 1 - table.blocks / (cylinders * device.parallelism.S_C)
 
 
-def at_once(device: ss.Device, some: list[list[int]]) -> int:
+def at_once(device: ss.Sled, some: list[list[int]]) -> int:
     """Return how many capsules, from the first, one pass reads."""
     count = 1
     while passes(device, list(chain(*some[: count + 1]))) == 1:
@@ -75,7 +75,7 @@ def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (places only)
     )
 
 
-def classes(device: ss.Device, lbns: list[int]) -> set[int]:
+def classes(device: ss.Sled, lbns: list[int]) -> set[int]:
     """Return the equivalence classes that blocks lie in, each by its lowest block."""
     return {min(device.equivalent(lbn)) for lbn in lbns}
 

@@ -58,7 +58,7 @@ def _arrow() -> Any:
     return pa
 
 
-def memstore(**keys: object) -> ss.Device:
+def memstore(**keys: object) -> ss.Sled:
     """Return the device of the report; between requests its sled goes on, as in DiskSim."""
     return ss.device("cmu2003", **({"idle": "coast"} | keys))
 

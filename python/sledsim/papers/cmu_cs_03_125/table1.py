@@ -4,7 +4,7 @@ import sledsim as ss
 from sledsim.papers import Found, summary_of
 
 
-def seeks_ms(device: ss.Device, requests: int) -> dict[str, float]:
+def seeks_ms(device: ss.Sled, requests: int) -> dict[str, float]:
     """Return mean seeks to random blocks: in X, and where the slower of X and Y counts."""
     load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
     summary = summary_of(load, device)
@@ -13,7 +13,7 @@ def seeks_ms(device: ss.Device, requests: int) -> dict[str, float]:
     }
 
 
-def stream_mb_s(device: ss.Device, cylinders: int) -> float:
+def stream_mb_s(device: ss.Sled, cylinders: int) -> float:
     """Return the rate of reading some cylinders in the middle, one after the other."""
     shape = device.parallelism
     read = device.access(shape.S_x // 2 * shape.S_C, cylinders * shape.S_C)

@@ -13,13 +13,13 @@ BLOCKS = 8
 SEED = 1
 
 
-def rows_read(device: ss.Device, lbn: int) -> int:
+def rows_read(device: ss.Sled, lbn: int) -> int:
     """Return how many rows pass under the tips while a request is transferred."""
     row_s: float = device.spec["derived"]["row_time_ms"] / 1e3
     return round(device.access(lbn, BLOCKS).transfer_s / row_s)
 
 
-def used(device: ss.Device, lbns: list[int]) -> dict[int, list[float]]:
+def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
     """Return the percentages of the parallelism used by requests, by their place in a row.
 
     The place is that of the first block, from 0. A request that reaches from the last row of a
@@ -33,7 +33,7 @@ def used(device: ss.Device, lbns: list[int]) -> dict[int, list[float]]:
     return dict(sorted(places.items()))
 
 
-def budget_tips(device: ss.Device, budget_mw: float, tip_mw: float) -> float:
+def budget_tips(device: ss.Sled, budget_mw: float, tip_mw: float) -> float:
     """Return how many tips a power budget leaves for the transfer."""
     return float((budget_mw - device.parameters["power_active_mw"]) / tip_mw)
 

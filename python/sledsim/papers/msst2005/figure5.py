@@ -42,6 +42,16 @@ def best(curve: Mapping[int, float]) -> int:
     return min(curve, key=lambda segment: curve[segment])
 
 
+def larger_segments(curves: Curves) -> dict[str, Simulated]:
+    """Say what larger segments do."""
+    curve = curves[runs.MEMS_MIB]
+    return {
+        "best_kib": best(curve),
+        "larger": min(ms for segment, ms in curve.items() if segment > 8) / curve[8],
+        "sizes": [own[8] for own in curves.values()],
+    }
+
+
 def simulate(
     name: str,
     compare: Callable[[Curves], Mapping[str, Simulated]],

@@ -1,21 +1,11 @@
 """Figure 5(b): sizes of the MEMS and of segments under TPCC."""
 
-from sledsim.papers import Found, Simulated
-from sledsim.papers.msst2005 import figure5, runs
+from sledsim.papers import Found
+from sledsim.papers.msst2005 import figure5
 
 draw = figure5.draw
 
 
-def compare(curves: figure5.Curves) -> dict[str, Simulated]:
-    """Say what larger segments do."""
-    curve = curves[runs.MEMS_MIB]
-    return {
-        "best_kib": figure5.best(curve),
-        "larger": min(ms for segment, ms in curve.items() if segment > 8) / curve[8],
-        "sizes": [own[8] for own in curves.values()],
-    }
-
-
 def simulate(*, quick: bool) -> Found:
     """Run with all sizes."""
-    return figure5.simulate("tpcc", compare, quick=quick)
+    return figure5.simulate("tpcc", figure5.larger_segments, quick=quick)

@@ -134,7 +134,8 @@ def device(kind: str, part: float = 1, **keys: Any) -> ss.Device:
     has one of so many parts.
     """
     own = keys_of(kind, part, **keys)
-    return ss.device(own.pop("base"), **own)
+    base: str = own.pop("base")
+    return ss.device(base, **own)
 
 
 def keys_of(kind: str, part: float = 1, **keys: Any) -> dict[str, Any]:

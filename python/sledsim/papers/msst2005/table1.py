@@ -4,7 +4,7 @@ import sledsim as ss
 from sledsim.papers import Found, summary_of
 
 
-def seeks_ms(device: ss.Device, requests: int) -> dict[str, float]:
+def seeks_ms(device: ss.Sled, requests: int) -> dict[str, float]:
     """Return the mean X seek between random blocks, and that from edge to edge."""
     load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
     summary = summary_of(load, device)

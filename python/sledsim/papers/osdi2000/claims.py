@@ -6,7 +6,7 @@ from sledsim.papers import Found, summary_of
 EDGE_M = 50e-6
 
 
-def turnarounds_ms(device: ss.Device) -> list[float]:
+def turnarounds_ms(device: ss.Sled) -> list[float]:
     """Turn around at both edges, moving up."""
     return [
         1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s
@@ -14,7 +14,7 @@ def turnarounds_ms(device: ss.Device) -> list[float]:
     ]
 
 
-def rows_read(device: ss.Device, requests: int) -> dict[str, float]:
+def rows_read(device: ss.Sled, requests: int) -> dict[str, float]:
     """Read a row anywhere, one after the other; return means in ms."""
     load = ss.workload(requests=requests, size="fixed", mean_size_kib=0.5, read_fraction=1)
     summary = summary_of(load, device)
@@ -24,7 +24,7 @@ def rows_read(device: ss.Device, requests: int) -> dict[str, float]:
     }
 
 
-def turns(device: ss.Device, requests: int) -> dict[str, float]:
+def turns(device: ss.Sled, requests: int) -> dict[str, float]:
     """Return what the paper says of turnarounds."""
     longest, shortest = turnarounds_ms(device)
     return {
@@ -34,7 +34,7 @@ def turns(device: ss.Device, requests: int) -> dict[str, float]:
     }
 
 
-def seeks_ms(device: ss.Device) -> dict[str, float]:
+def seeks_ms(device: ss.Sled) -> dict[str, float]:
     """Return settling, the shortest X seek and the longest."""
     bit_m = 1e-9 * device.parameters["bit_cell_nm"]
     return {
@@ -44,7 +44,7 @@ def seeks_ms(device: ss.Device) -> dict[str, float]:
     }
 
 
-def track_rates_mb_s(device: ss.Device) -> list[float]:
+def track_rates_mb_s(device: ss.Sled) -> list[float]:
     """Return the media rates of tracks in the first, the middle and the last cylinder."""
     shape = device.spec["derived"]
     blocks = shape["rows_per_track"] * shape["blocks_per_row"]

@@ -15,7 +15,7 @@ STEP = 100
 SEED = 1
 
 
-def sled_ms(device: ss.Device, distances: list[int], samples: int) -> list[float]:
+def sled_ms(device: ss.Sled, distances: list[int], samples: int) -> list[float]:
     """Return mean times of reads that begin so many cylinders away, anywhere on the sled.
 
     The sled starts at any height and in either direction, the read at any block. All distances

@@ -20,7 +20,7 @@ SETTLED, UNSETTLED = "settled", "unsettled"
 Means = dict[tuple[int, int], float]
 
 
-def square(device: ss.Device, side_bits: int, column: int, row: int) -> tuple[range, list[int]]:
+def square(device: ss.Sled, side_bits: int, column: int, row: int) -> tuple[range, list[int]]:
     """Return the cylinders of a square and the rows of which the middle lies in it."""
     shape = device.spec["derived"]
     first = shape["cylinders"] // 2 + side_bits * column - side_bits * SQUARES // 2
@@ -31,7 +31,7 @@ def square(device: ss.Device, side_bits: int, column: int, row: int) -> tuple[ra
     return range(first, first + side_bits), inside
 
 
-def mean_ms(device: ss.Device, cylinders: range, rows: list[int], requests: int) -> float:
+def mean_ms(device: ss.Sled, cylinders: range, rows: list[int], requests: int) -> float:
     """Return the mean time of reads of one row, each from where the one before ended."""
     chance = random.Random(SEED)
     tracks = device.spec["derived"]["tracks_per_cylinder"]
@@ -44,7 +44,7 @@ def mean_ms(device: ss.Device, cylinders: range, rows: list[int], requests: int)
     return fmean(times[1:])
 
 
-def means_ms(device: ss.Device, side_bits: int, places: list[tuple[int, int]], n: int) -> Means:
+def means_ms(device: ss.Sled, side_bits: int, places: list[tuple[int, int]], n: int) -> Means:
     """Return the mean times within some squares, by column and row."""
     return {
         (column, row): mean_ms(device, *square(device, side_bits, column, row), n)

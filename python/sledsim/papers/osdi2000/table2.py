@@ -6,7 +6,7 @@ from sledsim.papers import Found
 SECTORS = (8, 334)
 
 
-def row_lbns(device: ss.Device, sectors: int) -> list[int]:
+def row_lbns(device: ss.Sled, sectors: int) -> list[int]:
     """Return the first blocks of neighbouring rows that hold so many sectors.
 
     They are on a track that is read upwards, as near to the centre as can be.
@@ -18,7 +18,7 @@ def row_lbns(device: ss.Device, sectors: int) -> list[int]:
     return [device.lbn(shape["cylinders"] // 2, 0, row, 0) for row in range(first, first + need)]
 
 
-def sled_ms(device: ss.Device, sectors: int, *, in_order: bool) -> dict[str, float]:
+def sled_ms(device: ss.Sled, sectors: int, *, in_order: bool) -> dict[str, float]:
     """Read rows upwards, then write them: the last first, or in their order."""
     shape = device.spec["derived"]
     lbns, cells = row_lbns(device, sectors), shape["blocks_per_row"]

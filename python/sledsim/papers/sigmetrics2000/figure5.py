@@ -10,7 +10,7 @@ SECTORS = 8
 """The first blocks of the example."""
 
 
-def example() -> ss.Device:
+def example() -> ss.Sled:
     """Return a device like the figure's: blocks striped over two tips, four tips active.
 
     A tip then holds half a block, 256 bytes, in a tip sector, so bits are smaller than usual.

@@ -38,7 +38,7 @@ class Surface:
         return max(max(row) for row in self.seek_ms)
 
 
-def surface(device: ss.Device, start_um: tuple[float, float], points: int) -> Surface:
+def surface(device: ss.Sled, start_um: tuple[float, float], points: int) -> Surface:
     """Seek from a start, moving down, to ``points`` x ``points`` places.
 
     At each the sled arrives in the direction that is reached sooner.

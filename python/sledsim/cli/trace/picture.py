@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sledsim.cli.plots import rendered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +39,7 @@ def draw(info: dict[str, Any], path: str) -> bytes:
     _places(figure, places, info)
     _sizes(sizes, info)
     _reuse(reuse, info)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
-    return picture.getvalue()
+    return rendered(figure, path)
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:

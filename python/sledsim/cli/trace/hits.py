@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
 from sledsim.cli import loads, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.tables import number, plain, table
+from sledsim.cli.trace.options import add_reading, refuse
 from sledsim.cli.work import work
 from sledsim.loads import read_trace
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from sledsim.cli.parser import Commands, Parser
+    from sledsim.cli.parser import Commands
 
 _ABOUT = """\
 Tell how often caches of several sizes and policies would have what a trace asks for.
@@ -34,8 +33,8 @@ each. No times are simulated.
 """
 
 
-def add(actions: Commands) -> Parser:
-    """Add the command; the caller adds how a trace is read."""
+def add(actions: Commands) -> None:
+    """Add the subcommand."""
     parser = command(actions, "hits", _hits, _ABOUT)
     parser.add_argument("file", metavar="FILE", help="path of a trace, sample:NAME, or -")
     parser.add_argument(
@@ -60,7 +59,7 @@ def add(actions: Commands) -> Parser:
         "or 'separate' (default: the only one)",
     )
     parser.add_argument("--plot", metavar="FILE", help="draw the hit ratios (.png, .svg or .pdf)")
-    return parser
+    add_reading(parser)
 
 
 def _hits(options: argparse.Namespace) -> None:
@@ -68,7 +67,7 @@ def _hits(options: argparse.Namespace) -> None:
     names = [name.strip() for name in options.policies.split(",")]
     for flag, given in (("--sizes", sizes), ("--policies", names)):
         if len(set(given)) < len(given):
-            _refuse(f"{flag}: names one of them twice")
+            refuse(f"{flag}: names one of them twice")
     if options.plot is not None:
         plots.check(options.plot)
     keys = {
@@ -113,7 +112,7 @@ def _size(text: str) -> float:
     try:
         size = float(text)
     except ValueError:
-        _refuse(f"--sizes {text.strip()}: must be numbers of MiB with commas between them")
+        refuse(f"--sizes {text.strip()}: must be numbers of MiB with commas between them")
     return int(size) if size.is_integer() else size
 
 
@@ -132,10 +131,4 @@ def _draw(rows: list[dict[str, Any]], title: str, path: str) -> bytes:
     axes.xaxis.set_major_formatter(lambda at, _position: plain(at))
     axes.grid(alpha=0.3)
     axes.legend()
-    picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
-    return picture.getvalue()
-
-
-def _refuse(problem: str) -> NoReturn:
-    raise SledsimError(problem)
+    return plots.rendered(figure, path)

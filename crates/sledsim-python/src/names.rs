@@ -1,0 +1,36 @@
+//! What the registries and lists of the core have, by name: Python keeps none of its own.
+
+use crate::error::to_python;
+use pyo3::prelude::*;
+use sledsim_base::error::Error;
+use sledsim_core::catalog;
+use sledsim_core::compose::caches;
+use sledsim_core::devices::mems::parallel::free::KINDS;
+use sledsim_core::layouts::LAYOUTS;
+use sledsim_core::queueing::schedulers;
+use sledsim_core::workloads::{self, Workload};
+use sledsim_run::formats;
+use sledsim_run::scenario::SCENARIOS;
+
+/// Names of all there are of a sort; a default comes first.
+#[pyfunction]
+pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {
+    let shipped = |list: &[(&'static str, &str)]| list.iter().map(|(name, _)| *name).collect();
+    Ok(match of {
+        "background_tasks" => KINDS.names().collect(),
+        "device_kinds" => catalog::Device::kinds().collect(),
+        "layouts" => LAYOUTS.names().collect(),
+        "policies" => caches::Choice::names().collect(),
+        "presets" => shipped(&catalog::PRESETS),
+        "scenarios" => shipped(&SCENARIOS),
+        "schedulers" => schedulers::Choice::names().collect(),
+        "trace_endings" => {
+            let formats = formats::all().readers.iter();
+            formats.flat_map(|format| format.endings).copied().collect()
+        }
+        "trace_formats" => formats::all().readers.names().collect(),
+        "workload_presets" => shipped(&workloads::PRESETS),
+        "workloads" => Workload::names(),
+        _ => return Err(to_python(Error::Key(format!("no list of {of}")))),
+    })
+}

@@ -1,0 +1,87 @@
+"""Options of several subcommands of ``sledsim trace``, and what their reports have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sledsim._core import SledsimError
+from sledsim.cli import loads
+from sledsim.cli.tables import number, table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sledsim.cli.parser import Parser
+
+_LISTED = 20  # devices, in text; --json has all
+
+
+def add_reading(parser: Parser) -> None:
+    """Take the options that say how a trace is read."""
+    parser.add_argument(
+        "--format", metavar="NAME", help="how to read it, if its content does not tell"
+    )
+    parser.add_argument(
+        "--columns", metavar="MAP", help="which column is what, where the format leaves it open"
+    )
+    parser.add_argument(
+        "--sort",
+        metavar="MS",
+        type=float,
+        help="put requests in order that are late by up to so many ms",
+    )
+    loads.add_repairs(parser)
+
+
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what these options say, as `sledsim.trace_info` takes it."""
+    return {
+        "format": options.format,
+        "columns": options.columns,
+        "sort_ms": options.sort,
+        "blk_action": options.blk_action,
+        "drop_glitches": options.drop_glitches,
+    }
+
+
+def add_output(parser: Parser) -> None:
+    """Take the file to write and its format."""
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    parser.add_argument("--to", metavar="FORMAT", help="its format (default: by its ending)")
+
+
+def lost(report: dict[str, Any]) -> list[list[str]]:
+    """Say what a written trace has no place for; no line if nothing is lost."""
+    fields = report["lost_fields"]
+    told = ", ".join(f"{name} of {number(count)} requests" for name, count in fields.items())
+    return [["lost", f"{told} (the format has no place for it)"]] if told else []
+
+
+def devices_table(rows: list[list[str]], columns: str) -> str:
+    """Write the first of the devices, below their head, as a table."""
+    text = table(rows[: 1 + _LISTED], columns)
+    more = len(rows) - 1 - _LISTED
+    return f"{text}\n... and {number(more)} more devices (--json lists them)" if more > 0 else text
+
+
+def check_whole(flag: str, value: int | None, least: int) -> None:
+    """Refuse a number out of range.
+
+    Raises
+    ------
+    SledsimError
+        For less than ``least`` or more than 2^63 - 1.
+    """
+    if value is not None and not least <= value < 1 << 63:
+        refuse(f"{flag} {value}: must be from {least} to 2^63 - 1")
+
+
+def refuse(problem: str) -> NoReturn:
+    """Refuse options.
+
+    Raises
+    ------
+    SledsimError
+        Always.
+    """
+    raise SledsimError(problem)

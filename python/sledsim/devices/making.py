@@ -1,0 +1,96 @@
+"""Makes devices of presets, files and devices of the core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+
+from sledsim import _core
+from sledsim.arguments import path_text, refuse
+from sledsim.devices.base import Composite, Device
+from sledsim.devices.disks import Disk
+from sledsim.devices.sleds import Sled
+from sledsim.identity import of_device
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+# Type checkers cannot ask the core: a test compares these with what it makes of every preset.
+SledName: TypeAlias = Literal["sigmetrics2000", "osdi2000", "g1", "g2", "g3", "cmu2003", "msst2005"]
+DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
+CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
+
+
+@overload
+def device(name: SledName, **overrides: object) -> Sled: ...
+@overload
+def device(name: DiskName, **overrides: object) -> Disk: ...
+@overload
+def device(name: CompositeName, **overrides: object) -> Composite: ...
+@overload
+def device(name: str | PathLike[str], **overrides: object) -> Device: ...
+def device(name: str | PathLike[str], **overrides: object) -> Device:
+    """Resolve a device: a preset or a TOML file, with overrides of its keys.
+
+    It is a :class:`Sled`, a :class:`Disk`, a :class:`Composite`, or none of these: a memory or
+    flash. Type checkers know which by the name of a preset; of other names ``isinstance`` tells.
+    It tells, too, where a key makes another kind of a preset: a ``controller_cache`` before a sled
+    or a disk is a composite.
+
+    Parameters
+    ----------
+    name
+        One of :func:`presets`, or the path of a ``.toml`` file.
+    **overrides
+        Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``; a mapping for
+        a table: ``device("g2", buffer={"size_kib": 1024, "segments": 8})``.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name (nearest presets offered), an unknown key, or a value out of range.
+    """
+    name, keys = path_text("device", name), list(flat(overrides))
+    core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
+    made = of_core(core)
+    made._made_from = made_from  # noqa: SLF001 (of this module)
+    return made
+
+
+def device_of(given: object, name: str = "device") -> Device:
+    """Return a device as it is, or make the one of a preset's name or a TOML file's path.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown name, a file that is wrong, or anything else.
+    """
+    if isinstance(given, Device):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        refuse(name, given, "a device, the name of a preset or the path of a TOML file")
+    return device(path_text(name, given))
+
+
+def of_core(core: _core.Device) -> Device:
+    """Wrap a device of the core in the class of its kind."""
+    if (sled := core.sled()) is not None:
+        return Sled(core, sled)
+    if (disk := core.disk()) is not None:
+        return Disk(core, disk)
+    return Composite(core) if core.is_composite else Device(core)
+
+
+def flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the keys of a table and, dotted, of the tables inside it."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{inner}", item) for inner, item in flat(value))
+        else:
+            yield key, value
+
+
+def presets() -> list[str]:
+    """Names of the devices that come with sledsim."""
+    return _core.names("presets")
