@@ -35,6 +35,7 @@ mod devices {
 }
 
 mod contracts {
+    mod decorators;
     mod mechanisms;
     mod models;
 }

@@ -87,6 +87,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         Some(&self.background)
     }
 
+    fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
+        self.inner.reseek(step)
+    }
+
     fn lost_blocks(&self) -> &[u64] {
         self.inner.lost_blocks()
     }

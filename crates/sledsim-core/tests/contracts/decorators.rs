@@ -1,0 +1,372 @@
+//! Does a decorator hand on every hook of what it wraps? The traits have
+//! defaults, so that one which is forgotten would be wrong without a word.
+//!
+//! A probe answers every hook with something that is no default. What a
+//! decorator answers otherwise must be the hooks listed for it, no more and no
+//! fewer. The names of the hooks are read from the source of the traits.
+
+use crate::common::device;
+use serde_json::Value;
+use sledsim_base::random::Stream;
+use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use sledsim_core::compose::HostQueue;
+use sledsim_core::compose::keeper::Keeper;
+use sledsim_core::devices::mems::active_tail::ActiveTail;
+use sledsim_core::devices::mems::faults::Faulty;
+use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
+use sledsim_core::layouts::{LaidOut, Simple};
+use sledsim_core::model::contents::Contents;
+use sledsim_core::model::links::Links;
+use sledsim_core::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use sledsim_core::model::{Answers, Background, BatchPlanner, Energy, Model, Report, Wanted};
+use sledsim_core::queueing::schedulers::Fcfs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Answers by the name of the hook.
+type Said = BTreeMap<&'static str, String>;
+
+/// The methods of the trait called `name` in a source file.
+fn hooks<'a>(source: &'a str, name: &str) -> BTreeSet<&'a str> {
+    let (_, rest) = source
+        .split_once(&format!("pub trait {name}"))
+        .expect("the trait");
+    let (body, _) = rest.split_once("\n}\n").expect("its end");
+    let names = body.lines().filter_map(|line| line.strip_prefix("    fn "));
+    names.filter_map(|line| line.split('(').next()).collect()
+}
+
+/// What `wrapper` answers otherwise than `probe`.
+fn differences(probe: &Said, wrapper: &Said) -> BTreeSet<&'static str> {
+    assert!(probe.keys().eq(wrapper.keys()));
+    let both = probe.iter().zip(wrapper.values());
+    both.filter(|((_, one), other)| one != other)
+        .map(|((name, _), _)| *name)
+        .collect()
+}
+
+#[derive(Clone)]
+struct Tasks;
+
+impl Background for Tasks {
+    fn facts(&self) -> Vec<Value> {
+        vec!["probe".into()]
+    }
+
+    fn ends_run(&self) -> bool {
+        true
+    }
+
+    fn is_impatient(&self) -> bool {
+        false
+    }
+
+    fn wanted(&self, _: u32, _: &dyn Fn(&Wanted) -> Nanos) -> Option<Wanted> {
+        None
+    }
+}
+
+impl BatchPlanner for Tasks {
+    fn parallelism(&self) -> u32 {
+        17
+    }
+
+    fn row_of(&self, _: u64) -> (u32, u32) {
+        (1, 2)
+    }
+
+    fn passes(&self, _: Nanos, _: &[Extent]) -> usize {
+        3
+    }
+
+    fn reaches(&self, _: Nanos, _: &mut dyn FnMut(u32, u32, u32)) {}
+}
+
+/// A mechanism and a model of which every answer is its own.
+#[derive(Clone)]
+struct Probe {
+    tasks: Tasks,
+    submitted: u64,
+    woken: Nanos,
+}
+
+const PROBE: Probe = Probe {
+    tasks: Tasks,
+    submitted: 0,
+    woken: Nanos(3),
+};
+
+fn energy() -> Energy {
+    Energy {
+        seek_j: 1.5,
+        transfer_j: 2.5,
+        ..Energy::default()
+    }
+}
+
+impl Mechanism for Probe {
+    fn blocks(&self) -> u64 {
+        7_000
+    }
+
+    fn estimate(&self, _: Nanos, _: &Request) -> Nanos {
+        Nanos(11)
+    }
+
+    fn serve(&mut self, _: Nanos, _: &Request, _: &mut Vec<Step>) -> Service {
+        Service {
+            retries: 5,
+            status: Status::Ok,
+            ..Service::default()
+        }
+    }
+
+    fn place(&self, _: &Request) -> Place {
+        Place { major: 6 }
+    }
+
+    fn major(&self, _: Nanos) -> i64 {
+        8
+    }
+
+    fn at_least(&self, _: Nanos, _: i64) -> Nanos {
+        Nanos(9)
+    }
+
+    fn end_of(&self, lbn: u64, _: Span) -> u64 {
+        lbn + 3
+    }
+
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        Some(&self.tasks)
+    }
+
+    fn blocks_of(&self, _: usize) -> &[u64] {
+        &[4, 5]
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        Some(&self.tasks)
+    }
+
+    fn reseek(&mut self, _: &Step) -> (Nanos, f64) {
+        (Nanos(13), 2.5)
+    }
+
+    fn lost_blocks(&self) -> &[u64] {
+        &[4]
+    }
+
+    fn is_gone(&self, _: Nanos) -> bool {
+        true
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![("probed", 1)]
+    }
+
+    fn energy(&self, _: Nanos) -> Energy {
+        energy()
+    }
+}
+
+/// What a mechanism answers.
+fn ask(mechanism: &mut dyn Mechanism) -> Said {
+    let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
+    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::facts));
+    Said::from([
+        ("blocks", format!("{:?}", mechanism.blocks())),
+        (
+            "estimate",
+            format!("{:?}", mechanism.estimate(at, &request)),
+        ),
+        (
+            "serve",
+            format!("{:?}", mechanism.serve(at, &request, &mut Vec::new())),
+        ),
+        ("place", format!("{:?}", mechanism.place(&request))),
+        ("major", format!("{:?}", mechanism.major(at))),
+        ("at_least", format!("{:?}", mechanism.at_least(at, 1))),
+        ("end_of", format!("{:?}", mechanism.end_of(1, Span::Row))),
+        (
+            "batches",
+            format!("{:?}", mechanism.batches().map(BatchPlanner::parallelism)),
+        ),
+        ("blocks_of", format!("{:?}", mechanism.blocks_of(0))),
+        ("background", tasks(mechanism.background())),
+        (
+            "reseek",
+            format!("{:?}", mechanism.reseek(&Step::default())),
+        ),
+        ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
+        ("is_gone", format!("{:?}", mechanism.is_gone(at))),
+        ("counts", format!("{:?}", mechanism.counts())),
+        ("energy", format!("{:?}", mechanism.energy(at))),
+    ])
+}
+
+#[test]
+fn mechanisms_hand_on_every_hook() {
+    let probe = ask(&mut PROBE.clone());
+    let source = include_str!("../../src/model/mechanism.rs");
+    assert!(probe.keys().copied().eq(hooks(source, "Mechanism")));
+
+    let sled = device("cmu2003", &[]);
+    let mems = sled.mems().expect("a sled");
+    let tasks = BackgroundTasks::new(mems.parallel.clone(), &[]).expect("tasks");
+    let mut free_tips = FreeTips::new(PROBE, tasks, 0.0);
+    // It has the tasks; it serves no batches, as a pass may both read and write.
+    let own = BTreeSet::from(["background", "batches"]);
+    assert_eq!(differences(&probe, &ask(&mut free_tips)), own);
+
+    let sled = device("g2", &[("faults.seek_error_rate", "0")]);
+    let mems = sled.mems().expect("a sled");
+    let faults = mems.faults.as_ref().expect("a table [faults]");
+    let mut faulty = Faulty::new(PROBE, mems.geometry, faults, 0.0);
+    // What fails and how often is its own to say, and which blocks a pass had; it
+    // finds tracks again for its own passes, and for none around it.
+    let own = [
+        "blocks",
+        "blocks_of",
+        "counts",
+        "is_gone",
+        "lost_blocks",
+        "reseek",
+    ];
+    assert_eq!(differences(&probe, &ask(&mut faulty)), BTreeSet::from(own));
+}
+
+impl Model for Probe {
+    fn blocks(&self) -> u64 {
+        7_000
+    }
+
+    fn submit(&mut self, _: Request, _: &mut dyn Answers) {
+        self.submitted += 1;
+    }
+
+    fn wake(&mut self, now: Nanos, _: &mut dyn Answers) {
+        self.woken = now;
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        Some(self.woken + Nanos(1))
+    }
+
+    fn servers(&self) -> u64 {
+        5
+    }
+
+    fn links(&self) -> Links {
+        Links::Served
+    }
+
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Some(self)
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        Some(&self.tasks)
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        Some(self)
+    }
+
+    fn report(&self, _: Nanos, reports: &mut Vec<Report>) {
+        reports.push(Report {
+            counts: vec![("submitted", self.submitted), ("woken", self.woken.0)],
+            energy: energy(),
+            ..Report::default()
+        });
+    }
+}
+
+impl Contents for Probe {
+    fn hold(&mut self, _: &[u64]) {}
+
+    fn returned(&mut self, _: u64) -> Vec<u64> {
+        vec![1, 2]
+    }
+
+    fn lose_power(&mut self, _: Nanos, _: &mut Stream) {}
+
+    fn recover_until(&mut self, at: Nanos, _: Nanos) -> Option<Nanos> {
+        Some(at)
+    }
+
+    fn token(&mut self, lbn: u64) -> u64 {
+        lbn + 1
+    }
+}
+
+struct Nowhere;
+
+impl Answers for Nowhere {
+    fn done(&mut self, _: &Row) {}
+    fn note(&mut self, _: &Row) {}
+}
+
+/// What a model answers. What was submitted to it and when it was woken is in
+/// its last report.
+fn ask_model(model: &mut dyn Model) -> Said {
+    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::facts));
+    let mut said = Said::from([
+        ("blocks", format!("{:?}", model.blocks())),
+        ("wake_at", format!("{:?}", model.wake_at())),
+        ("servers", format!("{:?}", model.servers())),
+        ("links", format!("{:?}", model.links())),
+        (
+            "mechanism",
+            format!("{:?}", model.mechanism().map(|one| one.major(Nanos(0)))),
+        ),
+        ("background", tasks(model.background())),
+        (
+            "contents",
+            format!("{:?}", model.contents().map(|kept| kept.token(3))),
+        ),
+    ]);
+    let counts = |model: &dyn Model| {
+        let mut reports = Vec::new();
+        model.report(Nanos(90), &mut reports);
+        reports.pop().map(|report| (report.counts, report.energy))
+    };
+    said.insert("report", format!("{:?}", counts(model)));
+    model.submit(Request::new(1, Nanos(50), Op::Read, 4, 1), &mut Nowhere);
+    let submitted = counts(model).map(|(counts, _)| counts[0]);
+    said.insert("submit", format!("{submitted:?}"));
+    model.wake(Nanos(60), &mut Nowhere);
+    let woken = counts(model).map(|(counts, _)| counts[1]);
+    said.insert("wake", format!("{woken:?}"));
+    said
+}
+
+#[test]
+fn models_hand_on_every_hook() {
+    let probe = ask_model(&mut PROBE.clone());
+    let source = include_str!("../../src/model/mod.rs");
+    assert!(probe.keys().copied().eq(hooks(source, "Model")));
+    let inner = || Box::new(PROBE) as Box<dyn Model>;
+
+    // Its LBNs are others than those that the mechanism knows.
+    let mut laid_out = LaidOut::new(inner(), Arc::new(Simple));
+    let own = BTreeSet::from(["mechanism"]);
+    assert_eq!(differences(&probe, &ask_model(&mut laid_out)), own);
+
+    let mut keeper = Keeper::new(false, Box::new(move || Box::new(PROBE)));
+    let own = BTreeSet::from(["contents"]);
+    assert_eq!(differences(&probe, &ask_model(&mut keeper)), own);
+
+    // With background tasks there are no batches; contents are kept around it.
+    let mut tail = ActiveTail::new(inner());
+    let own = BTreeSet::from(["contents", "links"]);
+    assert_eq!(differences(&probe, &ask_model(&mut tail)), own);
+
+    // The host chooses what comes next, so that no batch would stay whole, and
+    // hands it on when it is woken.
+    let mut host = HostQueue::new("host", 0, inner(), Box::<Fcfs>::default(), 1);
+    let own = BTreeSet::from(["links", "submit"]);
+    assert_eq!(differences(&probe, &ask_model(&mut host)), own);
+}
