@@ -15,7 +15,7 @@ pub enum RowsTo {
     Nowhere,
     /// Into memory, as record batches.
     Memory,
-    /// Into memory, as [`Row`]s: those of the load's requests that count.
+    /// Into memory, as [`sledsim_base::row::Row`]s: those of the load's requests that count.
     List,
     /// Into a `.parquet` or `.csv` file, written beside its place and moved
     /// there when complete.

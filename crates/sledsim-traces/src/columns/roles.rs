@@ -43,6 +43,7 @@ impl Role {
     ];
 
     /// Its name in the key.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -59,6 +60,7 @@ impl Role {
     }
 
     /// Whether it is a number with a unit: of time, or of bytes.
+    #[must_use]
     pub fn quantity(self) -> Option<Quantity> {
         match self {
             Self::Time | Self::Response | Self::Think | Self::Queue => Some(Quantity::Time),
@@ -79,6 +81,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// The units it may have, for messages.
+    #[must_use]
     pub fn units(self) -> &'static str {
         match self {
             Self::Time => "s, ms, us, ns, or a number of one such as 100ns",
@@ -89,6 +92,7 @@ impl Quantity {
     /// The most that is read: nanoseconds or bytes. Times on a clock that
     /// counts from 1601 still fit; see
     /// [`crate::LATEST_NS`] for what is left of them.
+    #[must_use]
     pub fn most(self) -> u64 {
         match self {
             Self::Time => u64::MAX - 2,

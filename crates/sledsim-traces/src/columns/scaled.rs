@@ -6,6 +6,7 @@ use crate::number;
 /// whether it was whole; else rounded half up. `None` for anything else, and
 /// for more than `u64` holds.
 #[inline]
+#[must_use]
 pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     if let Some(value) = number::integer(text) {
         return value.checked_mul(factor).map(|value| (value, true));
@@ -74,6 +75,7 @@ fn power_of(digits: &[u8]) -> Option<i64> {
 
 /// [`scaled`] for a binary number.
 #[inline]
+#[must_use]
 pub fn scaled_float(value: f64, factor: u64) -> Option<(u64, bool)> {
     if !value.is_finite() || value.is_sign_negative() && value != 0.0 {
         return None;
