@@ -3,54 +3,12 @@
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, CompletionQueue, Model, Report};
+use slab::Slab;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-/// A child's announced completion: when, the number of the announcement, and
-/// where its row is.
-type Due = Reverse<(Nanos, u64, u32)>;
-
-/// What the children announced and what is not due yet.
-#[derive(Default)]
-struct Announced {
-    due: BinaryHeap<Due>,
-    count: u64,
-    /// Rows with their child, and places for others.
-    rows: Vec<(usize, Row)>,
-    unused: Vec<u32>,
-}
-
-impl Announced {
-    fn push(&mut self, child: usize, row: &Row) {
-        let place = match self.unused.pop() {
-            Some(place) => {
-                self.rows[place as usize] = (child, *row);
-                place
-            }
-            None => {
-                self.rows.push((child, *row));
-                self.rows.len() as u32 - 1
-            }
-        };
-        self.due.push(Reverse((row.completion, self.count, place)));
-        self.count += 1;
-    }
-
-    fn next_at(&self) -> Option<Nanos> {
-        self.due.peek().map(|Reverse((at, _, _))| *at)
-    }
-
-    fn pop(&mut self) -> Option<(usize, Row)> {
-        let Reverse((_, _, place)) = self.due.pop()?;
-        self.unused.push(place);
-        Some(self.rows[place as usize])
-    }
-}
 
 /// The children of a composite, by index.
 ///
@@ -61,22 +19,27 @@ pub struct Children {
     models: Vec<Box<dyn Model>>,
     /// When each wakes, as it said last.
     wakes: Vec<Option<Nanos>>,
-    announced: Announced,
+    /// What they announced: where in `rows` it is.
+    announced: CompletionQueue<usize>,
+    /// Rows with their child.
+    rows: Slab<(usize, Row)>,
     /// When something is next due.
     next: Option<Nanos>,
 }
 
 /// Collects what one child announces.
-struct Desk<'a> {
-    announced: &'a mut Announced,
+struct Collector<'a> {
+    announced: &'a mut CompletionQueue<usize>,
+    rows: &'a mut Slab<(usize, Row)>,
     child: usize,
     above: &'a mut dyn Answers,
 }
 
-impl Answers for Desk<'_> {
+impl Answers for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        self.announced.push(self.child, row);
+        let place = self.rows.insert((self.child, *row));
+        self.announced.push(row.completion, place);
     }
 
     fn note(&mut self, row: &Row) {
@@ -91,7 +54,8 @@ impl Children {
         let mut children = Self {
             wakes: Vec::new(),
             models,
-            announced: Announced::default(),
+            announced: CompletionQueue::default(),
+            rows: Slab::new(),
             next: None,
         };
         children.forget();
@@ -142,7 +106,8 @@ impl Children {
     /// Forgets all that was announced: power failed, and the children begin
     /// anew.
     pub fn forget(&mut self) {
-        self.announced = Announced::default();
+        self.announced = CompletionQueue::default();
+        self.rows.clear();
         self.wakes = self.models.iter().map(|model| model.wake_at()).collect();
         self.find_next();
     }
@@ -173,14 +138,28 @@ impl Children {
 
     /// Hands `request` to child `index`.
     pub fn submit(&mut self, index: usize, request: Request, answers: &mut dyn Answers) {
-        let mut desk = Desk {
+        self.tell(index, answers, |model, answers| {
+            model.submit(request, answers);
+        });
+    }
+
+    /// Tells a child something, and collects what it announces.
+    #[inline]
+    fn tell(
+        &mut self,
+        child: usize,
+        above: &mut dyn Answers,
+        told: impl FnOnce(&mut dyn Model, &mut Collector<'_>),
+    ) {
+        let mut collector = Collector {
             announced: &mut self.announced,
-            child: index,
-            above: answers,
+            rows: &mut self.rows,
+            child,
+            above,
         };
-        let model = &mut self.models[index];
-        model.submit(request, &mut desk);
-        self.wakes[index] = model.wake_at();
+        let model = &mut *self.models[child];
+        told(model, &mut collector);
+        self.wakes[child] = model.wake_at();
         self.find_next();
     }
 
@@ -215,21 +194,14 @@ impl Children {
         if at > until || (at == until && !inclusive) {
             return None;
         }
-        if self.announced.next_at() == Some(at) {
-            let done = self.announced.pop();
+        if self.announced.next_at() == Some(at)
+            && let Some((_, place)) = self.announced.pop()
+        {
             self.find_next();
-            return Some(done);
+            return Some(Some(self.rows.remove(place)));
         }
         let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
-        let mut desk = Desk {
-            announced: &mut self.announced,
-            child,
-            above: answers,
-        };
-        let model = &mut self.models[child];
-        model.wake(at, &mut desk);
-        self.wakes[child] = model.wake_at();
-        self.find_next();
+        self.tell(child, answers, |model, answers| model.wake(at, answers));
         Some(None)
     }
 

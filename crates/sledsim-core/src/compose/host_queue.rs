@@ -1,11 +1,11 @@
 //! The queue of a host before a device.
 
-use super::Children;
+use super::{Children, Composite};
 use crate::devices::memory::Memory;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
@@ -80,32 +80,6 @@ impl HostQueue {
         may.then(|| self.free.max(self.since))
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`: of
-    /// one instant completions, then picks, and then what the device does with
-    /// these.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        loop {
-            let pick = self.pick_at();
-            let before_a_pick = |at: Nanos| {
-                let completes = self.child.next_completion() == Some(at);
-                pick.is_none_or(|pick| at < pick || (at == pick && completes))
-            };
-            if self.child.next_at().is_some_and(before_a_pick) {
-                match self.child.step(until, inclusive, answers) {
-                    None => return,
-                    Some(None) => {}
-                    Some(Some((_, row))) => self.done(&row, answers),
-                }
-            } else if let Some(at) = pick
-                && (at < until || (at == until && inclusive))
-            {
-                self.pick(at, answers);
-            } else {
-                return;
-            }
-        }
-    }
-
     /// Gives the device a request at `at`.
     fn pick(&mut self, at: Nanos, answers: &mut dyn Answers) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
@@ -133,8 +107,18 @@ impl HostQueue {
         };
         self.child.submit(0, part, answers);
     }
+}
 
-    fn done(&mut self, child_row: &Row, answers: &mut dyn Answers) {
+impl Composite for HostQueue {
+    fn children(&self) -> &Children {
+        &self.child
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.child
+    }
+
+    fn child_done(&mut self, _child: usize, child_row: &Row, answers: &mut dyn Answers) {
         self.free = child_row.completion;
         let Some(row) = self.given.remove(&child_row.id) else {
             return;
@@ -148,6 +132,14 @@ impl HostQueue {
         };
         done.parts.queue += child_row.arrival - row.arrival;
         answers.done(&done);
+    }
+
+    fn timer(&self) -> Option<Nanos> {
+        self.pick_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        self.pick(at, answers);
     }
 }
 
@@ -186,8 +178,7 @@ impl Model for HostQueue {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.pick_at(), self.child.next_at()];
-        both.into_iter().flatten().min()
+        self.next_event()
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

@@ -7,6 +7,7 @@
 pub mod arrays;
 pub mod caches;
 mod children;
+mod composite;
 mod host_queue;
 pub mod hybrids;
 pub mod keeper;
@@ -16,6 +17,7 @@ mod stripe;
 pub mod stripe_kind;
 
 pub use children::Children;
+pub use composite::Composite;
 pub use host_queue::HostQueue;
 pub use read_cache::ReadCache;
 pub use stripe::Stripe;

@@ -1,7 +1,7 @@
 //! A read cache: a fast model in front of a slow one, writing through.
 
-use super::Children;
-use crate::model::{Answers, Model, Report};
+use super::{Children, Composite};
+use crate::model::{Answers, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -71,12 +71,35 @@ impl ReadCache {
         self.children.submit(child, request, answers);
     }
 
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(event) = self.children.step(until, inclusive, answers) {
-            if let Some((child, row)) = event {
-                self.child_done(child, &row, answers);
+    /// Copies what the back just read or wrote into the front.
+    fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
+        for lbn in lbns(extents) {
+            let slot = self.slot(lbn);
+            if row.op == Op::Write {
+                self.written[slot] = at;
+                self.held[slot] = Some(lbn);
+            } else if row.arrival > self.written[slot] || self.written[slot] == Nanos::ZERO {
+                self.held[slot] = Some(lbn);
             }
         }
+        let extents = self.in_front(extents);
+        let copy = Request {
+            arrival: at,
+            op: Op::Write,
+            extents,
+            ..Request::default()
+        };
+        self.send(FRONT, copy, answers);
+    }
+}
+
+impl Composite for ReadCache {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
     }
 
     fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
@@ -97,27 +120,6 @@ impl ReadCache {
         if child == BACK && row.op.moves_data() && u64::from(row.blocks) <= self.held.len() as u64 {
             self.keep(&row, &extents, child_row.completion, answers);
         }
-    }
-
-    /// Copies what the back just read or wrote into the front.
-    fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
-        for lbn in lbns(extents) {
-            let slot = self.slot(lbn);
-            if row.op == Op::Write {
-                self.written[slot] = at;
-                self.held[slot] = Some(lbn);
-            } else if row.arrival > self.written[slot] || self.written[slot] == Nanos::ZERO {
-                self.held[slot] = Some(lbn);
-            }
-        }
-        let extents = self.in_front(extents);
-        let copy = Request {
-            arrival: at,
-            op: Op::Write,
-            extents,
-            ..Request::default()
-        };
-        self.send(FRONT, copy, answers);
     }
 }
 
@@ -167,7 +169,7 @@ impl Model for ReadCache {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.children.next_at()
+        self.next_event()
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

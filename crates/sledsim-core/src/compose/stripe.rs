@@ -1,8 +1,8 @@
 //! A stripe: blocks dealt out over several devices in units.
 
-use super::Children;
+use super::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
 use sledsim_base::row::Row;
@@ -114,13 +114,15 @@ impl Stripe {
         }
         parts
     }
+}
 
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(event) = self.children.step(until, inclusive, answers) {
-            if let Some((child, row)) = event {
-                self.child_done(child, &row, answers);
-            }
-        }
+impl Composite for Stripe {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
     }
 
     fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
@@ -199,7 +201,7 @@ impl Model for Stripe {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.children.next_at()
+        self.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

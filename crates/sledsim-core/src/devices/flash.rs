@@ -23,9 +23,10 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::{Answers, Energy, Model, Report};
+use crate::model::{Answers, Energy, Events, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
+use slab::Slab;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Op, Request};
@@ -135,9 +136,7 @@ pub struct FlashModel {
     link_free: Nanos,
     pages: BinaryHeap<Reverse<Page>>,
     sequence: u64,
-    open: Vec<Open>,
-    /// Unused places in `open`.
-    unused: Vec<usize>,
+    open: Slab<Open>,
     /// Time units were at work, all together.
     worked: Nanos,
 }
@@ -155,23 +154,8 @@ impl FlashModel {
             link_free: Nanos::ZERO,
             pages: BinaryHeap::new(),
             sequence: 0,
-            open: Vec::new(),
-            unused: Vec::new(),
+            open: Slab::new(),
             worked: Nanos::ZERO,
-        }
-    }
-
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(Reverse(page)) = self.pages.peek().copied() {
-            if page.at > until || (page.at == until && !inclusive) {
-                return;
-            }
-            self.pages.pop();
-            if self.open[page.open].row.op == Op::Read {
-                self.read_page(&page, answers);
-            } else {
-                self.page_came(&page, answers);
-            }
         }
     }
 
@@ -224,20 +208,7 @@ impl FlashModel {
         open.pages_left -= 1;
         if open.pages_left == 0 {
             answers.done(&open.row);
-            self.unused.push(page.open);
-        }
-    }
-
-    /// A place for a request under way.
-    fn open(&mut self, row: Row) -> usize {
-        let pages_left = row.passes;
-        let open = Open { row, pages_left };
-        if let Some(index) = self.unused.pop() {
-            self.open[index] = open;
-            index
-        } else {
-            self.open.push(open);
-            self.open.len() - 1
+            self.open.remove(page.open);
         }
     }
 }
@@ -249,6 +220,23 @@ fn pages(lbn: u64, end: u64, page_blocks: u64) -> impl Iterator<Item = (u64, u32
         let to = end.min((page + 1) * page_blocks);
         (page, (to - from) as u32)
     })
+}
+
+impl Events for FlashModel {
+    fn next_event(&self) -> Option<Nanos> {
+        self.pages.peek().map(|Reverse(page)| page.at)
+    }
+
+    fn happen(&mut self, _at: Nanos, answers: &mut dyn Answers) {
+        let Some(Reverse(page)) = self.pages.pop() else {
+            return;
+        };
+        if self.open[page.open].row.op == Op::Read {
+            self.read_page(&page, answers);
+        } else {
+            self.page_came(&page, answers);
+        }
+    }
 }
 
 impl Model for FlashModel {
@@ -264,7 +252,7 @@ impl Model for FlashModel {
         let arrival = request.arrival;
         self.advance(arrival, false, answers);
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = (self.open.len() - self.unused.len()) as u32;
+        row.queue_depth = self.open.len() as u32;
         row.start = arrival;
         row.completion = arrival;
         if !request.op.moves_data() {
@@ -286,7 +274,10 @@ impl Model for FlashModel {
         row.energy_nj = (joules * 1e9 + 0.5) as u64;
         let link_start = arrival.max(self.link_free);
         row.start = if reads { Nanos::MAX } else { link_start };
-        let open = self.open(row);
+        let open = self.open.insert(Open {
+            pages_left: row.passes,
+            row,
+        });
         for extent in &request.extents {
             for (page, blocks) in pages(extent.lbn, extent.end(), width) {
                 let unit = (page % u64::from(self.spec.units)) as usize;
@@ -316,7 +307,7 @@ impl Model for FlashModel {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.pages.peek().map(|Reverse(page)| page.at)
+        self.next_event()
     }
 
     /// Busy is the mean over the units.

@@ -11,14 +11,12 @@ mod backlog;
 pub use backlog::{Backlog, Piece};
 
 use crate::model::links::{Chains, Links};
-use crate::model::{Answers, Background, Model, Source};
+use crate::model::{Answers, Background, CompletionQueue, Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// What sees the rows.
 pub trait Observer {
@@ -99,24 +97,19 @@ pub struct Outcome {
     pub backlog: Option<Backlog>,
 }
 
-/// A completion to come, ordered by (time, sequence).
-type Due = Reverse<(Nanos, u64, u64)>;
-
 /// Keeps announced completions until their time, and hands on the rows.
-struct Desk<'a> {
+struct Collector<'a> {
     observer: &'a mut dyn Observer,
-    due: BinaryHeap<Due>,
-    announced: u64,
+    /// The ids of the requests.
+    completions: CompletionQueue<u64>,
     end: Nanos,
     failed: Option<Error>,
 }
 
-impl Answers for Desk<'_> {
+impl Answers for Collector<'_> {
     fn done(&mut self, row: &Row) {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
-        self.due
-            .push(Reverse((row.completion, self.announced, row.id)));
-        self.announced += 1;
+        self.completions.push(row.completion, row.id);
         self.end = self.end.max(row.completion);
         if let Err(error) = self.observer.done(row) {
             self.failed.get_or_insert(error);
@@ -149,10 +142,9 @@ pub fn simulate(
 ) -> Result<Outcome> {
     let blocks = model.blocks();
     let requests = source.requests();
-    let mut desk = Desk {
+    let mut collector = Collector {
         observer,
-        due: BinaryHeap::new(),
-        announced: 0,
+        completions: CompletionQueue::default(),
         end: Nanos::ZERO,
         failed: None,
     };
@@ -164,23 +156,23 @@ pub fn simulate(
     // What is next on each side; asked anew only where it may have changed.
     let mut arrival = never(source.next_arrival()?);
     let mut wake = never(model.wake_at());
-    let mut tick = desk.observer.tick(Nanos::ZERO, model)?;
+    let mut tick = collector.observer.tick(Nanos::ZERO, model)?;
     let mut tell_at = 0;
     let mut enough = false;
     let links = model.links();
     let mut chains = Chains::default();
     let mut backlog = Backlog::new(model.servers());
     loop {
-        let completion = never(desk.due.peek().map(|Reverse((at, _, _))| *at));
+        let completion = never(collector.completions.next_at());
         let now = completion.min(arrival).min(wake);
         if now == Nanos::MAX {
             break;
         }
         if now >= tick {
-            tick = desk.observer.tick(now, model)?;
+            tick = collector.observer.tick(now, model)?;
         }
         if completion == now {
-            if let Some(Reverse((at, _, id))) = desk.due.pop() {
+            if let Some((at, id)) = collector.completions.pop() {
                 backlog.complete(at);
                 source.completed(id, at);
             }
@@ -190,7 +182,7 @@ pub fn simulate(
         } else {
             if arrival == now {
                 if submitted == tell_at {
-                    tell_at = desk.observer.arriving(now, submitted, model);
+                    tell_at = collector.observer.arriving(now, submitted, model);
                 }
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
@@ -198,27 +190,28 @@ pub fn simulate(
                     chains.take(&request, links)?;
                 }
                 backlog.arrive(now);
-                model.submit(request, &mut desk);
+                model.submit(request, &mut collector);
                 submitted += 1;
-                let outstanding = submitted - desk.announced + desk.due.len() as u64;
+                let outstanding = submitted - collector.completions.announced()
+                    + collector.completions.len() as u64;
                 if outstanding > limits.max_queue {
-                    let (at, queue) = (now, submitted - desk.announced);
+                    let (at, queue) = (now, submitted - collector.completions.announced());
                     saturated = Some(Saturated { at, queue });
                     break;
                 }
                 arrival = never(source.next_arrival()?);
             } else {
-                model.wake(now, &mut desk);
+                model.wake(now, &mut collector);
                 idle = now;
             }
             wake = never(model.wake_at());
-            if let Some(error) = desk.failed.take() {
+            if let Some(error) = collector.failed.take() {
                 return Err(error);
             }
         }
         events += 1;
         if events.is_multiple_of(CHECK_EVERY) {
-            let completed = desk.announced;
+            let completed = collector.completions.announced();
             check(Progress {
                 completed,
                 requests,
@@ -226,7 +219,7 @@ pub fn simulate(
             })?;
             let background = model.background();
             let is_done = background.is_some_and(Background::ends_run);
-            if !enough && (is_done || desk.observer.enough()) {
+            if !enough && (is_done || collector.observer.enough()) {
                 enough = true;
                 arrival = Nanos::MAX;
             }
@@ -237,9 +230,9 @@ pub fn simulate(
     }
     Ok(Outcome {
         submitted,
-        completed: desk.announced,
-        end: desk.end,
-        idle: idle.max(desk.end),
+        completed: collector.completions.announced(),
+        end: collector.end,
+        idle: idle.max(collector.end),
         saturated,
         backlog: saturated.is_none().then_some(backlog),
     })

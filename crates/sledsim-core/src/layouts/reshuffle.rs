@@ -18,8 +18,7 @@
 use super::OrganPipe;
 use super::laid_out::place;
 use super::popularity::add;
-use crate::model::Background;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Background, Events, Model, Report};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -154,22 +153,6 @@ impl Reshuffling {
         }
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(at) = self.wake_at() {
-            if at > until || (at == until && !inclusive) {
-                return;
-            }
-            if self.due == Some(at) {
-                self.due = None;
-                self.go_on(at, answers);
-            } else {
-                let (model, mut desk) = self.split(answers);
-                model.wake(at, &mut desk);
-            }
-        }
-    }
-
     fn split<'a>(&'a mut self, above: &'a mut dyn Answers) -> (&'a mut dyn Model, Desk<'a>) {
         let moved = self.exchange.and_then(|exchange| exchange.next());
         let desk = Desk {
@@ -244,6 +227,22 @@ impl Reshuffling {
     }
 }
 
+impl Events for Reshuffling {
+    fn next_event(&self) -> Option<Nanos> {
+        [self.due, self.model.wake_at()].into_iter().flatten().min()
+    }
+
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        if self.due == Some(at) {
+            self.due = None;
+            self.go_on(at, answers);
+        } else {
+            let (model, mut desk) = self.split(answers);
+            model.wake(at, &mut desk);
+        }
+    }
+}
+
 impl Model for Reshuffling {
     fn blocks(&self) -> u64 {
         self.model.blocks()
@@ -277,7 +276,7 @@ impl Model for Reshuffling {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        [self.due, self.model.wake_at()].into_iter().flatten().min()
+        self.next_event()
     }
 
     fn background(&self) -> Option<&dyn Background> {

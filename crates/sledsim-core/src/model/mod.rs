@@ -6,16 +6,20 @@
 
 mod background;
 mod batch_planner;
+mod completion_queue;
 pub mod contents;
 mod energy;
+mod events;
 pub mod links;
 pub mod mechanism;
 pub mod source;
 
 pub use background::{Background, Wanted};
 pub use batch_planner::BatchPlanner;
+pub use completion_queue::CompletionQueue;
 pub use contents::Contents;
 pub use energy::Energy;
+pub use events::Events;
 pub use mechanism::Mechanism;
 pub use source::Source;
 

@@ -18,11 +18,10 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Background;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::model::{Answers, CompletionQueue, Model, Report};
 use smallvec::SmallVec;
-use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BinaryHeap, HashMap};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -77,19 +76,17 @@ struct Ready {
     answer: Answer,
 }
 
-/// Keeps announced completions until their time.
-struct Desk {
+/// The requests under way, and their announced completions.
+struct UnderWay {
     pending: HashMap<u64, Pending, FxBuildHasher>,
-    due: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
-    announced: u64,
+    /// The ids of the requests.
+    completions: CompletionQueue<u64>,
     witness: Arc<dyn Witness>,
 }
 
-impl Answers for Desk {
+impl Answers for UnderWay {
     fn done(&mut self, row: &Row) {
-        self.due
-            .push(Reverse((row.completion, self.announced, row.id)));
-        self.announced += 1;
+        self.completions.push(row.completion, row.id);
         self.pending.entry(row.id).or_default().row = Some(*row);
     }
 
@@ -98,7 +95,7 @@ impl Answers for Desk {
     }
 }
 
-impl Desk {
+impl UnderWay {
     /// The request if it has both its completion, which has come, and its
     /// answer.
     fn take(&mut self, id: u64, now: Nanos) -> Option<Ready> {
@@ -116,11 +113,11 @@ impl Desk {
 
     /// The first announced completion whose request is still under way.
     fn first(&mut self) -> Option<Nanos> {
-        while let Some(Reverse((at, _, id))) = self.due.peek() {
+        while let Some((at, id)) = self.completions.peek() {
             if self.pending.contains_key(id) {
-                return Some(*at);
+                return Some(at);
             }
-            self.due.pop();
+            self.completions.pop();
         }
         None
     }
@@ -128,7 +125,7 @@ impl Desk {
 
 struct State {
     model: Box<dyn Model>,
-    desk: Desk,
+    under_way: UnderWay,
     /// What was decided up to here is decided: nothing arrives so early.
     decided: Nanos,
     /// When the clock thread looks next.
@@ -144,7 +141,7 @@ impl State {
         while let Some(at) = self.model.wake_at().filter(|at| *at < until) {
             // A model may ask to be woken for what was due before it was told.
             let at = at.max(self.decided);
-            self.model.wake(at, &mut self.desk);
+            self.model.wake(at, &mut self.under_way);
             self.decided = at;
         }
     }
@@ -152,7 +149,7 @@ impl State {
     /// When there is something to do.
     fn next(&mut self) -> Nanos {
         let wake = self.model.wake_at().unwrap_or(Nanos::MAX);
-        wake.min(self.desk.first().unwrap_or(Nanos::MAX))
+        wake.min(self.under_way.first().unwrap_or(Nanos::MAX))
     }
 }
 
@@ -216,12 +213,8 @@ impl Shared {
         loop {
             let now = self.clock.now();
             state.run_before(now);
-            while let Some(Reverse((_, _, id))) =
-                (state.desk.due.peek()).filter(|Reverse((at, _, _))| *at <= now)
-            {
-                let id = *id;
-                state.desk.due.pop();
-                ready.extend(state.desk.take(id, now));
+            while let Some((_, id)) = state.under_way.completions.pop_through(now) {
+                ready.extend(state.under_way.take(id, now));
             }
             if !ready.is_empty() {
                 self.unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
@@ -286,10 +279,9 @@ impl Timeline {
             clock: Clock::start(speed),
             state: Mutex::new(State {
                 model,
-                desk: Desk {
+                under_way: UnderWay {
                     pending: HashMap::default(),
-                    due: BinaryHeap::new(),
-                    announced: 0,
+                    completions: CompletionQueue::default(),
                     witness: Arc::clone(&witness),
                 },
                 decided: Nanos::ZERO,
@@ -337,7 +329,7 @@ impl Timeline {
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let state = self.shared.state();
-        state.desk.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
+        state.under_way.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
     }
 
     /// A request arrives: its id and arrival are given here. Returns the id.
@@ -355,23 +347,26 @@ impl Timeline {
         state.run_before(now);
         let first = state.ids;
         let State {
-            model, desk, ids, ..
+            model,
+            under_way,
+            ids,
+            ..
         } = &mut *state;
         for mut request in requests {
             request.id = *ids;
             request.arrival = now;
-            desk.pending.insert(*ids, Pending::default());
+            under_way.pending.insert(*ids, Pending::default());
             *ids += 1;
-            model.submit(request, desk);
+            model.submit(request, under_way);
         }
         // What is due at this very instant; the next request arrives later.
         state.run_before(now + Nanos(1));
         state.decided = now;
         let these = first..state.ids;
         // Complete at once: nobody need be woken, it is answered when finished.
-        let due = &mut state.desk.due;
-        while matches!(due.peek(), Some(Reverse((at, _, id))) if *at <= now && these.contains(id)) {
-            due.pop();
+        let completions = &mut state.under_way.completions;
+        while matches!(completions.peek(), Some((at, id)) if at <= now && these.contains(id)) {
+            completions.pop();
         }
         self.shared.hurry(&mut state);
         these
@@ -391,10 +386,10 @@ impl Timeline {
         // What is complete by now need not wait for the clock thread.
         state.run_before(now);
         for (id, reply, answer) in requests {
-            if let Some(pending) = state.desk.pending.get_mut(&id) {
+            if let Some(pending) = state.under_way.pending.get_mut(&id) {
                 pending.answer = Some((reply, answer));
             }
-            ready.extend(state.desk.take(id, now));
+            ready.extend(state.under_way.take(id, now));
         }
         let unrecorded = &self.shared.unrecorded;
         unrecorded.fetch_add(ready.len(), Ordering::Relaxed);

@@ -3,6 +3,7 @@
 
 use super::causes::Causes;
 use rustc_hash::FxBuildHasher;
+use slab::Slab;
 use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -19,11 +20,10 @@ pub struct Paced<T> {
     causes: Causes,
     /// Of requests that are under way, wait, or may be waited for.
     known: HashMap<u64, Known, FxBuildHasher>,
-    slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+    slots: Slab<Slot<T>>,
     /// When requests arrive whose turn is known, in the order of the recording
     /// where that is the same; with their slots.
-    due: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    due: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
     /// The shifts of requests that are complete and may be waited for.
     shifts: BTreeSet<(i128, u64)>,
     /// The numbers in the recording of the requests under way, by their ids.
@@ -49,7 +49,7 @@ struct Known {
     /// When it completes in the replay.
     completion: Option<Nanos>,
     /// The first slot of a request that waits for it, and so on.
-    waiting: Option<u32>,
+    waiting: Option<usize>,
     /// Whether no request to come waits for it.
     over: bool,
 }
@@ -59,7 +59,7 @@ struct Slot<T> {
     item: T,
     request: u64,
     think: Nanos,
-    next: Option<u32>,
+    next: Option<usize>,
 }
 
 /// A request of a recording.
@@ -81,8 +81,7 @@ impl<T> Paced<T> {
         Self {
             causes,
             known: HashMap::default(),
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slab::new(),
             due: BinaryHeap::new(),
             shifts: BTreeSet::new(),
             sent: HashMap::default(),
@@ -131,7 +130,12 @@ impl<T> Paced<T> {
         let (_, end) = (self.recorded).get_or_insert((recorded.arrival, recorded.seen));
         *end = recorded.seen.max(*end);
         let cause = (self.causes).take(recorded.stream, recorded.arrival, recorded.seen);
-        let slot = self.slot(item, request);
+        let slot = self.slots.insert(Slot {
+            item,
+            request,
+            think: Nanos::ZERO,
+            next: None,
+        });
         match cause.and_then(|cause| self.known.get_mut(&cause)) {
             None => {
                 self.free_requests += 1;
@@ -143,7 +147,7 @@ impl<T> Paced<T> {
                 match cause.completion {
                     Some(at) => self.due.push(Reverse((later(at, think), request, slot))),
                     None => {
-                        let waits = &mut self.slots[slot as usize];
+                        let waits = &mut self.slots[slot];
                         waits.think = think;
                         waits.next = cause.waiting.replace(slot);
                     }
@@ -169,25 +173,6 @@ impl<T> Paced<T> {
         }
     }
 
-    fn slot(&mut self, item: T, request: u64) -> u32 {
-        let slot = Slot {
-            item,
-            request,
-            think: Nanos::ZERO,
-            next: None,
-        };
-        match self.free.pop() {
-            Some(free) => {
-                self.slots[free as usize] = slot;
-                free
-            }
-            None => {
-                self.slots.push(slot);
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-
     /// When the next request known arrives.
     pub fn due(&self) -> Option<Nanos> {
         self.due.peek().map(|Reverse((at, ..))| *at)
@@ -196,14 +181,14 @@ impl<T> Paced<T> {
     /// That request.
     pub fn next(&self) -> Option<&T> {
         let Reverse((.., slot)) = self.due.peek()?;
-        Some(&self.slots[*slot as usize].item)
+        Some(&self.slots[*slot].item)
     }
 
     /// Sends it, as `id`.
     pub fn take(&mut self, id: u64) {
         if let Some(Reverse((_, request, slot))) = self.due.pop() {
             self.sent.insert(id, request);
-            self.free.push(slot);
+            self.slots.remove(slot);
         }
     }
 
@@ -218,7 +203,7 @@ impl<T> Paced<T> {
         known.completion = Some(at);
         let mut waiting = known.waiting.take();
         while let Some(slot) = waiting {
-            let waits = &self.slots[slot as usize];
+            let waits = &self.slots[slot];
             let due = later(at, waits.think);
             self.due.push(Reverse((due, waits.request, slot)));
             waiting = waits.next;

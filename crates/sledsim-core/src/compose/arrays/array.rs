@@ -6,9 +6,9 @@ use super::members::Members;
 use super::plan::Plan;
 use super::spec::Repair;
 use super::{Level, Lost, View};
-use crate::compose::Children;
+use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -203,14 +203,6 @@ impl<L: Level> Array<L> {
         self.kept = self.kept.is_some().then(Kept::default);
     }
 
-    /// When a child fails next, or the next part of a rebuild begins, if the host
-    /// does nothing before.
-    fn timer(&self) -> Option<Nanos> {
-        let failure = self.repair.failures.front().map(|failure| failure.0);
-        let both = [failure, self.rebuild_at()];
-        both.into_iter().flatten().min()
-    }
-
     fn rebuild_at(&self) -> Option<Nanos> {
         let is_begun = |rebuild: &Rebuild| rebuild.next == self.level.child_blocks();
         let rebuild = self
@@ -221,38 +213,6 @@ impl<L: Level> Array<L> {
         let due = at_least.map(|after| rebuild.began + after);
         let begin = [idle, due].into_iter().flatten().min()?;
         Some(begin.max(rebuild.ready))
-    }
-
-    /// Does what is due before `until`, and at `until` too if `inclusive`: of one
-    /// instant completions, then failures and rebuilds, then what children do.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        loop {
-            let timer = self.timer();
-            let children = &mut self.children;
-            let before_timer = |at: Nanos| {
-                let completes = children.next_completion() == Some(at);
-                timer.is_none_or(|timer| at < timer || (at == timer && completes))
-            };
-            if children.next_at().is_some_and(before_timer) {
-                match children.step(until, inclusive, answers) {
-                    None => return,
-                    Some(None) => {}
-                    Some(Some((_, row))) => self.child_done(&row, answers),
-                }
-            } else if let Some(at) = timer
-                && (at < until || (at == until && inclusive))
-            {
-                let failures = self.repair.failures.front();
-                if failures.is_some_and(|failure| failure.0 == at) {
-                    self.next_failure(at);
-                } else {
-                    self.rebuild_part(at);
-                }
-                self.work(at, answers);
-            } else {
-                return;
-            }
-        }
     }
 
     /// The next child fails that is to fail.
@@ -555,40 +515,6 @@ impl<L: Level> Array<L> {
         self.children.submit(child, part, answers);
     }
 
-    /// A child completed a request.
-    fn child_done(&mut self, row: &Row, answers: &mut dyn Answers) {
-        let at = row.completion;
-        // What is not there was lost with its child.
-        let Some(sent) = self.sent.get(&row.id) else {
-            return;
-        };
-        if row.status == Status::Error {
-            self.fail(sent.child, at);
-            return self.work(at, answers);
-        }
-        let Some(sent) = self.sent.remove(&row.id) else {
-            return;
-        };
-        self.members.got(sent.child);
-        let Some(job) = &mut self.jobs[sent.job] else {
-            return;
-        };
-        job.left -= 1;
-        job.row.passes += row.passes;
-        job.row.retries += row.retries;
-        job.row.energy_nj += row.energy_nj;
-        if !sent.extents.is_empty()
-            && let Some(contents) = self.children.contents(sent.child)
-        {
-            let places = lbns(&sent.extents).map(|address| (sent.slot, address));
-            job.old.extend(places.zip(contents.returned(row.id)));
-        }
-        if job.left == 0 {
-            self.step_over(sent.job, at, Some(row));
-        }
-        self.work(at, answers);
-    }
-
     /// All that a step waited for has come, last what `last` tells of, or has
     /// failed.
     fn step_over(&mut self, number: usize, at: Nanos, last: Option<&Row>) {
@@ -763,6 +689,67 @@ impl<L: Level> Array<L> {
     }
 }
 
+impl<L: Level> Composite for Array<L> {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
+    }
+
+    fn child_done(&mut self, _child: usize, row: &Row, answers: &mut dyn Answers) {
+        let at = row.completion;
+        // What is not there was lost with its child.
+        let Some(sent) = self.sent.get(&row.id) else {
+            return;
+        };
+        if row.status == Status::Error {
+            self.fail(sent.child, at);
+            return self.work(at, answers);
+        }
+        let Some(sent) = self.sent.remove(&row.id) else {
+            return;
+        };
+        self.members.got(sent.child);
+        let Some(job) = &mut self.jobs[sent.job] else {
+            return;
+        };
+        job.left -= 1;
+        job.row.passes += row.passes;
+        job.row.retries += row.retries;
+        job.row.energy_nj += row.energy_nj;
+        if !sent.extents.is_empty()
+            && let Some(contents) = self.children.contents(sent.child)
+        {
+            let places = lbns(&sent.extents).map(|address| (sent.slot, address));
+            job.old.extend(places.zip(contents.returned(row.id)));
+        }
+        if job.left == 0 {
+            self.step_over(sent.job, at, Some(row));
+        }
+        self.work(at, answers);
+    }
+
+    /// When a child fails next, or the next part of a rebuild begins, if the host
+    /// does nothing before.
+    fn timer(&self) -> Option<Nanos> {
+        let failure = self.repair.failures.front().map(|failure| failure.0);
+        let both = [failure, self.rebuild_at()];
+        both.into_iter().flatten().min()
+    }
+
+    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        let failures = self.repair.failures.front();
+        if failures.is_some_and(|failure| failure.0 == at) {
+            self.next_failure(at);
+        } else {
+            self.rebuild_part(at);
+        }
+        self.work(at, answers);
+    }
+}
+
 impl<L: Level> Model for Array<L> {
     fn blocks(&self) -> u64 {
         self.level.blocks()
@@ -799,8 +786,7 @@ impl<L: Level> Model for Array<L> {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.timer(), self.children.next_at()];
-        both.into_iter().flatten().min()
+        self.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

@@ -1,8 +1,7 @@
 //! Background tasks that grow impatient.
 
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Model, Report};
-use crate::model::{Background, Wanted};
+use crate::model::{Answers, Background, Events, Model, Report, Wanted};
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -89,25 +88,27 @@ impl ActiveTail {
         Some(request(&wanted))
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(at) = self.wake_at()
-            && (at < until || (at == until && inclusive))
-        {
-            if self.child.wake_at() == Some(at) {
-                let (desk, above) = (&mut self.desk, &mut *answers);
-                self.child.wake(at, &mut Hears { desk, above });
-            } else if let Some(request) = self.own_request(at) {
-                self.asked += 1;
-                self.give(request, answers);
-            }
-        }
-    }
-
     fn give(&mut self, request: Request, answers: &mut dyn Answers) {
         self.desk.open += 1;
         let (desk, above) = (&mut self.desk, answers);
         self.child.submit(request, &mut Hears { desk, above });
+    }
+}
+
+impl Events for ActiveTail {
+    fn next_event(&self) -> Option<Nanos> {
+        let both = [self.ask_at(), self.child.wake_at()];
+        both.into_iter().flatten().min()
+    }
+
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        if self.child.wake_at() == Some(at) {
+            let (desk, above) = (&mut self.desk, answers);
+            self.child.wake(at, &mut Hears { desk, above });
+        } else if let Some(request) = self.own_request(at) {
+            self.asked += 1;
+            self.give(request, answers);
+        }
     }
 }
 
@@ -130,8 +131,7 @@ impl Model for ActiveTail {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.ask_at(), self.child.wake_at()];
-        both.into_iter().flatten().min()
+        self.next_event()
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

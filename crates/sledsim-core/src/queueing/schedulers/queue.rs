@@ -1,13 +1,13 @@
 //! The requests that a scheduler holds: found by slot, in no order.
 
 use super::Waiting;
+use slab::Slab;
 
 /// Requests by slot. A slot is used again when its request has left, so that
 /// nothing is allocated once the queue has had its greatest length.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    slots: Slab<Slot>,
     /// How many were ever pushed.
     pushed: u64,
 }
@@ -27,17 +27,12 @@ impl Queue {
             sequence: self.pushed,
         };
         self.pushed += 1;
-        if let Some(index) = self.free.pop() {
-            self.slots[index as usize] = slot;
-            return index;
-        }
-        self.slots.push(slot);
-        (self.slots.len() - 1) as u32
+        self.slots.insert(slot) as u32
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.slots.is_empty()
     }
 
     /// The request in a slot.
@@ -52,7 +47,6 @@ impl Queue {
 
     /// Lets the request in a slot go.
     pub fn take(&mut self, slot: u32) -> Waiting {
-        self.free.push(slot);
-        std::mem::take(&mut self.slots[slot as usize].waiting)
+        self.slots.remove(slot as usize).waiting
     }
 }

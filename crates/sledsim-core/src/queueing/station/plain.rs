@@ -16,7 +16,7 @@ use super::Interface;
 use super::batches::{Batches, Batching};
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Step};
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
@@ -124,20 +124,6 @@ impl<M: Mechanism> Station<M> {
         Some(ready.max(self.mechanism_free))
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(due) = self.next {
-            if due > until || (due == until && !inclusive) {
-                return;
-            }
-            match self.reading {
-                Some(pass) => self.end_pass(pass, due, answers),
-                None => self.serve_next(due, answers),
-            }
-            self.next = self.due();
-        }
-    }
-
     /// Lets the scheduler pick among all that is ready at `at`, and serves it.
     fn serve_next(&mut self, at: Nanos, answers: &mut dyn Answers) {
         if matches!(self.batching, Batching::Window(_)) {
@@ -228,6 +214,21 @@ impl<M: Mechanism> Station<M> {
     }
 }
 
+impl<M: Mechanism> Events for Station<M> {
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        match self.reading {
+            Some(pass) => self.end_pass(pass, at, answers),
+            None => self.serve_next(at, answers),
+        }
+        self.next = self.due();
+    }
+}
+
 impl<M: Mechanism> Model for Station<M> {
     fn blocks(&self) -> u64 {
         self.mechanism.blocks()
@@ -294,7 +295,7 @@ impl<M: Mechanism> Model for Station<M> {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.next
+        self.next_event()
     }
 
     fn links(&self) -> Links {

@@ -51,10 +51,10 @@ mod table;
 pub use spec::{Fetch, McdSpec};
 
 use super::{BACK, FRONT};
-use crate::compose::Children;
 use crate::compose::caches::{Directory, Policy};
+use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use contents::Kept;
 use counts::Counts;
 use jobs::{Job, Jobs, Op, Open, Piece, Placed, Slab};
@@ -241,26 +241,31 @@ impl Mcd {
         matches!(job, Job::Destaged(op) if Some(*op) == self.cleaner)
     }
 
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        loop {
-            let clean_at = self.clean_at();
-            let child_at = self.children.next_at();
-            if child_at.is_some_and(|at| clean_at.is_none_or(|clean_at| at <= clean_at)) {
-                match self.children.step(until, inclusive, answers) {
-                    None => return,
-                    Some(None) => {}
-                    Some(Some((child, row))) => self.child_done(child, &row, answers),
-                }
-            } else if let Some(at) = clean_at
-                && (at < until || (at == until && inclusive))
-            {
-                self.now = at;
-                self.clean();
-                self.go_on(answers);
-            } else {
-                return;
+    /// Pieces of a host request are done: the request is, if it was the last.
+    fn pieces_done(&mut self, open: u32, pieces: u32, answers: &mut dyn Answers) {
+        let Some(request) = self.open.get_mut(open) else {
+            return;
+        };
+        request.left -= pieces;
+        if request.left == 0
+            && let Some(request) = self.open.remove(open)
+        {
+            let row = request.done();
+            if let Some(kept) = &mut self.kept {
+                kept.done(open, &row);
             }
+            answers.done(&row);
         }
+    }
+}
+
+impl Composite for Mcd {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
     }
 
     fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
@@ -287,21 +292,18 @@ impl Mcd {
         self.go_on(answers);
     }
 
-    /// Pieces of a host request are done: the request is, if it was the last.
-    fn pieces_done(&mut self, open: u32, pieces: u32, answers: &mut dyn Answers) {
-        let Some(request) = self.open.get_mut(open) else {
-            return;
-        };
-        request.left -= pieces;
-        if request.left == 0
-            && let Some(request) = self.open.remove(open)
-        {
-            let row = request.done();
-            if let Some(kept) = &mut self.kept {
-                kept.done(open, &row);
-            }
-            answers.done(&row);
-        }
+    fn timer(&self) -> Option<Nanos> {
+        self.clean_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        self.now = at;
+        self.clean();
+        self.go_on(answers);
+    }
+
+    fn children_first(&self) -> bool {
+        true
     }
 }
 
@@ -380,8 +382,7 @@ impl Model for Mcd {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.clean_at(), self.children.next_at()];
-        both.into_iter().flatten().min()
+        self.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

@@ -5,10 +5,10 @@ use super::logs::Logs;
 use super::media::{Block, Keeping, record_check};
 use super::spec::MwbSpec;
 use super::table::{Placed, Table};
-use crate::compose::Children;
 use crate::compose::hybrids::{BACK, FRONT};
+use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -221,32 +221,6 @@ impl Mwb {
         id
     }
 
-    /// Does what is due before `until`, and at `until` too if `inclusive`: of one
-    /// instant completions, then the idle detector, then what children do with it.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        loop {
-            let timer = self.clean_at();
-            let children = &mut self.children;
-            let before_timer = |at: Nanos| {
-                let completes = children.next_completion() == Some(at);
-                timer.is_none_or(|timer| at < timer || (at == timer && completes))
-            };
-            if children.next_at().is_some_and(before_timer) {
-                match children.step(until, inclusive, answers) {
-                    None => return,
-                    Some(None) => {}
-                    Some(Some((child, row))) => self.child_done(child, &row, answers),
-                }
-            } else if let Some(at) = timer
-                && (at < until || (at == until && inclusive))
-            {
-                self.clean(at, answers);
-            } else {
-                return;
-            }
-        }
-    }
-
     /// Places what waits in logs, as far as there is room.
     fn place(&mut self, at: Nanos, answers: &mut dyn Answers) {
         while let Some(write) = self.timing.waiting.front_mut() {
@@ -356,42 +330,6 @@ impl Mwb {
         }
     }
 
-    /// A child completed a request.
-    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
-        let at = row.completion;
-        let sent = self.timing.sent.remove(&row.id);
-        if row.op == Op::Read
-            && let Some(keeping) = &mut self.keeping
-            && let Some(contents) = self.children.contents(child)
-        {
-            keeping.volatile.arrived(row.id, contents.returned(row.id));
-        }
-        match sent {
-            Some(Sent::Append { address, extents }) => {
-                self.appended(address, &extents, at, answers);
-            }
-            Some(Sent::FromLogs(logs)) => {
-                for log in logs {
-                    if let Some(log) = self.timing.logs.get(log) {
-                        log.reads -= 1;
-                    }
-                }
-            }
-            Some(Sent::FromBack) => {
-                self.timing.back_requests -= 1;
-                self.timing.back_idle = at;
-            }
-            Some(Sent::Summary(log)) => self.summarised(log),
-            Some(Sent::Cleaning) => self.cleaned(row.id),
-            None => {}
-        }
-        if let Some(host) = row.parent {
-            self.part_done(host, row, answers);
-        }
-        self.place(at, answers);
-        self.clean(at, answers);
-    }
-
     /// A record is on the front: it counts from now on.
     fn appended(&mut self, header: u64, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
         let timing = &mut self.timing;
@@ -485,6 +423,59 @@ impl Mwb {
     }
 }
 
+impl Composite for Mwb {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
+    }
+
+    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
+        let at = row.completion;
+        let sent = self.timing.sent.remove(&row.id);
+        if row.op == Op::Read
+            && let Some(keeping) = &mut self.keeping
+            && let Some(contents) = self.children.contents(child)
+        {
+            keeping.volatile.arrived(row.id, contents.returned(row.id));
+        }
+        match sent {
+            Some(Sent::Append { address, extents }) => {
+                self.appended(address, &extents, at, answers);
+            }
+            Some(Sent::FromLogs(logs)) => {
+                for log in logs {
+                    if let Some(log) = self.timing.logs.get(log) {
+                        log.reads -= 1;
+                    }
+                }
+            }
+            Some(Sent::FromBack) => {
+                self.timing.back_requests -= 1;
+                self.timing.back_idle = at;
+            }
+            Some(Sent::Summary(log)) => self.summarised(log),
+            Some(Sent::Cleaning) => self.cleaned(row.id),
+            None => {}
+        }
+        if let Some(host) = row.parent {
+            self.part_done(host, row, answers);
+        }
+        self.place(at, answers);
+        self.clean(at, answers);
+    }
+
+    fn timer(&self) -> Option<Nanos> {
+        self.clean_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        self.clean(at, answers);
+    }
+}
+
 impl Model for Mwb {
     fn blocks(&self) -> u64 {
         self.children.blocks(BACK)
@@ -541,8 +532,7 @@ impl Model for Mwb {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        let both = [self.clean_at(), self.children.next_at()];
-        both.into_iter().flatten().min()
+        self.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

@@ -44,7 +44,7 @@ use super::drive::{Drive, How};
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Model, Report};
+use crate::model::{Answers, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::Ahead;
 use bus::Bus;
@@ -195,48 +195,6 @@ impl Controller {
             waiting.ready.max(self.answered) + self.settings.command
         } else {
             waiting.ready
-        }
-    }
-
-    /// Does what is due before `until`, and at `until` too if `inclusive`.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(due) = self.next {
-            if due > until || (due == until && !inclusive) {
-                return;
-            }
-            self.happen(due, answers);
-            self.next = self.due();
-        }
-    }
-
-    /// What is due at `at`: all commands that have been processed, and then
-    /// what the mechanics do next.
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
-        self.bus.forget(at);
-        self.read_by(at);
-        while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
-            self.dirty.pop_front();
-        }
-        let alone = self.settings.bus.never_disconnect;
-        while self
-            .incoming
-            .front()
-            .is_some_and(|first| !(alone && self.waiting > 0) && self.ready(first) <= at)
-        {
-            if let Some(waiting) = self.incoming.pop_front() {
-                self.take_in(waiting, at, answers);
-            }
-        }
-        if self.waiting > 0
-            && self.free <= at
-            && let Some(waiting) = self.scheduler.pop(at, &self.disk)
-        {
-            self.waiting -= 1;
-            if waiting.request.op == Op::Read {
-                self.serve_read(&waiting, at, answers);
-            } else {
-                self.serve_write(&waiting, at, answers);
-            }
         }
     }
 
@@ -428,6 +386,45 @@ impl Controller {
     }
 }
 
+impl Events for Controller {
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    /// What is due at `at`: all commands that have been processed, and then
+    /// what the mechanics do next.
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        self.bus.forget(at);
+        self.read_by(at);
+        while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
+            self.dirty.pop_front();
+        }
+        let alone = self.settings.bus.never_disconnect;
+        while self
+            .incoming
+            .front()
+            .is_some_and(|first| !(alone && self.waiting > 0) && self.ready(first) <= at)
+        {
+            if let Some(waiting) = self.incoming.pop_front() {
+                self.take_in(waiting, at, answers);
+            }
+        }
+        if self.waiting > 0
+            && self.free <= at
+            && let Some(waiting) = self.scheduler.pop(at, &self.disk)
+        {
+            self.waiting -= 1;
+            if waiting.request.op == Op::Read {
+                self.serve_read(&waiting, at, answers);
+            } else {
+                self.serve_write(&waiting, at, answers);
+            }
+        }
+        self.next = self.due();
+    }
+}
+
 impl Model for Controller {
     fn blocks(&self) -> u64 {
         self.disk.blocks()
@@ -458,7 +455,7 @@ impl Model for Controller {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.next
+        self.next_event()
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

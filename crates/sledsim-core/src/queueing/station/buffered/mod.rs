@@ -51,7 +51,7 @@ mod serving;
 
 use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
-use crate::model::{Answers, Energy, Model, Report};
+use crate::model::{Answers, Energy, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request};
@@ -153,36 +153,6 @@ impl<M: Mechanism> Buffered<M> {
         let bus = self.reading.map(|pass| self.bus_at(pass));
         let end = self.under_way.map(|_| self.mechanism_free);
         [command, bus, end].into_iter().flatten().min()
-    }
-
-    /// Does what is due before `until`, and at `until` too if `inclusive`.
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(due) = self.next {
-            if due > until || (due == until && !inclusive) {
-                return;
-            }
-            self.happen(due, answers);
-            self.next = self.due();
-        }
-    }
-
-    /// All that is due at `at`, in this order: blocks to the bus, the end of
-    /// what the mechanism does, commands processed, what it does next.
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
-        while let Some(pass) = self.reading.filter(|pass| self.bus_at(*pass) <= at) {
-            self.cross(pass, at, answers);
-        }
-        if self.under_way.is_some() && self.mechanism_free <= at {
-            self.end(at, answers);
-        }
-        while self.incoming.front().is_some_and(|w| w.ready <= at) {
-            if let Some(waiting) = self.incoming.pop_front() {
-                self.take_in(waiting, at, answers);
-            }
-        }
-        if self.under_way.is_none() {
-            self.decide(at, answers);
-        }
     }
 
     /// Whether a request goes to the buffer if there is room.
@@ -322,6 +292,33 @@ impl<M: Mechanism> Buffered<M> {
     }
 }
 
+impl<M: Mechanism> Events for Buffered<M> {
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    /// All that is due at `at`, in this order: blocks to the bus, the end of
+    /// what the mechanism does, commands processed, what it does next.
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        while let Some(pass) = self.reading.filter(|pass| self.bus_at(*pass) <= at) {
+            self.cross(pass, at, answers);
+        }
+        if self.under_way.is_some() && self.mechanism_free <= at {
+            self.end(at, answers);
+        }
+        while self.incoming.front().is_some_and(|w| w.ready <= at) {
+            if let Some(waiting) = self.incoming.pop_front() {
+                self.take_in(waiting, at, answers);
+            }
+        }
+        if self.under_way.is_none() {
+            self.decide(at, answers);
+        }
+        self.next = self.due();
+    }
+}
+
 impl<M: Mechanism> Model for Buffered<M> {
     fn blocks(&self) -> u64 {
         self.mechanism.blocks()
@@ -361,7 +358,7 @@ impl<M: Mechanism> Model for Buffered<M> {
     }
 
     fn wake_at(&self) -> Option<Nanos> {
-        self.next
+        self.next_event()
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

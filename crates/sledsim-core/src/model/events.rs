@@ -1,0 +1,24 @@
+//! A model as a row of events, one after another.
+
+use super::Answers;
+use sledsim_base::units::Nanos;
+
+/// A model that knows its next event: the one loop over them is here.
+pub trait Events {
+    /// When the next event is due, unless a request changes that before.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Does the next event, which is due at `at`.
+    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers);
+
+    /// Does all events that are due before `until`, and those at `until` too if
+    /// `inclusive`.
+    #[inline]
+    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+        while let Some(at) = self.next_event()
+            && (at < until || (at == until && inclusive))
+        {
+            self.happen(at, answers);
+        }
+    }
+}
