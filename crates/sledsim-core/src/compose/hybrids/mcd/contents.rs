@@ -293,8 +293,7 @@ impl Mcd {
             self.now = row.completion;
             self.jobs.remove(row.id);
             if child == BACK {
-                self.back_busy -= 1;
-                self.back_free_at = self.now;
+                self.back.done(self.now);
             }
             if row.op == RequestOp::Read {
                 self.returned(child, &row);

@@ -43,6 +43,7 @@ mod jobs;
 pub mod kind;
 mod operations;
 mod pieces;
+mod queues;
 mod sizes;
 mod spec;
 mod streams;
@@ -57,7 +58,8 @@ use crate::model::contents::Contents;
 use crate::model::{Answers, Events, Model, Report};
 use contents::Kept;
 use counts::Counts;
-use jobs::{Job, Jobs, Op, Open, Piece, Placed, Slab};
+use jobs::{Job, Jobs, Op, Open, Piece, Slab};
+use queues::{Arriving, BackLoad, Buffer, LateWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use sledsim_base::request::{Extents, Op as RequestOp, Request};
 use sledsim_base::row::Row;
@@ -84,36 +86,16 @@ pub struct Mcd {
     open: Slab<Open>,
     ops: Slab<Op>,
     jobs: Jobs,
-    /// Operations that want slots, first come, first served; the segments for
-    /// which they lack one, and how many slots are on their way.
-    want_slots: VecDeque<u32>,
-    lacking: VecDeque<u64>,
-    coming: usize,
-    /// Operations that want room in the segment buffer.
-    want_buffer: VecDeque<u32>,
-    buffer_free: u64,
-    /// Operations whose data may stay in the buffer for a while, the oldest
-    /// first; how many of them are on their way to the back; and how many pieces
-    /// wait for any.
-    late: VecDeque<u32>,
-    late_busy: u32,
-    awaited: u32,
-    /// Requests to the back that are no cleaning, and when the last was done.
-    back_busy: u32,
-    back_free_at: Nanos,
+    slot_queue: SlotQueue,
+    buffer: Buffer,
+    late: LateWrites,
+    back: BackLoad,
     /// The operation that cleans.
     cleaner: Option<u32>,
     /// The instant of the last event.
     now: Nanos,
-    /// Pieces of one host request, while it is taken apart.
-    ready: Vec<Placed>,
-    passed: Vec<Piece>,
-    /// Pieces that may go on, and host requests of which one was served by the
-    /// buffer.
-    retried: VecDeque<Piece>,
-    served: VecDeque<u32>,
-    /// The operation that this host request began last.
-    newest: Option<u32>,
+    arriving: Arriving,
+    resumed: Resumed,
     counts: Counts,
     streams: Option<Streams>,
     sizes: Option<Sizes>,
@@ -154,23 +136,17 @@ impl Mcd {
             open: Slab::new(),
             ops: Slab::new(),
             jobs: Jobs::new(),
-            want_slots: VecDeque::new(),
-            lacking: VecDeque::new(),
-            coming: 0,
-            want_buffer: VecDeque::new(),
-            buffer_free: spec.buffer_blocks,
-            late: VecDeque::new(),
-            late_busy: 0,
-            awaited: 0,
-            back_busy: 0,
-            back_free_at: Nanos::ZERO,
+            slot_queue: SlotQueue::default(),
+            buffer: Buffer {
+                ops: VecDeque::new(),
+                free_blocks: spec.buffer_blocks,
+            },
+            late: LateWrites::default(),
+            back: BackLoad::default(),
             cleaner: None,
             now: Nanos::ZERO,
-            ready: Vec::new(),
-            passed: Vec::new(),
-            retried: VecDeque::new(),
-            served: VecDeque::new(),
-            newest: None,
+            arriving: Arriving::default(),
+            resumed: Resumed::default(),
             counts: Counts::default(),
             streams: spec.bypass_after_blocks.map(Streams::new),
             sizes: (spec.fetch == Fetch::Automatic).then(|| Sizes::new(&spec)),
@@ -230,7 +206,7 @@ impl Mcd {
         // Children may report other writes before they are on their media.
         request.flags.fua = op == RequestOp::Write;
         if child == BACK && !self.is_cleaning(&job) {
-            self.back_busy += 1;
+            self.back.busy += 1;
         }
         request.id = self.jobs.add(job);
         self.children.submit(child, request, answers);
@@ -274,8 +250,7 @@ impl Composite for Mcd {
             return;
         };
         if child == BACK && !self.is_cleaning(&job) {
-            self.back_busy -= 1;
-            self.back_free_at = self.now;
+            self.back.done(self.now);
         }
         if let (Some(sizes), Job::Fetched(_)) = (&mut self.sizes, &job) {
             sizes.measure(row);
@@ -335,7 +310,7 @@ impl Model for Mcd {
         if let Some(kept) = &mut self.kept {
             kept.opened(open, &row);
         }
-        self.newest = None;
+        self.arriving.newest = None;
         if let Some(sizes) = &mut self.sizes {
             sizes.begin();
         }

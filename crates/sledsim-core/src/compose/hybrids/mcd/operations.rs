@@ -12,12 +12,12 @@ impl Mcd {
     /// Does all that has become possible.
     pub(super) fn go_on(&mut self, answers: &mut dyn Answers) {
         loop {
-            while let Some(open) = self.served.pop_front() {
+            while let Some(open) = self.resumed.served.pop_front() {
                 self.pieces_done(open, 1, answers);
             }
-            if !self.retried.is_empty() {
-                self.newest = None;
-                while let Some(piece) = self.retried.pop_front() {
+            if !self.resumed.pieces.is_empty() {
+                self.arriving.newest = None;
+                while let Some(piece) = self.resumed.pieces.pop_front() {
                     let op = self.open.get(piece.open).map(|open| open.row.op);
                     self.place(piece, op.unwrap_or_default(), false);
                 }
@@ -35,11 +35,11 @@ impl Mcd {
     /// Gives slots to the first operation that wants some; whether one has all
     /// it needs.
     fn hand_out_slots(&mut self) -> bool {
-        while let Some(&op) = self.want_slots.front()
-            && let Some(&segment) = self.lacking.front()
+        while let Some(&op) = self.slot_queue.ops.front()
+            && let Some(&segment) = self.slot_queue.lacking.front()
         {
             if let Some(slot) = self.slots.take(segment, op) {
-                self.lacking.pop_front();
+                self.slot_queue.lacking.pop_front();
                 self.policy.insert(slot, segment);
                 self.directory.insert(segment, slot);
                 let Some(state) = self.ops.get_mut(op) else {
@@ -47,12 +47,12 @@ impl Mcd {
                 };
                 state.slots.push(slot);
                 if state.slots.len() as u32 == state.count {
-                    self.want_slots.pop_front();
+                    self.slot_queue.ops.pop_front();
                     self.has_slots(op);
                     return true;
                 }
-            } else if self.coming < self.lacking.len() {
-                let segment = self.lacking[self.coming];
+            } else if self.slot_queue.coming < self.slot_queue.lacking.len() {
+                let segment = self.slot_queue.lacking[self.slot_queue.coming];
                 if !self.give_up(segment) {
                     return false;
                 }
@@ -65,12 +65,12 @@ impl Mcd {
 
     fn has_slots(&mut self, op: u32) {
         if (self.ops.get(op)).is_some_and(|op| op.what == What::Fill) {
-            self.want_buffer.push_back(op);
+            self.buffer.ops.push_back(op);
         } else if let Some(op) = self.ops.remove(op) {
             for slot in op.slots {
                 self.slots.at_mut(slot).op = NONE;
             }
-            self.retried.extend(op.waiting);
+            self.resumed.pieces.extend(op.waiting);
         }
     }
 
@@ -85,7 +85,7 @@ impl Mcd {
         self.counts.given_up += 1;
         if entry.is_dirty {
             self.counts.given_up_dirty += 1;
-            self.coming += 1;
+            self.slot_queue.coming += 1;
             self.destage(slot, true);
         } else {
             self.directory.remove(entry.segment);
@@ -130,7 +130,7 @@ impl Mcd {
             entry.op = op;
             self.directory.insert(segment, OP | op);
         }
-        self.want_buffer.push_back(op);
+        self.buffer.ops.push_back(op);
         op
     }
 
@@ -142,17 +142,17 @@ impl Mcd {
     /// Gives room in the buffer to the first operation that wants some, which
     /// begins; whether there was room for it.
     fn hand_out_buffer(&mut self, answers: &mut dyn Answers) -> bool {
-        let Some(&op) = self.want_buffer.front() else {
+        let Some(&op) = self.buffer.ops.front() else {
             return false;
         };
         let Some(room) = self.ops.get(op).map(|op| self.room(op)) else {
             return false;
         };
-        if room > self.buffer_free {
+        if room > self.buffer.free_blocks {
             return false;
         }
-        self.want_buffer.pop_front();
-        self.buffer_free -= room;
+        self.buffer.ops.pop_front();
+        self.buffer.free_blocks -= room;
         let Some(state) = self.ops.get(op) else {
             return false;
         };
@@ -275,7 +275,7 @@ impl Mcd {
         let Some(op_state) = self.ops.remove(op) else {
             return;
         };
-        self.buffer_free += self.room(&op_state);
+        self.buffer.free_blocks += self.room(&op_state);
         for (segment, &slot) in (op_state.first..).zip(&op_state.slots) {
             self.slots.set_valid(slot, 0, self.blocks_of(segment));
             self.slots.at_mut(slot).op = NONE;
@@ -287,7 +287,7 @@ impl Mcd {
             kept.empty_buffer(op);
         }
         self.waited(&op_state.waiting, row);
-        self.retried.extend(op_state.waiting);
+        self.resumed.pieces.extend(op_state.waiting);
     }
 
     /// An operation's blocks are in the buffer, read from the front.
@@ -305,10 +305,10 @@ impl Mcd {
             } = state.what
         {
             let slot = state.slots[victim];
-            self.awaited += state.waiting.len() as u32;
-            self.coming -= 1;
+            self.late.awaited += state.waiting.len() as u32;
+            self.slot_queue.coming -= 1;
             self.release(slot);
-            self.late.push_back(op);
+            self.late.ops.push_back(op);
             if let Some(state) = self.ops.get_mut(op) {
                 state.is_late = true;
             }
@@ -334,24 +334,24 @@ impl Mcd {
     /// there is no room in the buffer, or if a piece waits for them; whether any
     /// were sent.
     fn write_late(&mut self, answers: &mut dyn Answers) -> bool {
-        let wanted = self.want_buffer.front().and_then(|&op| self.ops.get(op));
-        let is_full = wanted.is_some_and(|op| self.room(op) > self.buffer_free);
-        let index = if self.back_busy == 0 || (is_full && self.late_busy == 0) {
-            (!self.late.is_empty()).then_some(0)
-        } else if self.awaited > 0 {
+        let wanted = self.buffer.ops.front().and_then(|&op| self.ops.get(op));
+        let is_full = wanted.is_some_and(|op| self.room(op) > self.buffer.free_blocks);
+        let index = if self.back.busy == 0 || (is_full && self.late.busy == 0) {
+            (!self.late.ops.is_empty()).then_some(0)
+        } else if self.late.awaited > 0 {
             let is_awaited =
                 |&op: &u32| (self.ops.get(op)).is_some_and(|op| !op.waiting.is_empty());
-            self.late.iter().position(is_awaited)
+            self.late.ops.iter().position(is_awaited)
         } else {
             None
         };
-        let Some(op) = index.and_then(|index| self.late.remove(index)) else {
+        let Some(op) = index.and_then(|index| self.late.ops.remove(index)) else {
             return false;
         };
-        self.late_busy += 1;
+        self.late.busy += 1;
         if let Some(state) = self.ops.get_mut(op) {
             state.is_late = false;
-            self.awaited -= state.waiting.len() as u32;
+            self.late.awaited -= state.waiting.len() as u32;
         }
         self.write_back(op, answers);
         true
@@ -362,7 +362,7 @@ impl Mcd {
         let Some(state) = self.ops.remove(op) else {
             return;
         };
-        self.buffer_free += self.room(&state);
+        self.buffer.free_blocks += self.room(&state);
         if let Some(kept) = &mut self.kept {
             kept.empty_buffer(op);
         }
@@ -370,7 +370,7 @@ impl Mcd {
             return;
         };
         if victim.is_some() && self.spec.immediate_report {
-            self.late_busy -= 1;
+            self.late.busy -= 1;
         }
         for (index, &slot) in state.slots.iter().enumerate() {
             if Some(index) != victim {
@@ -379,14 +379,14 @@ impl Mcd {
             }
             self.directory.remove(state.first + index as u64);
             if !self.spec.immediate_report {
-                self.coming -= 1;
+                self.slot_queue.coming -= 1;
                 self.release(slot);
             }
         }
         if self.cleaner == Some(op) {
             self.cleaner = None;
         }
-        self.retried.extend(state.waiting);
+        self.resumed.pieces.extend(state.waiting);
     }
 
     /// When dirty segments are next written without need.
@@ -399,8 +399,8 @@ impl Mcd {
         let at = if share > self.spec.clean_above {
             self.now
         } else {
-            let idle = self.spec.clean_after_idle.filter(|_| self.back_busy == 0)?;
-            self.now.max(self.back_free_at + idle)
+            let idle = self.spec.clean_after_idle.filter(|_| self.back.busy == 0)?;
+            self.now.max(self.back.free_at + idle)
         };
         self.slots.oldest_idle_dirty().map(|_| at)
     }

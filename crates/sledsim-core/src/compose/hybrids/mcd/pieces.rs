@@ -47,7 +47,7 @@ impl Mcd {
                     if op == RequestOp::Write {
                         self.slots.soil(slot);
                     }
-                    self.ready.push(Placed { slot, piece, grows });
+                    self.arriving.ready.push(Placed { slot, piece, grows });
                 } else {
                     self.fill_up(slot, piece);
                 }
@@ -78,7 +78,7 @@ impl Mcd {
     fn miss(&mut self, piece: Piece, op: RequestOp) {
         let streams = self.open.get(piece.open).is_some_and(|open| open.streams);
         if streams {
-            self.passed.push(piece);
+            self.arriving.passed.push(piece);
             return;
         }
         let is_whole = piece.blocks == self.blocks_of(piece.segment);
@@ -89,7 +89,7 @@ impl Mcd {
             What::Fill
         };
         let most = self.most_together();
-        if let Some(newest) = self.newest
+        if let Some(newest) = self.arriving.newest
             && let Some(op) = self.ops.get_mut(newest)
             && op.what == what
             && op.end() == piece.segment
@@ -97,7 +97,7 @@ impl Mcd {
         {
             op.count += 1;
             op.waiting.push(piece);
-            self.lacking.push_back(piece.segment);
+            self.slot_queue.lacking.push_back(piece.segment);
             self.directory.insert(piece.segment, OP | newest);
             return;
         }
@@ -107,13 +107,13 @@ impl Mcd {
         };
         let mut op = Op::new(what, first, (end - first) as u32);
         op.waiting.push(piece);
-        self.lacking.extend(first..end);
+        self.slot_queue.lacking.extend(first..end);
         let op = self.ops.insert(op);
         for segment in first..end {
             self.directory.insert(segment, OP | op);
         }
-        self.want_slots.push_back(op);
-        self.newest = Some(op);
+        self.slot_queue.ops.push_back(op);
+        self.arriving.newest = Some(op);
     }
 
     /// The most segments that one operation may have.
@@ -149,7 +149,7 @@ impl Mcd {
             self.serve_from_buffer(op, piece);
         } else if let Some(op) = self.ops.get_mut(op) {
             op.waiting.push(piece);
-            self.awaited += u32::from(op.is_late);
+            self.late.awaited += u32::from(op.is_late);
         }
     }
 
@@ -170,7 +170,7 @@ impl Mcd {
         if let Some(open) = self.open.get_mut(piece.open) {
             open.serve(self.now, self.spec.buffer_latency, transfer);
         }
-        self.served.push_back(piece.open);
+        self.resumed.served.push_back(piece.open);
     }
 
     /// A piece of a segment of which the front lacks blocks that it needs: the
@@ -184,14 +184,14 @@ impl Mcd {
         let op = self.ops.insert(op);
         self.slots.at_mut(slot).op = op;
         if is_idle {
-            self.want_buffer.push_back(op);
+            self.buffer.ops.push_back(op);
         }
     }
 
     /// Sends what is ready to the front: one request for the pieces of a host
     /// request.
     pub(super) fn access_ready(&mut self, answers: &mut dyn Answers) {
-        let mut ready = std::mem::take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.arriving.ready);
         let mut left = &ready[..];
         while let Some(first) = left.first() {
             let open = first.piece.open;
@@ -201,7 +201,7 @@ impl Mcd {
             self.access(open, now, answers);
         }
         ready.clear();
-        self.ready = ready;
+        self.arriving.ready = ready;
     }
 
     fn access(&mut self, open: u32, placed: &[Placed], answers: &mut dyn Answers) {
@@ -263,14 +263,14 @@ impl Mcd {
         if entry.pins == 0 && entry.op != NONE {
             let op = std::mem::replace(&mut entry.op, NONE);
             if let Some(op) = self.ops.remove(op) {
-                self.retried.extend(op.waiting);
+                self.resumed.pieces.extend(op.waiting);
             }
         }
     }
 
     /// Reads from the back what is not to be cached.
     pub(super) fn pass_on(&mut self, answers: &mut dyn Answers) {
-        let mut passed = std::mem::take(&mut self.passed);
+        let mut passed = std::mem::take(&mut self.arriving.passed);
         let mut left = &passed[..];
         while let Some(first) = left.first() {
             let mut extents = Extents::new();
@@ -287,7 +287,7 @@ impl Mcd {
             self.send(BACK, RequestOp::Read, job, extents, answers);
         }
         passed.clear();
-        self.passed = passed;
+        self.arriving.passed = passed;
     }
 
     /// The back read pieces for the host.
