@@ -61,6 +61,7 @@ mod recovery;
 mod shape;
 mod spec;
 mod table;
+mod timing;
 
 pub use model::Mwb;
 pub use spec::MwbSpec;

@@ -1,10 +1,10 @@
 //! What the host asks, and what becomes of it.
 
-use super::cleaner::Cleaner;
 use super::logs::Logs;
 use super::media::{Block, Keeping, record_check};
 use super::spec::MwbSpec;
-use super::table::{Placed, Table};
+use super::table::Placed;
+use super::timing::{Open, Timing, Unplaced};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
@@ -13,7 +13,7 @@ use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A MEMS write buffer; see the [module](super).
 pub struct Mwb {
@@ -26,96 +26,6 @@ pub struct Mwb {
     pub(super) timing: Timing,
     /// Contents, if both children keep theirs.
     pub(super) keeping: Option<Keeping>,
-}
-
-/// What says when things happen; lost when power fails.
-pub(super) struct Timing {
-    pub(super) logs: Logs,
-    pub(super) table: Table,
-    pub(super) cleaner: Cleaner,
-    /// Requests of the host that are not complete.
-    open: BTreeMap<u64, Open>,
-    /// Writes that are not wholly on their way to the front, in their order.
-    waiting: VecDeque<Unplaced>,
-    /// Requests to children under way.
-    sent: BTreeMap<u64, Sent>,
-    /// Requests of the host that the back has, and when it last had any.
-    back_requests: u32,
-    pub(super) back_idle: Nanos,
-}
-
-impl Timing {
-    pub(super) fn new(spec: &MwbSpec, logs: Logs, at: Nanos) -> Self {
-        Self {
-            logs,
-            table: Table::default(),
-            cleaner: Cleaner::new(spec),
-            open: BTreeMap::new(),
-            waiting: VecDeque::new(),
-            sent: BTreeMap::new(),
-            back_requests: 0,
-            back_idle: at,
-        }
-    }
-
-    /// Whether a write waits because all logs are full.
-    pub(super) fn is_blocked(&self) -> bool {
-        !self.waiting.is_empty() && self.logs.are_full()
-    }
-
-    /// Forgets what was sent to children.
-    pub(super) fn forget_sent(&mut self) {
-        self.sent.clear();
-    }
-
-    /// When the back will have been idle for `after`, if the host leaves it alone.
-    pub(super) fn idle_at(&self, after: Nanos) -> Option<Nanos> {
-        (self.back_requests == 0).then(|| self.back_idle + after)
-    }
-}
-
-/// A request of the host.
-struct Open {
-    row: Row,
-    /// Requests to children that it waits for; one more while part of it waits
-    /// for a log.
-    left: u32,
-}
-
-/// The rest of a write of the host.
-struct Unplaced {
-    host: u64,
-    stream: u32,
-    extents: Extents,
-    /// The extent that goes on, and how many of its blocks are placed.
-    next: usize,
-    done: u32,
-    /// What is left of its tokens, if contents are kept.
-    tokens: VecDeque<u64>,
-}
-
-impl Unplaced {
-    /// Takes up to so many blocks in up to so many extents.
-    fn take(&mut self, mut blocks: u64, extents: usize) -> Extents {
-        let mut record = Extents::new();
-        while blocks > 0
-            && record.len() < extents
-            && let Some(extent) = self.extents.get(self.next)
-        {
-            let part = blocks.min(u64::from(extent.blocks - self.done)) as u32;
-            record.push(Extent {
-                lbn: extent.lbn + u64::from(self.done),
-                blocks: part,
-            });
-            blocks -= u64::from(part);
-            self.done += part;
-            if self.done == extent.blocks {
-                self.next += 1;
-                self.done = 0;
-            }
-        }
-        record
-    }
 }
 
 /// Blocks moved since the beginning.

@@ -2,8 +2,9 @@
 
 use super::logs::{Logs, WITHOUT_SUMMARY};
 use super::media::{Block, Durable, Volatile, record_check};
-use super::model::{Mwb, Timing};
+use super::model::Mwb;
 use super::table::Placed;
+use super::timing::Timing;
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::model::Unheard;
 use crate::model::contents::Contents;

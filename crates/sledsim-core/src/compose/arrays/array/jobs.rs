@@ -1,0 +1,179 @@
+//! Requests of the host and parts of rebuilds: how they begin, wait and end.
+
+use super::Array;
+use crate::compose::arrays::Level;
+use crate::compose::arrays::contents::{GONE, Known};
+use crate::compose::arrays::locks::Held;
+use crate::model::Answers;
+use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+
+/// A request to a child.
+pub(super) struct Sent {
+    pub(super) job: usize,
+    pub(super) child: usize,
+    pub(super) slot: usize,
+    /// Where contents are kept, what a read is of.
+    pub(super) extents: Extents,
+}
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// What a write has to read.
+    Before,
+    /// What the request is about.
+    Main,
+}
+
+/// Whom a job is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    Host,
+    /// The rebuild of a slot onto a child, up to an address.
+    Rebuild {
+        slot: usize,
+        child: usize,
+        to: u64,
+    },
+}
+
+/// A request of the host, or a part of a rebuild.
+pub(super) struct Job {
+    pub(super) whom: For,
+    pub(super) request: Request,
+    pub(super) row: Row,
+    pub(super) step: Step,
+    /// Up to when its time is accounted for.
+    pub(super) since: Nanos,
+    pub(super) has_started: bool,
+    /// Requests to children that this step waits for, and whether one failed.
+    pub(super) left: u32,
+    pub(super) broken: bool,
+    /// Whether its last step is over.
+    pub(super) is_over: bool,
+    pub(super) held: Option<Held>,
+    /// Others that hold what it needs.
+    pub(super) waits: usize,
+    pub(super) new: Known,
+    pub(super) old: Known,
+}
+
+impl<L: Level> Array<L> {
+    /// A job of a number that is free.
+    pub(super) fn begin(&mut self, whom: For, request: Request, new: Known) -> usize {
+        let mut row = Row::of(&request, self.device);
+        row.queue_depth = self.hosts;
+        let reads_first = request.op == Op::Write;
+        let job = Job {
+            whom,
+            row,
+            step: if reads_first {
+                Step::Before
+            } else {
+                Step::Main
+            },
+            since: request.arrival,
+            request,
+            has_started: false,
+            left: 0,
+            broken: false,
+            is_over: false,
+            held: None,
+            waits: 0,
+            new,
+            old: Known::new(),
+        };
+        match self.free.pop() {
+            Some(number) => {
+                self.jobs[number] = Some(job);
+                number
+            }
+            None => {
+                self.jobs.push(Some(job));
+                self.jobs.len() - 1
+            }
+        }
+    }
+
+    /// Keeps others from `ranges`; the job is ready when nobody keeps it from
+    /// them.
+    pub(super) fn hold(&mut self, number: usize, shared: bool, ranges: &[(u64, u64)]) {
+        let (held, waits) = self.locks.ask(number, shared, ranges.iter().copied());
+        if let Some(job) = &mut self.jobs[number] {
+            job.held = Some(held);
+            job.waits = waits;
+            if waits == 0 {
+                self.ready.push_back(number);
+            }
+        }
+    }
+
+    /// Keeps others from the blocks of a request of the host.
+    pub(super) fn hold_extents(&mut self, number: usize, shared: bool, extents: &[Extent]) {
+        let level = &self.level;
+        let ranges: smallvec::SmallVec<[(u64, u64); 1]> =
+            extents.iter().map(|extent| level.held(*extent)).collect();
+        self.hold(number, shared, &ranges);
+    }
+
+    /// Goes on with all jobs that may.
+    pub(super) fn work(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        while let Some(number) = self.ready.pop_front() {
+            if let Some(job) = self.jobs[number].take() {
+                self.go_on(number, job, at, answers);
+            }
+        }
+    }
+
+    /// A job has come to its end.
+    pub(super) fn finish(
+        &mut self,
+        number: usize,
+        mut job: Job,
+        at: Nanos,
+        status: Status,
+        answers: &mut dyn Answers,
+    ) {
+        if let Some(held) = job.held.take() {
+            let (jobs, ready) = (&mut self.jobs, &mut self.ready);
+            self.locks.release(&held, |waiting| {
+                if let Some(job) = &mut jobs[waiting] {
+                    job.waits -= 1;
+                    if job.waits == 0 {
+                        ready.push_back(waiting);
+                    }
+                }
+            });
+        }
+        self.free.push(number);
+        if let For::Rebuild { slot, child, to } = job.whom {
+            return self.part_over(slot, child, to, at, status);
+        }
+        let row = &mut job.row;
+        row.completion = at;
+        row.status = status;
+        if !job.has_started {
+            row.start = at;
+        }
+        if status == Status::Error {
+            self.counts.lost_requests += 1;
+        } else if row.op == Op::Read
+            && let Some(kept) = &mut self.kept
+        {
+            let level = &self.level;
+            let token = |lbn| {
+                let (slot, address) = level.place(lbn);
+                level.recover(slot, address, &job.old).unwrap_or(GONE)
+            };
+            let tokens = lbns(&job.request.extents).map(token).collect();
+            kept.returned.insert(row.id, tokens);
+        }
+        self.hosts -= 1;
+        if self.hosts == 0 {
+            self.idle_since = at;
+        }
+        answers.done(row);
+    }
+}

@@ -1,0 +1,249 @@
+//! What an array does with requests, failures and spares.
+
+mod counts;
+mod jobs;
+mod rebuild;
+mod steps;
+
+use super::Level;
+use super::contents::{Kept, Known};
+use super::locks::Locks;
+use super::members::Members;
+use super::plan::Plan;
+use super::spec::Repair;
+use crate::compose::{Children, Composite};
+use crate::model::contents::Contents;
+use crate::model::{Answers, Events, Model, Report};
+use counts::Counts;
+use jobs::{For, Job, Sent};
+use rebuild::Rebuild;
+use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+use std::collections::{BTreeMap, VecDeque};
+
+/// An array of a level; see the [module](super).
+///
+/// A request is a job of one or two steps: before a write, what it has to read;
+/// then what it reads or writes. A step is at most one request per child, a batch
+/// where that is several extents, and the next begins when the last of them is
+/// complete. Writes keep others from their blocks (their stripes) until they are
+/// complete, and so do reads that are made of other slots, except from each
+/// other. The row of a request carries the parts of the child that came last in
+/// each step.
+///
+/// A child fails when it is told to, or when it answers with an error. What it
+/// had fails at that instant: reads begin anew without it, and writes are
+/// complete without it.
+pub(crate) struct Array<L> {
+    name: String,
+    device: u16,
+    pub(super) level: L,
+    pub(super) children: Children,
+    pub(super) members: Members,
+    repair: Repair,
+    locks: Locks,
+    /// By number; free numbers are used again.
+    jobs: Vec<Option<Job>>,
+    free: Vec<usize>,
+    /// Jobs that may go on.
+    ready: VecDeque<usize>,
+    /// Requests that children have, by id.
+    sent: BTreeMap<u64, Sent>,
+    next_id: u64,
+    /// Requests of the host under way, and since when there are none.
+    hosts: u32,
+    idle_since: Nanos,
+    rebuild: Option<Rebuild>,
+    counts: Counts,
+    plan: Plan,
+    pub(super) kept: Option<Kept>,
+}
+
+impl<L: Level> Array<L> {
+    /// An array called `name` over `children`, of which the last `spares` stand
+    /// by.
+    pub(super) fn new(
+        name: &str,
+        device: u16,
+        level: L,
+        children: Vec<Box<dyn Model>>,
+        spares: usize,
+        repair: Repair,
+    ) -> Self {
+        let slots = children.len() - spares;
+        let mut children = Children::new(children);
+        let keeps = (0..children.len()).all(|index| children.contents(index).is_some());
+        let mut array = Self {
+            name: name.to_owned(),
+            device,
+            level,
+            children,
+            members: Members::new(slots, spares),
+            repair,
+            locks: Locks::default(),
+            jobs: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            sent: BTreeMap::new(),
+            next_id: 0,
+            hosts: 0,
+            idle_since: Nanos::ZERO,
+            rebuild: None,
+            counts: Counts::default(),
+            plan: Plan::default(),
+            kept: keeps.then(Kept::default),
+        };
+        while array
+            .repair
+            .failures
+            .front()
+            .is_some_and(|failure| failure.0 == Nanos::ZERO)
+        {
+            array.next_failure(Nanos::ZERO);
+        }
+        array
+    }
+
+    /// Forgets what is under way: power failed at `at`, and the clock begins
+    /// anew.
+    pub(super) fn begin_anew(&mut self, at: Nanos) {
+        self.locks = Locks::default();
+        self.jobs.clear();
+        self.free.clear();
+        self.ready.clear();
+        self.sent.clear();
+        self.members.forget();
+        self.hosts = 0;
+        self.idle_since = Nanos::ZERO;
+        for failure in &mut self.repair.failures {
+            failure.0 = failure.0.since(at);
+        }
+        if let Some(rebuild) = &mut self.rebuild {
+            (rebuild.began, rebuild.ready) = (Nanos::ZERO, Nanos::ZERO);
+            (rebuild.reading, rebuild.writing, rebuild.read) = (false, false, None);
+            rebuild.next = rebuild.point;
+        }
+        self.kept = self.kept.is_some().then(Kept::default);
+    }
+
+    /// The new tokens of a write, by their places.
+    fn tokens(&mut self, request: &Request) -> Known {
+        let Some(kept) = self.kept.as_mut().filter(|_| request.op == Op::Write) else {
+            return Known::new();
+        };
+        let held = std::mem::take(&mut kept.held);
+        let places = lbns(&request.extents).map(|lbn| self.level.place(lbn));
+        places.zip(held).collect()
+    }
+}
+
+impl<L: Level> Composite for Array<L> {
+    fn children(&self) -> &Children {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut Children {
+        &mut self.children
+    }
+
+    fn child_done(&mut self, _child: usize, row: &Row, answers: &mut dyn Answers) {
+        let at = row.completion;
+        // What is not there was lost with its child.
+        let Some(sent) = self.sent.get(&row.id) else {
+            return;
+        };
+        if row.status == Status::Error {
+            self.fail(sent.child, at);
+            return self.work(at, answers);
+        }
+        let Some(sent) = self.sent.remove(&row.id) else {
+            return;
+        };
+        self.members.got(sent.child);
+        let Some(job) = &mut self.jobs[sent.job] else {
+            return;
+        };
+        job.left -= 1;
+        job.row.passes += row.passes;
+        job.row.retries += row.retries;
+        job.row.energy_nj += row.energy_nj;
+        if !sent.extents.is_empty()
+            && let Some(contents) = self.children.contents(sent.child)
+        {
+            let places = lbns(&sent.extents).map(|address| (sent.slot, address));
+            job.old.extend(places.zip(contents.returned(row.id)));
+        }
+        if job.left == 0 {
+            self.step_over(sent.job, at, Some(row));
+        }
+        self.work(at, answers);
+    }
+
+    /// When a child fails next, or the next part of a rebuild begins, if the host
+    /// does nothing before.
+    fn timer(&self) -> Option<Nanos> {
+        let failure = self.repair.failures.front().map(|failure| failure.0);
+        let both = [failure, self.rebuild_at()];
+        both.into_iter().flatten().min()
+    }
+
+    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+        let failures = self.repair.failures.front();
+        if failures.is_some_and(|failure| failure.0 == at) {
+            self.next_failure(at);
+        } else {
+            self.rebuild_part(at);
+        }
+        self.work(at, answers);
+    }
+}
+
+impl<L: Level> Model for Array<L> {
+    fn blocks(&self) -> u64 {
+        self.level.blocks()
+    }
+
+    fn servers(&self) -> u64 {
+        self.children.servers()
+    }
+
+    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+        let at = request.arrival;
+        self.advance(at, false, answers);
+        let new = self.tokens(&request);
+        let changes =
+            request.op == Op::Write || (request.op == Op::Trim && !self.level.has_parity());
+        let is_over = request.op == Op::Trim && !changes;
+        let extents = changes.then(|| request.extents.clone());
+        let number = self.begin(For::Host, request, new);
+        self.hosts += 1;
+        if let Some(extents) = extents {
+            self.hold_extents(number, false, &extents);
+        } else if is_over {
+            if let Some(job) = self.jobs[number].take() {
+                self.finish(number, job, at, Status::Ok, answers);
+            }
+        } else {
+            self.ready.push_back(number);
+        }
+        self.work(at, answers);
+    }
+
+    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+        self.advance(now, true, answers);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.next_event()
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.kept.is_some().then_some(self as &mut dyn Contents)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.children
+            .report(&self.name, self.counts(), until, reports);
+    }
+}

@@ -1,0 +1,219 @@
+//! The steps of a job: what it sends to the children, and what comes of it.
+
+use super::Array;
+use super::jobs::{For, Job, Sent, Step};
+use crate::compose::arrays::contents::GONE;
+use crate::compose::arrays::{Level, Lost, View};
+use crate::model::Answers;
+use sledsim_base::request::{Extents, Flags, Op, Request, lbns};
+use sledsim_base::row::{Row, Status};
+use sledsim_base::units::Nanos;
+
+impl<L: Level> Array<L> {
+    /// Sends what the next step of a job asks for.
+    pub(super) fn go_on(
+        &mut self,
+        number: usize,
+        mut job: Job,
+        at: Nanos,
+        answers: &mut dyn Answers,
+    ) {
+        job.row.parts.queue += at - job.since;
+        job.since = at;
+        if job.is_over {
+            // What is not written where it belongs can be made of others, or not.
+            let is_lost = job.broken && self.plan_step(&job, at).is_err();
+            let status = [Status::Ok, Status::Error][usize::from(is_lost)];
+            return self.finish(number, job, at, status, answers);
+        }
+        loop {
+            self.plan.clear();
+            match self.plan_step(&job, at) {
+                Err(Lost) => return self.finish(number, job, at, Status::Error, answers),
+                Ok(made) if made > 0 => {
+                    if job.held.is_none() {
+                        // The others must not change meanwhile.
+                        let extents = job.request.extents.clone();
+                        self.jobs[number] = Some(job);
+                        return self.hold_extents(number, true, &extents);
+                    }
+                    self.counts.degraded_reads += 1;
+                    self.counts.reconstructed += made;
+                }
+                Ok(_) => {}
+            }
+            job.broken = false;
+            self.send(number, &mut job, at, answers);
+            if job.left > 0 {
+                self.jobs[number] = Some(job);
+                return;
+            }
+            match job.step {
+                Step::Before => job.step = Step::Main,
+                Step::Main => return self.finish(number, job, at, Status::Ok, answers),
+            }
+        }
+    }
+
+    /// Plans the next step of a job; tells how many blocks are made of others.
+    pub(super) fn plan_step(&mut self, job: &Job, at: Nanos) -> Result<u64, Lost> {
+        let (members, plan, request) = (&self.members, &mut self.plan, &job.request);
+        if let For::Rebuild { slot, child, to } = job.whom {
+            if members.child(slot) != Some(child) {
+                return Err(Lost);
+            }
+            match job.step {
+                Step::Before => {
+                    self.level.rebuild(slot, request.lbn(), to, members, plan)?;
+                }
+                Step::Main => plan.add(slot, request.lbn(), to),
+            }
+            return Ok(0);
+        }
+        match (request.op, job.step) {
+            (Op::Read, _) => {
+                let view = View {
+                    members,
+                    children: &self.children,
+                    at,
+                    request,
+                };
+                return self.level.read(&view, plan);
+            }
+            (Op::Write, Step::Before) => {
+                let ways = self.level.before_write(&request.extents, members, plan)?;
+                if job.row.retries == 0 {
+                    self.counts.rmw += ways.rmw;
+                    self.counts.reconstruct += ways.reconstruct;
+                    self.counts.full += ways.full;
+                }
+            }
+            (Op::Write | Op::Trim, _) => self.level.write(&request.extents, members, plan)?,
+            (Op::Flush, _) => {
+                let child = |slot: &usize| members.child(*slot).is_some();
+                if !(0..members.len()).any(|slot| child(&slot)) {
+                    return Err(Lost);
+                }
+            }
+        }
+        Ok(0)
+    }
+
+    /// Sends what is planned.
+    pub(super) fn send(
+        &mut self,
+        number: usize,
+        job: &mut Job,
+        at: Nanos,
+        answers: &mut dyn Answers,
+    ) {
+        if job.request.op == Op::Flush {
+            for slot in 0..self.members.len() {
+                self.send_part(number, job, slot, Extents::new(), at, answers);
+            }
+        }
+        while let Some((slot, extents)) = self.plan.take() {
+            self.send_part(number, job, slot, extents, at, answers);
+        }
+    }
+
+    /// Sends a part of a step to the child in a slot.
+    pub(super) fn send_part(
+        &mut self,
+        number: usize,
+        job: &mut Job,
+        slot: usize,
+        extents: Extents,
+        at: Nanos,
+        answers: &mut dyn Answers,
+    ) {
+        let Some(child) = self.members.child(slot) else {
+            return;
+        };
+        let request = &job.request;
+        let (op, flags) = match job.step {
+            Step::Before => (Op::Read, Flags::default()),
+            Step::Main => (request.op, request.flags),
+        };
+        let mut sent = Sent {
+            job: number,
+            child,
+            slot,
+            extents: Extents::new(),
+        };
+        if self.kept.is_some()
+            && let Some(contents) = self.children.contents(child)
+        {
+            match op {
+                Op::Read => sent.extents.clone_from(&extents),
+                Op::Write => {
+                    let level = &self.level;
+                    let token = |address| match job.whom {
+                        For::Host => level.written(slot, address, &job.new, &job.old),
+                        For::Rebuild { .. } => level.recover(slot, address, &job.old),
+                    };
+                    let tokens: Vec<u64> = lbns(&extents)
+                        .map(|address| token(address).unwrap_or(GONE))
+                        .collect();
+                    contents.hold(&tokens);
+                }
+                Op::Flush | Op::Trim => {}
+            }
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let part = Request {
+            id,
+            parent: (job.whom == For::Host).then_some(request.id),
+            arrival: at,
+            op,
+            flags,
+            stream: request.stream,
+            extents,
+        };
+        self.sent.insert(id, sent);
+        self.members.gave(child);
+        job.left += 1;
+        self.children.submit(child, part, answers);
+    }
+
+    /// All that a step waited for has come, last what `last` tells of, or has
+    /// failed.
+    pub(super) fn step_over(&mut self, number: usize, at: Nanos, last: Option<&Row>) {
+        let Some(job) = &mut self.jobs[number] else {
+            return;
+        };
+        // What was to be read is read anew, without what has failed.
+        let again = job.broken && (job.step == Step::Before || job.request.op == Op::Read);
+        match last {
+            Some(last) if !again => {
+                if !job.has_started {
+                    job.has_started = true;
+                    job.row.start = last.start;
+                }
+                job.row.parts = job.row.parts + last.parts;
+            }
+            _ => job.row.parts.retry += at - job.since,
+        }
+        job.since = at;
+        if again {
+            job.row.retries += 1;
+            self.counts.retried += 1;
+            job.old.clear();
+        }
+        match job.step {
+            _ if again => {}
+            Step::Before => {
+                job.step = Step::Main;
+                if let For::Rebuild { child, .. } = job.whom
+                    && let Some(rebuild) = self.rebuild.as_mut().filter(|of| of.child == child)
+                {
+                    rebuild.read = Some(number);
+                    return self.write_part(at);
+                }
+            }
+            Step::Main => job.is_over = true,
+        }
+        self.ready.push_back(number);
+    }
+}
