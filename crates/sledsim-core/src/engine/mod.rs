@@ -34,9 +34,9 @@ pub trait Observer {
 
     /// Request number `count` (from 0) is about to arrive; first called with
     /// request 0, then with the one whose number was returned.
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
         let _ = (at, count, model);
-        u64::MAX
+        None
     }
 
     /// All that happened before `now` has happened, nothing that happens at it;
@@ -45,9 +45,9 @@ pub trait Observer {
     ///
     /// # Errors
     /// As [`Observer::done`].
-    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Nanos> {
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Option<Nanos>> {
         let _ = (now, model);
-        Ok(Nanos::MAX)
+        Ok(None)
     }
 
     /// Whether there are requests enough, asked now and then: no more are
@@ -156,8 +156,8 @@ pub fn simulate(
     // What is next on each side; asked anew only where it may have changed.
     let mut arrival = never(source.next_arrival()?);
     let mut wake = never(model.wake_at());
-    let mut tick = collector.observer.tick(Nanos::ZERO, model)?;
-    let mut tell_at = 0;
+    let mut tick = never(collector.observer.tick(Nanos::ZERO, model)?);
+    let mut tell_at = Some(0);
     let mut enough = false;
     let links = model.links();
     let mut chains = Chains::default();
@@ -169,7 +169,7 @@ pub fn simulate(
             break;
         }
         if now >= tick {
-            tick = collector.observer.tick(now, model)?;
+            tick = never(collector.observer.tick(now, model)?);
         }
         if completion == now {
             if let Some((at, id)) = collector.completions.pop() {
@@ -181,7 +181,7 @@ pub fn simulate(
             }
         } else {
             if arrival == now {
-                if submitted == tell_at {
+                if tell_at == Some(submitted) {
                     tell_at = collector.observer.arriving(now, submitted, model);
                 }
                 let request = source.take()?;

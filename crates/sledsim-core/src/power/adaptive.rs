@@ -25,8 +25,8 @@ pub struct Adaptive {
 }
 
 impl Policy for Adaptive {
-    fn inactive_after(&self) -> Nanos {
-        self.after
+    fn inactive_after(&self) -> Option<Nanos> {
+        Some(self.after)
     }
 
     fn ended(&mut self, idle: Nanos) {

@@ -50,14 +50,10 @@ pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
 }
 
 impl Choice {
-    /// Idle periods end with this timeout; [`Nanos::MAX`] for never.
+    /// Idle periods end with this timeout, or never.
     #[must_use]
-    pub fn of_timeout(after: Nanos) -> Self {
-        if after == Nanos::MAX {
-            Self::Never
-        } else {
-            Self::Timeout(after)
-        }
+    pub fn of_timeout(after: Option<Nanos>) -> Self {
+        after.map_or(Self::Never, Self::Timeout)
     }
 
     /// Reads `policy` and what belongs to it from the table `[power]`.

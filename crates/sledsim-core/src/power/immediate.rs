@@ -9,8 +9,8 @@ use sledsim_base::units::Nanos;
 pub struct Immediate;
 
 impl Policy for Immediate {
-    fn inactive_after(&self) -> Nanos {
-        Nanos::ZERO
+    fn inactive_after(&self) -> Option<Nanos> {
+        Some(Nanos::ZERO)
     }
 
     fn boxed(&self) -> Box<dyn Policy> {

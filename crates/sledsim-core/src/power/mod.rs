@@ -34,9 +34,9 @@ use std::fmt::Debug;
 /// before the next one how long that may last. It knows nothing of what is to come, so
 /// that what it says between two calls of [`Policy::ended`] stays the same.
 pub trait Policy: Debug + Send + Sync {
-    /// After how long an idle period under way makes the device inactive;
-    /// [`Nanos::MAX`] for never.
-    fn inactive_after(&self) -> Nanos;
+    /// After how long an idle period under way makes the device inactive, if it
+    /// ever does.
+    fn inactive_after(&self) -> Option<Nanos>;
 
     /// An idle period that lasted `idle`, which is not zero, has ended.
     fn ended(&mut self, idle: Nanos) {
@@ -57,6 +57,7 @@ impl Clone for Box<dyn Policy> {
 #[derive(Clone, Debug)]
 pub struct Watch {
     policy: Box<dyn Policy>,
+    /// [`Nanos::MAX`] for never: it is compared with each pause.
     after: Nanos,
 }
 
@@ -65,8 +66,14 @@ impl Watch {
     #[must_use]
     pub fn new(choice: &Choice) -> Self {
         let policy = choice.make();
-        let after = policy.inactive_after();
-        Self { policy, after }
+        let after = Nanos::MAX;
+        let mut watch = Self { policy, after };
+        watch.ask();
+        watch
+    }
+
+    fn ask(&mut self) {
+        self.after = self.policy.inactive_after().unwrap_or(Nanos::MAX);
     }
 
     /// Of `idle` time without work: how long the device was idle, how long
@@ -89,7 +96,7 @@ impl Watch {
     pub fn ended(&mut self, idle: Nanos) {
         if idle > Nanos::ZERO {
             self.policy.ended(idle);
-            self.after = self.policy.inactive_after();
+            self.ask();
         }
     }
 }

@@ -8,8 +8,8 @@ use sledsim_base::units::Nanos;
 pub struct Never;
 
 impl Policy for Never {
-    fn inactive_after(&self) -> Nanos {
-        Nanos::MAX
+    fn inactive_after(&self) -> Option<Nanos> {
+        None
     }
 
     fn boxed(&self) -> Box<dyn Policy> {

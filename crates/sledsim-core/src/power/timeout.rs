@@ -12,8 +12,8 @@ use sledsim_base::units::Nanos;
 pub struct Timeout(pub Nanos);
 
 impl Policy for Timeout {
-    fn inactive_after(&self) -> Nanos {
-        self.0
+    fn inactive_after(&self) -> Option<Nanos> {
+        Some(self.0)
     }
 
     fn boxed(&self) -> Box<dyn Policy> {

@@ -394,7 +394,7 @@ fn an_adaptive_timeout_follows_what_spells_are_worth() {
     let after = |pauses: &[u64]| {
         let mut policy: Box<dyn Policy> = make();
         pauses.iter().for_each(|&pause| policy.ended(ms(pause)));
-        policy.inactive_after()
+        policy.inactive_after().expect("it is adaptive")
     };
     assert_eq!(after(&[]), ms(8));
     assert_eq!(after(&[18]), ms(4), "10 ms inactive: worth it");

@@ -58,15 +58,13 @@ impl Observer for Recorder {
         self.rows.push(row)
     }
 
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
         self.counted.arriving(at, count, model)
     }
 
-    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Nanos> {
-        match &mut self.series {
-            Some(series) => series.tick(now, model),
-            None => Ok(Nanos::MAX),
-        }
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Option<Nanos>> {
+        let series = self.series.as_mut();
+        series.map(|series| series.tick(now, model)).transpose()
     }
 
     fn enough(&mut self) -> bool {
@@ -77,8 +75,8 @@ impl Observer for Recorder {
 /// Which requests count: those from the end of the warm-up on.
 pub struct Counted {
     warm_up: WarmUp,
-    /// Requests that arrived earlier are not counted.
-    since: Nanos,
+    /// When the warm-up ended: requests that arrived earlier are not counted.
+    since: Option<Nanos>,
     not_counted: u64,
     /// What the devices had done by then.
     before: Vec<Report>,
@@ -88,10 +86,7 @@ impl Counted {
     fn new(warm_up: WarmUp) -> Self {
         Self {
             warm_up,
-            since: match warm_up.is_some() {
-                true => Nanos::MAX,
-                false => Nanos::ZERO,
-            },
+            since: (!warm_up.is_some()).then_some(Nanos::ZERO),
             not_counted: 0,
             before: Vec::new(),
         }
@@ -100,22 +95,22 @@ impl Counted {
     /// Takes note of a request; whether it counts.
     #[inline]
     fn take(&mut self, row: &Row) -> bool {
-        let counts = row.arrival >= self.since;
+        let counts = self.since.is_some_and(|since| since <= row.arrival);
         self.not_counted += u64::from(!counts);
         counts
     }
 
     /// As [`Observer::arriving`].
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> u64 {
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
         if !self.warm_up.is_some() {
-            return u64::MAX;
+            return None;
         }
         if self.warm_up.ends(at, count) {
-            self.since = at;
+            self.since = Some(at);
             model.report(at, &mut self.before);
-            return u64::MAX;
+            return None;
         }
-        self.warm_up.requests.max(count + 1)
+        Some(self.warm_up.requests.max(count + 1))
     }
 
     /// Refuses a load that came to its end before any request counted.
@@ -123,7 +118,7 @@ impl Counted {
     /// # Errors
     /// It did.
     pub fn check(&self, outcome: &Outcome) -> Result<()> {
-        if self.since != Nanos::MAX || outcome.saturated.is_some() {
+        if self.since.is_some() || outcome.saturated.is_some() {
             return Ok(());
         }
         let (wanted, end) = (self.warm_up.until, outcome.end.s());
@@ -141,7 +136,9 @@ impl Counted {
     pub fn cut(&self, outcome: &Outcome) -> Option<WarmUpCut> {
         self.warm_up.is_some().then(|| WarmUpCut {
             requests: self.not_counted,
-            until: self.since.min(outcome.end),
+            until: self
+                .since
+                .map_or(outcome.end, |since| since.min(outcome.end)),
         })
     }
 

@@ -301,7 +301,11 @@ fn read_behaviour(keys: &mut Keys, geometry: &mut Geometry) -> Result<Behaviour>
     )?;
     let startup_s = 1e-3 * keys.f64("startup_ms", MILLISECONDS)?;
     let power = read_power(keys)?;
-    let policy = Policy::of_timeout(Nanos::from_ms(inactive_after_ms));
+    let policy = Policy::of_timeout(
+        inactive_after_ms
+            .is_finite()
+            .then(|| Nanos::from_ms(inactive_after_ms)),
+    );
     let saving = SledPower::read(keys, geometry, policy, &power, startup_s)?;
     geometry.blocks_per_pass = saving.blocks_per_pass;
     Ok(Behaviour {

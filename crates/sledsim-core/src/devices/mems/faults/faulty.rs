@@ -42,7 +42,7 @@ pub struct Faulty<M> {
     retries: u32,
     verify: bool,
     seek_errors: Draws,
-    lost_at: Nanos,
+    lost_at: Option<Nanos>,
     /// Energy of the ECC tips of a block in a pass, in J.
     ecc_block_j: f64,
     /// Spent on what is made again, by the causes of the mechanism inside.
@@ -349,7 +349,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         self.media.advance(at);
         self.passes.clear();
-        if at >= self.lost_at {
+        if self.is_gone(at) {
             return self.gone(request, steps);
         }
         let from = steps.len();
@@ -391,7 +391,8 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             extra_j,
             ..
         } = doing;
-        if at + service.parts.total() > self.lost_at {
+        let end = at + service.parts.total();
+        if self.lost_at.is_some_and(|lost_at| lost_at < end) {
             self.passes.lost.clear();
             self.passes.lost.extend(lbns(&request.extents));
         }
@@ -440,7 +441,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
     }
 
     fn is_gone(&self, at: Nanos) -> bool {
-        at >= self.lost_at
+        self.lost_at.is_some_and(|lost_at| lost_at <= at)
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {

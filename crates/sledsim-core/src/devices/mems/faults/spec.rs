@@ -64,8 +64,8 @@ pub struct Faults {
     pub seek_error_rate: f64,
     /// Whether what was written is read after it.
     pub verify_after_write: bool,
-    /// When the device fails as a whole; [`Nanos::MAX`] for never.
-    pub lost_at: Nanos,
+    /// When the device fails as a whole, if it does.
+    pub lost_at: Option<Nanos>,
 }
 
 /// The most defective tip sectors.
@@ -133,7 +133,7 @@ impl Faults {
             verify_after_write: keys.opt_bool("verify_after_write")?.unwrap_or(false),
             lost_at: keys
                 .opt_f64("lost_at_ms", Range::at_least(0.0).at_most(1e12))?
-                .map_or(Nanos::MAX, Nanos::from_ms),
+                .map(Nanos::from_ms),
         };
         keys.finish()?;
         Ok(Some(faults))
