@@ -101,7 +101,7 @@ def laid_out(device: object, given: str | Mapping[str, object] | None) -> Device
     device = device_of(device)
     if given is None:
         return device
-    return of_core(device._core.laid_out(_layout(device, given)))  # noqa: SLF001 (one package)
+    return of_core(_layout(device, given).on(device._core))  # noqa: SLF001 (one package)
 
 
 def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:

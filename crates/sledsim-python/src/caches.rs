@@ -2,8 +2,9 @@
 //! load passes by.
 
 use crate::boundary::{detached, dict};
+use crate::check::Check;
 use crate::error::to_python;
-use crate::simulation::{Check, Load};
+use crate::simulation::Load;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sledsim_base::error::Result;

@@ -1,9 +1,10 @@
 //! Crash tests. The interpreter is released while one runs.
 
 use crate::boundary::detached;
+use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
-use crate::simulation::{Check, Load};
+use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::model::contents::Promise;

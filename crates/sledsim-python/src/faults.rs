@@ -1,8 +1,8 @@
 //! Studies of tip failures. The interpreter is released while one runs.
 
 use crate::boundary::{detached, dict};
+use crate::check::Check;
 use crate::error::to_python;
-use crate::simulation::Check;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sledsim_base::error::Error;

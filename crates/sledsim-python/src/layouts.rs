@@ -1,9 +1,10 @@
 //! Layouts. The interpreter is released while one is read.
 
+use crate::arguments::keys;
 use crate::boundary::detached;
+use crate::check::Check;
 use crate::device::Device;
 use crate::error::SledsimError;
-use crate::simulation::{Check, keys};
 use pyo3::prelude::*;
 use sledsim_base::progress::Progress;
 use sledsim_core::layouts::{Laid, Part};
@@ -67,6 +68,11 @@ impl Layout {
             }),
             Err(error) => Err(check.exception(error)),
         }
+    }
+
+    /// The device with its blocks laid out by it.
+    fn on(&self, device: &Device) -> Device {
+        Device::new(device.device.clone().laid_out(self.laid.clone()))
     }
 
     /// Name and keys in effect, as JSON.

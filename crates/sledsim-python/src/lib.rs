@@ -3,8 +3,10 @@
 //! Everything a user meets is in the Python package around it; names and
 //! signatures here are its affair only.
 
+mod arguments;
 mod boundary;
 mod caches;
+mod check;
 mod crash;
 mod device;
 mod disk;

@@ -1,13 +1,14 @@
 //! Loads and runs. The interpreter is released while a simulation runs.
 
+use crate::arguments::keys;
 use crate::boundary::{attempted, detached};
-use crate::device::{Device, overrides};
+use crate::check::Check;
+use crate::device::Device;
 use crate::error::to_python;
 use crate::rows::Rows;
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
-use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -18,7 +19,6 @@ use sledsim_run::run::{Plan, RowsTo, SeriesTo};
 use sledsim_run::scenario::{Additions, Scenario};
 use sledsim_run::stats::{Stats, TableFormat, series_batch};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 /// A workload that is a preset or a file, as JSON.
 #[pyfunction]
@@ -26,22 +26,11 @@ pub(crate) fn workload_show(name: &str) -> PyResult<String> {
     Ok(show(name).map_err(to_python)?.to_string())
 }
 
-/// How often a run looks for signals and reports progress.
-const CHECK_EVERY: Duration = Duration::from_millis(50);
-
 /// A checked load.
 #[derive(Clone, Debug)]
 #[pyclass(frozen, skip_from_py_object, module = "sledsim._core")]
 pub(crate) struct Load {
     pub(crate) load: CoreLoad,
-}
-
-pub(crate) fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Keys> {
-    let mut keys = Keys::empty(what);
-    for (key, value, origin) in overrides(arguments)? {
-        keys.set(&key, value, &origin).map_err(to_python)?;
-    }
-    Ok(keys)
 }
 
 #[pymethods]
@@ -73,52 +62,6 @@ impl Load {
         Self {
             load: self.load.clone().within(blocks),
         }
-    }
-}
-
-/// Calls back into Python now and then: signals first, then progress.
-pub(crate) struct Check<'a> {
-    progress: Option<&'a Py<PyAny>>,
-    last: Instant,
-    /// What Python raised, if it did.
-    raised: Option<PyErr>,
-}
-
-impl<'a> Check<'a> {
-    pub(crate) fn new(progress: Option<&'a Py<PyAny>>) -> Self {
-        Self {
-            progress,
-            last: Instant::now(),
-            raised: None,
-        }
-    }
-
-    fn check(&mut self, progress: Progress) -> Result<()> {
-        self.report(progress.completed, progress.requests)
-    }
-
-    /// So much is done, of so much.
-    pub(crate) fn report(&mut self, done: u64, of: Option<u64>) -> Result<()> {
-        if self.last.elapsed() < CHECK_EVERY {
-            return Ok(());
-        }
-        self.last = Instant::now();
-        let called = Python::attach(|py| {
-            py.check_signals()?;
-            if let Some(callback) = self.progress {
-                callback.call1(py, (done, of))?;
-            }
-            Ok(())
-        });
-        called.map_err(|raised| {
-            self.raised = Some(raised);
-            Error::Interrupted
-        })
-    }
-
-    /// The exception of a failed call: what Python raised, or the core's.
-    pub(crate) fn exception(self, error: Error) -> PyErr {
-        self.raised.unwrap_or_else(|| to_python(error))
     }
 }
 

@@ -2,9 +2,10 @@
 //! interpreter is released meanwhile; signals are heard and progress told.
 
 use crate::boundary::detached;
+use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
-use crate::simulation::{Check, Load};
+use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;

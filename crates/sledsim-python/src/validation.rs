@@ -1,10 +1,11 @@
 //! Validations. The interpreter is released while one runs.
 
 use crate::boundary::detached;
+use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
 use crate::rows::Rows;
-use crate::simulation::{Check, Load};
+use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::queueing::schedulers::Choice;

@@ -12,8 +12,6 @@ pub mod run;
 
 pub mod stats;
 
-mod seeds;
-
 pub mod scenario;
 
 pub mod generate;

@@ -11,8 +11,7 @@ use sledsim_base::progress::Progress;
 use sledsim_core::engine::Limits;
 use sledsim_core::model::source::Source;
 use sledsim_core::workloads::{Generator, Mix, Workload, resolve};
-use sledsim_traces::STANDARD_INPUT;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A load: checked, not yet laid on a device.
 #[derive(Clone, Debug)]
@@ -167,33 +166,6 @@ impl Load {
             LoadKind::Trace(spec) => Box::new(spec.source(device_blocks, check)?),
         })
     }
-}
-
-/// The path of the trace that the key `file` of `keys` names: relative to the
-/// folder `beside`, standard input (`-`), or among the sample traces in `samples`.
-///
-/// # Errors
-/// An unknown sample.
-pub(crate) fn trace_path(
-    keys: &Keys,
-    file: &str,
-    beside: Option<&Path>,
-    samples: Option<&Path>,
-) -> Result<PathBuf> {
-    if file == STANDARD_INPUT {
-        return Ok(file.into());
-    }
-    let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
-        return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
-    };
-    let endings = ["trace.gz", "parquet"];
-    let mut paths = endings
-        .map(|ending| folder.join(format!("{sample}.{ending}")))
-        .into_iter();
-    paths.find(|path| path.is_file()).ok_or_else(|| {
-        let problem = format!("unknown sample trace '{file}'");
-        keys.refuse("file", problem)
-    })
 }
 
 fn limits(keys: &mut Keys) -> Result<Limits> {

@@ -20,8 +20,9 @@
 //! rate = 500
 //! ```
 
-use crate::load::{Load, trace_path};
+use crate::load::Load;
 use crate::replay::TraceFiles;
+use crate::replay::trace_path;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;

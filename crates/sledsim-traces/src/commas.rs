@@ -1,7 +1,10 @@
 //! Text traces with one request a line and fields separated by commas.
 
 use super::lines::{Field, Lines};
-use super::{END_BYTES, Input, LATEST_NS, Reader, Record, number};
+use crate::input::Input;
+use crate::number;
+use crate::reader::Reader;
+use crate::record::{END_BYTES, LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 
 /// What one such format makes of the `N` fields of a line.

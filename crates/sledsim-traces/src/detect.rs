@@ -2,12 +2,74 @@
 
 use super::formats::oracle_general;
 use super::input::Input;
-use super::{ChosenBy, Format, Options, Record, Supply, plausible};
+use crate::format::{Clock, Format, Options};
+use crate::glitches::Steady;
+use crate::plausible;
+use crate::reader::Reader;
+use crate::record::Record;
+use crate::supply::Supply;
 use sledsim_base::error::{Error, Result};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What decided the format of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// Whoever asked for it.
+    Key,
+    /// The content fits no other.
+    Content,
+    /// The content fits several, and one of them is plausible.
+    Plausibility,
+    /// The content fits several equally well; the ending of the name decided.
+    Ending,
+}
+
+impl ChosenBy {
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Key => "trace_format",
+            Self::Content => "content",
+            Self::Plausibility => "plausibility",
+            Self::Ending => "ending",
+        }
+    }
+}
+
+impl Format {
+    /// Starts reading `input` as this format.
+    ///
+    /// # Errors
+    /// The file cannot be read, its header is bad, or an option has no effect.
+    pub fn open(&self, input: Input, options: &Options) -> Result<Box<dyn Reader>> {
+        if options.drop_glitches && self.clock == Clock::Closed {
+            let name = self.name;
+            return Err(Error::Key(format!(
+                "glitches: has no effect with trace_format = \"{name}\", which has no times of \
+                 arrival"
+            )));
+        }
+        let reader = (self.open)(input, options)?;
+        Ok(match options.drop_glitches {
+            true => Box::new(Steady::new(reader)),
+            false => reader,
+        })
+    }
+
+    /// Opens the trace at `path` (`-` is standard input): in `format` if it is
+    /// given, else in the one its content fits.
+    ///
+    /// # Errors
+    /// The file cannot be read, or no format or several fit.
+    pub fn detect(path: &Path, format: Option<Self>, options: &Options) -> Result<(Self, Input)> {
+        let (found, input) = Found::of(&Supply::new(path), format, options, &mut || Ok(()))?;
+        Ok((found.format, input))
+    }
+}
 
 /// A format fits if so many records can be read, or all there are in the first
 /// bytes.

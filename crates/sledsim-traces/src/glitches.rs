@@ -1,10 +1,14 @@
 //! Single records whose clock jumped: far from the time before and from the
 //! time after, in the same direction.
 
-use super::order::{GLITCH, ms};
-use super::{Reader, Record};
+use super::reader::Reader;
+use super::record::Record;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
+
+/// A record so far from its neighbours is one whose clock jumped, if it is
+/// alone: a minute.
+pub const GLITCH: Nanos = Nanos(60_000_000_000);
 
 /// The records of a reader without those whose clock jumped. It is one record
 /// ahead of what it hands out only where a time jumps.
@@ -135,6 +139,12 @@ pub(super) fn at_place(place: &Error, problem: String) -> Error {
         }
         _ => Error::Request(problem),
     }
+}
+
+/// Exact milliseconds, without zeros at the end.
+#[must_use]
+pub fn ms(time: Nanos) -> String {
+    format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The bytes of a trace, decompressed.
 
-use super::supply::{Supply, Whole};
+use super::whole::Whole;
 use super::zstd::Zstd;
 use sledsim_base::error::{Error, Result};
 use std::io::{BufReader, Cursor, ErrorKind, Read};
@@ -134,14 +134,6 @@ impl<R: Read> Read for Full<R> {
 }
 
 impl Input {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// The file cannot be opened or read.
-    pub fn open(path: &Path) -> Result<Self> {
-        Supply::new(path).open(&mut || Ok(()))
-    }
-
     /// Reads a file from its start; `name` is what messages call it.
     pub(super) fn whole(name: &str, whole: Whole) -> Result<Self> {
         let bytes = Box::new(whole.from(0));

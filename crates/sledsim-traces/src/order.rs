@@ -1,15 +1,12 @@
 //! The order of times: never falling, or sorted within a window.
 
-use super::glitches::{at_place, far};
-use super::{Reader, Record};
+use super::glitches::{GLITCH, at_place, far, ms};
+use super::reader::Reader;
+use super::record::Record;
 use sledsim_base::error::Error;
 use sledsim_base::units::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-
-/// A record so far from its neighbours is one whose clock jumped, if it is
-/// alone: a minute.
-pub const GLITCH: Nanos = Nanos(60_000_000_000);
 
 /// The longest window to sort in, in ms: three years.
 pub const LONGEST_SORT_MS: f64 = 1e11;
@@ -196,12 +193,6 @@ impl Outlook {
         };
         format!("give sort_ms (--sort) of at least {need} to sort what is out of order{part}")
     }
-}
-
-/// Exact milliseconds, without zeros at the end.
-#[must_use]
-pub fn ms(time: Nanos) -> String {
-    format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
 }
 
 /// So many items a sorter holds at most.

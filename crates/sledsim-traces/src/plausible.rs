@@ -1,7 +1,8 @@
 //! Whether the first records of a trace, as a format reads them, can be those
 //! of a real one.
 
-use super::{Clock, Record};
+use crate::format::Clock;
+use crate::record::Record;
 
 /// More requests per s than a host sends: ten times a fast SSD's.
 const HIGHEST_RATE: f64 = 1e7;

@@ -3,7 +3,11 @@
 use super::detect::Found;
 use super::input::SoFar;
 use super::order::Order;
-use super::{Compression, Format, Options, Reader, Record, Supply};
+use crate::format::{Format, Options};
+use crate::input::Compression;
+use crate::reader::Reader;
+use crate::record::Record;
+use crate::supply::Supply;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;

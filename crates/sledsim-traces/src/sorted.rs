@@ -1,7 +1,8 @@
 //! Records put in the order of their times, within a window.
 
 use super::order::{Order, Sorter};
-use super::{Reader, Record};
+use crate::reader::Reader;
+use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 

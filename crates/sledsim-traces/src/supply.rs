@@ -5,6 +5,7 @@
 //! that it is gone when the process ends, however that happens.
 
 use super::input::Input;
+use super::whole::Whole;
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -25,55 +26,6 @@ const COPY_BYTES: usize = 1 << 18;
 /// What Parquet begins with. It is read from its end, and so a stream of it is
 /// kept.
 const PARQUET: &[u8] = b"PAR1";
-
-/// A file that is read at any place, by several at once.
-#[derive(Clone, Debug)]
-pub struct Whole {
-    file: Arc<File>,
-    bytes: u64,
-}
-
-impl Whole {
-    /// That file, as long as it is now.
-    ///
-    /// # Errors
-    /// What the system says of its length.
-    pub fn of(file: File) -> io::Result<Self> {
-        let bytes = file.metadata()?.len();
-        let file = Arc::new(file);
-        Ok(Self { file, bytes })
-    }
-
-    /// Its length in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Reads from the byte `at` on; others may read elsewhere meanwhile.
-    #[must_use]
-    pub fn from(&self, at: u64) -> impl Read + Send + use<> {
-        let file = Arc::clone(&self.file);
-        At { file, at }
-    }
-}
-
-/// A place in a file.
-struct At {
-    file: Arc<File>,
-    at: u64,
-}
-
-impl Read for At {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let count = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
-        #[cfg(windows)]
-        let count = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
 
 /// What became of a stream.
 #[derive(Debug)]
@@ -99,6 +51,16 @@ enum Kind {
     /// Something to be opened as often as one likes.
     File(PathBuf),
     Stream(Shared),
+}
+
+impl Input {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read.
+    pub fn open(path: &Path) -> Result<Self> {
+        Supply::new(path).open(&mut || Ok(()))
+    }
 }
 
 impl Supply {
@@ -145,7 +107,7 @@ impl Supply {
                     return Input::new(&name, Box::new(file));
                 }
                 let (file, bytes) = (Arc::new(file), about.len());
-                return Input::whole(&name, Whole { file, bytes });
+                return Input::whole(&name, Whole::with_bytes(file, bytes));
             }
             Kind::Stream(stream) => stream,
         };
@@ -268,7 +230,7 @@ impl Supply {
             written.map_err(|error| no_room(&error))?;
         }
         let file = Arc::new(file);
-        Ok(Whole { file, bytes })
+        Ok(Whole::with_bytes(file, bytes))
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -387,10 +349,7 @@ mod tests {
     fn several_read_a_file_at_once_from_where_they_are() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
-        let whole = Whole {
-            file: Arc::new(file),
-            bytes: 10,
-        };
+        let whole = Whole::with_bytes(Arc::new(file), 10);
         let (mut one, mut other) = (whole.from(0), whole.from(7));
         let mut found = Vec::new();
         for _ in 0..4 {

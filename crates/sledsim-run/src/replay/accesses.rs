@@ -1,7 +1,7 @@
 //! The requests of a trace for layouts that count them.
 
 use super::TraceSpec;
-use crate::load::trace_path;
+use super::path::trace_path;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;

@@ -6,9 +6,11 @@ mod causes;
 mod feed;
 mod mapping;
 mod paced;
+mod path;
 mod source;
 mod spec;
 
 pub use accesses::TraceFiles;
+pub(crate) use path::trace_path;
 pub use source::{Measured, TraceSource};
 pub use spec::{BLK_ACTIONS, TraceSpec};

@@ -2,17 +2,18 @@
 
 mod plan;
 mod recorder;
+mod seeds;
 
 pub use plan::{Plan, RowsTo, SeriesTo};
 
 use crate::load::Load;
 use crate::replay::Measured;
-use crate::seeds::run_seeds;
 use crate::stats::{
     Caution, Demand, Precision, RunFacts, Stats, TableFile, WarmUp, Window, series_batch, summary,
 };
 use arrow_array::RecordBatch;
 use recorder::{Recorder, Target};
+use seeds::run_seeds;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -48,10 +49,10 @@ pub struct Run {
 }
 
 /// One run before it is written up.
-pub(crate) struct Single {
-    pub(crate) stats: Stats,
-    pub(crate) facts: RunFacts,
-    pub(crate) workload: Value,
+struct Single {
+    stats: Stats,
+    facts: RunFacts,
+    workload: Value,
     batches: Vec<RecordBatch>,
     list: Vec<Row>,
     measured: Vec<Measured>,
@@ -97,7 +98,7 @@ pub fn run(
 }
 
 /// Runs it once.
-pub(crate) fn run_one(
+fn run_one(
     device: &Device,
     load: &Load,
     scheduler: &SchedulerChoice,
@@ -209,7 +210,7 @@ fn why_missed(outcome: &Outcome, goes_on: bool) -> String {
 }
 
 /// Runs that differ in nothing but their seeds, as one.
-pub(crate) fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
+fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
     Single {
         stats,
         facts,

@@ -14,7 +14,7 @@ pub use roles::{Quantity, Role};
 pub use scaled::scaled;
 pub use scaled::scaled_float;
 
-use super::END_BYTES;
+use crate::record::END_BYTES;
 use entries::{Entry, entries, factor, operations};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;

@@ -1,6 +1,6 @@
 //! What a column can be, and what its numbers measure.
 
-use crate::END_BYTES;
+use crate::record::END_BYTES;
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

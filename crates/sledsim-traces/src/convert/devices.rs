@@ -1,7 +1,7 @@
 //! Device numbers of several traces in one.
 
 use super::merge::Input;
-use crate::Reader;
+use crate::reader::Reader;
 use crate::writers::Writer;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;

@@ -1,8 +1,11 @@
 //! Several traces as one, by time.
 
 use crate::detect::Found;
+use crate::format::Clock;
+use crate::input::Compression;
+use crate::record::Record;
 use crate::sorted::Sorted;
-use crate::{Clock, Compression, Record, Supply};
+use crate::supply::Supply;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use std::cmp::Reverse;

@@ -8,7 +8,9 @@ mod work;
 
 use super::detect::Found;
 use super::sorted::Sorted;
-use super::{Format, Options, Reading, Supply};
+use crate::format::{Format, Options};
+use crate::progress::Reading;
+use crate::supply::Supply;
 use merge::{Input, Merge};
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};

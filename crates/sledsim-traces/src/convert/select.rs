@@ -2,7 +2,8 @@
 
 use super::{ConvertSpec, Sample};
 use crate::info::{UNIT_BYTES, mix};
-use crate::{Reader, Record};
+use crate::reader::Reader;
+use crate::record::Record;
 use serde_json::{Value, json};
 
 /// Takes some of the records, and counts why the others are left out.

@@ -1,8 +1,12 @@
 //! What the formats at hand cannot show: clocks, names, odd bytes.
 
 use super::*;
+use crate::detect::ChosenBy;
+use crate::format::Clock;
+use crate::input::Compression;
+use crate::reader::Reader;
+use crate::record::Record;
 use crate::writers::{Lost, Writer};
-use crate::{ChosenBy, Clock, Compression, Reader, Record};
 use serde_json::json;
 use sledsim_base::request::Op;
 use std::sync::{Arc, Mutex};

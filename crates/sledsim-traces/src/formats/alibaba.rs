@@ -1,8 +1,9 @@
 //! The CSV format of the Alibaba block traces of 2020.
 
 use crate::commas::{self, Commas, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::Field;
-use crate::{Clock, Format, Record};
+use crate::record::Record;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 

@@ -1,9 +1,12 @@
 //! The text that blkparse prints unless told otherwise (its manual page,
 //! "Output description and formatting").
 
+use crate::format::{BlkAction, Clock, Format};
 use crate::lines::{Field, Lines, next_word};
 use crate::names::Names;
-use crate::{BlkAction, Clock, Format, LATEST_NS, Reader, Record, number};
+use crate::number;
+use crate::reader::Reader;
+use crate::record::{LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

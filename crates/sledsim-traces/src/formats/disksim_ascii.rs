@@ -2,10 +2,10 @@
 //! reference manual, "ascii" trace format).
 
 use super::five_words::{FiveWords, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
 use crate::number;
 use crate::number::Quick;
-use crate::{Clock, Format};
 use sledsim_base::request::Op;
 
 /// Its registration.

@@ -2,8 +2,11 @@
 //! (DiskSim 4.0 reference manual, "validate" trace format), as recorded by
 //! issuing one request after the other to a real drive.
 
+use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines, words};
-use crate::{Clock, Format, Reader, Record, number};
+use crate::number;
+use crate::reader::Reader;
+use crate::record::Record;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

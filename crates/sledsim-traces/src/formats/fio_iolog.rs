@@ -1,9 +1,12 @@
 //! fio's I/O logs, versions 2 and 3 (fio's manual, "Trace file format").
 
+use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines, excerpt, next_word};
 use crate::names;
 use crate::names::Names;
-use crate::{Clock, END_BYTES, Format, Reader, Record, number};
+use crate::number;
+use crate::reader::Reader;
+use crate::record::{END_BYTES, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;

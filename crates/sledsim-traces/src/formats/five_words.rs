@@ -4,7 +4,8 @@
 use crate::lines::{Field, Lines, words};
 use crate::number;
 use crate::number::Quick;
-use crate::{LATEST_NS, Reader, Record};
+use crate::reader::Reader;
+use crate::record::{LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

@@ -1,8 +1,10 @@
 //! HP's `.srt` traces (SRT 1.x), as in the hplajw and cello traces of 1992.
 
 use crate::bytes::Bytes;
+use crate::format::{Clock, Format};
 use crate::lines::excerpt;
-use crate::{Clock, Format, Reader, Record};
+use crate::reader::Reader;
+use crate::record::Record;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;

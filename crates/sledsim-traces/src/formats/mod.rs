@@ -16,7 +16,8 @@ mod systor;
 mod tencent;
 mod vscsi;
 
-use super::Format;
+use crate::format::{Format, Formats};
+use crate::writers::WRITERS;
 use sledsim_base::registry::Registry;
 
 /// All formats, in the order in which they are listed.
@@ -36,3 +37,12 @@ pub const FORMATS: Registry<Format> = Registry::new(&[
     oracle_general::ENTRY,
     csv::ENTRY,
 ]);
+
+impl Default for Formats {
+    fn default() -> Self {
+        Self {
+            readers: FORMATS,
+            writers: WRITERS,
+        }
+    }
+}

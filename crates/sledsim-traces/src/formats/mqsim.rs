@@ -1,10 +1,10 @@
 //! The ASCII format of MQSim and SSDsim: `time device block blocks type`.
 
 use super::five_words::{FiveWords, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
 use crate::number;
 use crate::number::Quick;
-use crate::{Clock, Format};
 use sledsim_base::request::Op;
 
 /// Its registration.

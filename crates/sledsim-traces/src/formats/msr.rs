@@ -1,9 +1,11 @@
 //! The CSV format of the MSR Cambridge traces (SNIA IOTTA, set 388).
 
 use crate::commas::{self, Commas, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::names::Names;
-use crate::{Clock, Format, LATEST_NS, Record, number};
+use crate::number;
+use crate::record::{LATEST_NS, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 

@@ -1,7 +1,9 @@
 //! oracleGeneral, the binary format of cache traces, which no timing
 //! simulation can use.
 
-use crate::{Clock, Format, Input};
+use crate::format::{Clock, Format};
+use crate::input::Input;
+use crate::reader::Reader;
 use sledsim_base::error::{Error, Result};
 use std::path::Path;
 
@@ -70,6 +72,6 @@ fn looks_like(head: &[u8]) -> bool {
 }
 
 /// Opening it is always refused.
-pub fn open(input: Input) -> Result<Box<dyn crate::Reader>> {
+pub fn open(input: Input) -> Result<Box<dyn Reader>> {
     Err(refuse(input))
 }

@@ -2,8 +2,9 @@
 //! WebSearch traces (SPC trace file format specification, revision 1.0.1).
 
 use crate::commas::{self, Commas, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::Field;
-use crate::{Clock, END_BYTES, Format, Record};
+use crate::record::{END_BYTES, Record};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 

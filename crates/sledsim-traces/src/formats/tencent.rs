@@ -1,8 +1,9 @@
 //! The CSV format of the Tencent CBS traces of 2018 (SNIA IOTTA, set 27917).
 
 use crate::commas::{self, Commas, Layout};
+use crate::format::{Clock, Format};
 use crate::lines::Field;
-use crate::{Clock, Format, Record};
+use crate::record::Record;
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 

@@ -1,7 +1,9 @@
 //! VMware's vscsiStats traces, versions 1 and 2, as in the CloudPhysics set.
 
 use crate::bytes::Bytes;
-use crate::{Clock, END_BYTES, Format, LATEST_NS, Reader, Record};
+use crate::format::{Clock, Format};
+use crate::reader::Reader;
+use crate::record::{END_BYTES, LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

@@ -1,6 +1,6 @@
 //! What each device of a trace was asked.
 
-use crate::Record;
+use crate::record::Record;
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
 

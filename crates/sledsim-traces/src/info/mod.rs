@@ -13,7 +13,10 @@ pub(crate) use reuse::{UNIT_BYTES, mix};
 use super::detect::Found;
 use super::records::PassedOver;
 use super::sorted::Sorted;
-use super::{Format, Options, Reading, Record, Supply};
+use crate::format::{Format, Options};
+use crate::progress::Reading;
+use crate::record::Record;
+use crate::supply::Supply;
 use arrivals::Arrivals;
 use devices::Devices;
 use picture::{Map, Timeline};
@@ -358,7 +361,7 @@ mod tests {
     //! What the text formats at hand cannot show.
 
     use super::*;
-    use crate::END_BYTES;
+    use crate::record::END_BYTES;
 
     fn facts(records: &[Record]) -> Value {
         let mut contents = Contents::new(&InfoSpec::new(Path::new("")));

@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use super::{Lost, Names, WriteFormat, Writer};
-use crate::Record;
+use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use std::fmt::{Display, Formatter};

@@ -10,7 +10,7 @@ mod text;
 
 pub use csv::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 
-use super::Record;
+use crate::record::Record;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::registry::{Named, Registry};

@@ -5,9 +5,11 @@ mod header;
 
 use crate::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled};
 use crate::devices::Devices;
+use crate::format::{Clock, Format, Options};
 use crate::lines::{Lines, excerpt};
+use crate::reader::Reader;
+use crate::record::{END_BYTES, LATEST_NS, Record};
 use crate::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
-use crate::{Clock, END_BYTES, Format, LATEST_NS, Options, Reader, Record};
 use fields::{each_field, unquote};
 use header::{named, numbered, without_mark};
 use sledsim_base::error::{Error, Result};

@@ -3,9 +3,9 @@
 //! Each run is as it would be alone, and what they give is put together in
 //! the order of the seeds: no result depends on the number of threads.
 
+use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
 use crate::panics::{caught, unexpected};
-use crate::run::{Plan, Single, merged, run_one};
 use crate::stats::Demand;
 use crate::stats::{Caution, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
 use serde_json::{Value, json};
