@@ -9,19 +9,18 @@ import re
 import shutil
 import subprocess
 import sys
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sledsim import __version__, papers
 from sledsim.papers import model, pictures
 from sledsim.papers.page import page
-from sledsim.papers.page_embed import highlighted_python, highlighted_toml, inline_svg
+
+from tests.hostile_paper import ALL, ALL_CODE, EMPTY, EMPTY_CODE, HOSTILE, PAPER, WIDE, WIDE_CODE
+from tests.shown_page import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from sledsim.papers import Paper, Result
 
 ROOT = Path(__file__).parents[1]
-VOID = {"base", "br", "img", "link", "meta"}
-HOSTILE = """</p><script>alert("1")</script> & 'b' <img src=x onerror=y> ]]> -->"""
 PRINTED = {
     "\u202f": " ",
     "\u00a0": " ",
@@ -40,194 +37,6 @@ PRINTED = {
     "\u00d7": "x",
 }
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-
-PAPER = f"""
-order = 2001
-title = '''{HOSTILE}'''
-authors = '''A. {HOSTILE}'''
-published = '''In {HOSTILE}'''
-items = ["all", "wide", "empty"]
-[[left_out]]
-place = '''Figure 1 {HOSTILE}'''
-because = '''Drawn {HOSTILE}'''
-"""
-ALL = f"""
-title = '''All kinds {HOSTILE}'''
-place = '''Figure 2 {HOSTILE}'''
-how = '''
-First part {HOSTILE}
-
-Second part
-'''
-[hypotheses]
-more_of_it = '''More {HOSTILE}'''
-"less <b>" = "Less"
-[values.exact]
-what = '''exact {HOSTILE}'''
-published = 6400
-[values.near]
-what = "near"
-place = '''Section 9 {HOSTILE}'''
-unit = "ms"
-published = 0.9
-tolerance = 0.01
-tolerance_because = '''Rounded {HOSTILE}'''
-[values.most]
-what = "most"
-unit = "um"
-published = 4.5
-kind = "at_most"
-[values.least]
-what = "least"
-unit = "m/s2"
-published = -0.5
-kind = "at_least"
-tolerance = 0.1
-tolerance_because = '''Rounded {HOSTILE}'''
-[values.argued]
-what = "argued"
-unit = "<u>"
-published = 1.49
-[values.argued.explained]
-expected = 2.08
-tolerance = 0.02
-because = '''Because {HOSTILE}'''
-source = '''A book {HOSTILE}'''
-[values.lost]
-what = "lost"
-published = 20
-[values.lost.explained]
-expected = 30
-because = "It was argued in vain"
-source = "Nowhere"
-[values.order]
-what = "order"
-unit = "s"
-published = ["a <b>", "b & c", "d"]
-kind = "order"
-[values.shape]
-what = "shape"
-published = "rises ever less"
-kind = "shape"
-tolerance = 0.5
-[values.zero]
-what = "zero"
-published = 0
-tolerance = 0.001
-[values.tiny]
-what = "tiny"
-unit = "s"
-published = 2.5e-7
-[values.huge]
-what = "huge"
-unit = "bytes"
-published = 3456000000
-[values.share]
-what = "share"
-unit = "%"
-published = 40
-tolerance = 1
-"""
-ALL_CODE = '''"""Some </code></pre><script> & code."""
-from sledsim.papers import Found
-
-def simulate(*, quick: bool) -> Found:
-    values = {
-        "exact": 6400.0, "near": 0.90312, "most": 4.5, "least": 0.25, "argued": 2.0818,
-        "lost": 25.0, "order": {"d": 3.0, "a <b>": 1.0000123, "b & c": 1.0000223},
-        "shape": [0.0, 1.0, 1.5, 1.75], "zero": -0.0004, "tiny": 2.5e-7, "huge": 3456000000.0,
-        "share": 40.5,
-    }
-    other = {"near": 1.0, "order": {"d": 1.0, "a <b>": 1.0, "b & c": 2.0}}
-    return Found(values, {"more_of_it": other, "less <b>": values})
-
-def draw(figure, found):
-    axes = figure.add_subplot()
-    axes.plot([0, 1], [0, 1], label="<b>line</b> & more")
-    axes.imshow([[0, 1], [1, 0]], extent=(0, 1, 0, 1))
-    axes.legend()
-'''
-TABLE = """
-title = "A table with much in a row"
-place = "Table 3"
-how = "Somehow."
-[hypotheses]
-{hypotheses}
-[values.mean]
-what = "{long}"
-unit = "requests/s"
-published = 123456.789
-[values.names]
-what = "names"
-kind = "order"
-published = [{names}]
-"""
-NAMES = [f"configuration_number_{number}" for number in range(12)]
-WIDE = TABLE.format(
-    hypotheses="\n".join(f'hypothesis_number_{n} = "Otherwise {n}."' for n in range(7)),
-    long="a quantity with a long name, " * 8,
-    names=", ".join(f'"{name}"' for name in NAMES),
-)
-WIDE_CODE = f"""
-from sledsim.papers import Found
-
-def simulate(*, quick: bool) -> Found:
-    names = {{name: place + 0.123456789 for place, name in enumerate({NAMES})}}
-    values = {{"mean": 123456.789, "names": names}}
-    return Found(values, {{f"hypothesis_number_{{n}}": values for n in range(7)}})
-
-# {"one very long line of code " * 12}
-"""
-EMPTY = 'title = "One"\nplace = "Page 4"\nhow = "So."\n[values.one]\nwhat = "one"\npublished = 1\n'
-EMPTY_CODE = (
-    "from sledsim.papers import Found\n\ndef simulate(*, quick):\n    return Found({'one': 1})\n"
-)
-
-
-class Shown(HTMLParser):
-    """What a browser would see of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.parts: dict[int, str] = {}
-        """The text in each of the tags."""
-        self._open: list[int] = []
-        self.feed(text)
-        self.close()
-        assert self._open == [], "a tag is not closed"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"twice the same attribute in <{tag}>"
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
-        if tag not in VOID:
-            self._open.append(len(self.tags) - 1)
-            self.parts[self._open[-1]] = ""
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.tags[self._open.pop()][0] == tag, f"</{tag}> closes nothing"
-
-    def handle_data(self, data: str) -> None:
-        for place in self._open:
-            self.parts[place] += data
-
-    def all(self, tag: str, kind: str = "") -> list[str]:
-        """Return the text in all tags of a name, and perhaps with a class."""
-        return [
-            " ".join(self.parts[place].split())
-            for place, (name, attributes) in enumerate(self.tags)
-            if name == tag and (not kind or kind in attributes.get("class", "").split())
-        ]
-
-    def raw(self, tag: str) -> list[str]:
-        return [self.parts[place] for place, (name, _) in enumerate(self.tags) if name == tag]
 
 
 class Made(NamedTuple):
@@ -526,58 +335,6 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
             assert percent == pytest.approx(100 * share, abs=0.5 if abs(share) > 0.1 else 0.06)
     assert far["table1"].count("0 %") == 13
     assert "\u22127.9 %" in far["table2"]
-
-
-def test_a_picture_becomes_part_of_a_page() -> None:
-    svg = """<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://x">
-    <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
-     width="100pt" height="50pt" viewBox="0 0 100 50"><metadata><date>today</date></metadata>
-    <defs><style>* {stroke: red}</style><clipPath id="p1"><path id="unused" d="M 0 0"/></clipPath>
-    <path id="m1" style="fill: #000000; stroke: #1b1f24"/></defs>
-    <g id="g1" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"><!-- hidden -->
-    <use xlink:href="#m1" fill="#ffffff"/></g><text>a &lt;b&gt; &amp; c</text></svg>"""
-    drawing = inline_svg(svg, "x:", 'it "is"')
-    for part in (
-        '<clipPath id="x:p1">',
-        '<path id="x:m1" style="fill: #000000; stroke: var(--ink)" />',
-        'clip-path="url(#x:p1)"',
-        "stroke: var(--c0); fill: #123456",
-        '<use href="#x:m1" fill="var(--paper)" />',
-        "<text>a &lt;b&gt; &amp; c</text>",
-        'aria-label="it &quot;is&quot;"',
-        'viewBox="0 0 100 50"',
-    ):
-        assert part in drawing
-    for part in ("today", "style>", "unused", "g1", "hidden", "xlink", "xmlns", "DOCTYPE", "100pt"):
-        assert part not in drawing
-
-
-@given(
-    st.text()
-    | st.lists(st.sampled_from(['"""', "'", "#", "\\", "if ", "x = 1", "\n", "f'{"])).map("".join)
-)
-def test_highlighting_changes_no_text(code: str) -> None:
-    for marked in (highlighted_python(code), highlighted_toml(code)):
-        bare = re.sub(r'<span class="[kscm]">|</span>', "", marked)
-        assert "<" not in bare
-        assert html.unescape(bare) == html.unescape(html.escape(code, quote=False))
-
-
-def test_highlighting_knows_words_and_strings() -> None:
-    # Other characters end lines elsewhere, but not for the tokenizer.
-    assert highlighted_python("'\u2028\x0c'\nx < 1\n") == (
-        '<span class="s">\'\u2028\x0c\'</span>\nx &lt; <span class="m">1</span>\n'
-    )
-    marked = highlighted_python('def f(x):  # why\n    return "a < b" if x else 1.5\n')
-    assert re.findall(r'<span class="(\w)">(.*?)</span>', marked) == [
-        ("k", "def"),
-        ("c", "# why"),
-        ("k", "return"),
-        ("s", '"a &lt; b"'),
-        ("k", "if"),
-        ("k", "else"),
-        ("m", "1.5"),
-    ]
 
 
 def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:

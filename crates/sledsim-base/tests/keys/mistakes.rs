@@ -1,0 +1,179 @@
+//! What wrong names and wrong text are told.
+
+use super::{fails, parse};
+use proptest::prelude::*;
+use sledsim_base::keys::{Keys, Range, did_you_mean, nearest};
+
+#[test]
+fn names_that_others_use_are_known() {
+    let mut keys = Keys::empty("load");
+    keys.set_text("iodepth", "4", "--set").unwrap();
+    assert_eq!(keys.opt_u64("queue_depth", 1..=9).unwrap(), None);
+    let says = "--set: unknown key 'iodepth'; did you mean 'queue_depth'?";
+    assert_eq!(fails(keys.finish()), says);
+}
+
+#[test]
+fn every_key_must_be_asked_for() {
+    let unknown = |text: &str| {
+        let mut keys = parse(text);
+        let _ = keys.opt_f64("spring_factor", Range::any());
+        let _ = keys.opt_f64("travel_x_um", Range::any());
+        let _ = keys.opt_f64("power.sled_mw", Range::any());
+        let _ = keys.opt_f64("rate", Range::any());
+        if let Some(mut front) = keys.take_table("front") {
+            let _ = front.opt_text("base");
+            if let Err(error) = front.finish() {
+                return error.to_string();
+            }
+        }
+        fails(keys.finish())
+    };
+    for (text, message) in [
+        (
+            "rate = 1\n\nspring_facter = 1",
+            "my.toml:3: unknown key 'spring_facter'; did you mean 'spring_factor'?",
+        ),
+        (
+            "travel_x_mm = 0.1",
+            "my.toml:1: unknown key 'travel_x_mm'; did you mean 'travel_x_um' (in um)?",
+        ),
+        (
+            "travel_x = 0.1",
+            "my.toml:1: unknown key 'travel_x'; did you mean 'travel_x_um' (in um)?",
+        ),
+        (
+            "Rate = 1",
+            "my.toml:1: unknown key 'Rate'; did you mean 'rate'?",
+        ),
+        (
+            "spring = 1",
+            "my.toml:1: unknown key 'spring'; did you mean 'spring_factor'?",
+        ),
+        (
+            "zzz = 1",
+            "my.toml:1: unknown key 'zzz'; known are spring_factor, travel_x_um, power.sled_mw, rate, front",
+        ),
+        (
+            "[front]\nbaze = 1",
+            "my.toml:2: unknown key 'front.baze'; did you mean 'front.base'?",
+        ),
+        (
+            "[frnt]\nbase = 1",
+            "my.toml:1: unknown table 'frnt'; did you mean 'front'?",
+        ),
+        (
+            "[frnt]",
+            "my.toml:1: unknown table 'frnt'; did you mean 'front'?",
+        ),
+        (
+            "[power]\nsled_w = 1",
+            "my.toml:2: unknown key 'power.sled_w'; did you mean 'power.sled_mw' (in mW)?",
+        ),
+        (
+            "front = 3",
+            "my.toml:1: front = 3: must be a table, as in [front]",
+        ),
+        (
+            "[front.deep]",
+            "my.toml:1: unknown table 'front.deep'; there are none here",
+        ),
+        (
+            "front = { base = \"g2\", bass = 1 }",
+            "my.toml:1: unknown key 'front.bass'; did you mean 'front.base'?",
+        ),
+    ] {
+        assert_eq!(unknown(text), message);
+    }
+    let mut set = Keys::empty("device g2");
+    set.set_text("rat", "1", "--set rat").unwrap();
+    set.opt_u64("rate", 0..=1).unwrap();
+    assert_eq!(
+        fails(set.finish()),
+        "--set rat: unknown key 'rat'; did you mean 'rate'?"
+    );
+    // Sub-tables are taken whole: an empty one counts, a missing one does not.
+    let mut keys = parse("[front]\n[front.power]\nx = 1\n[frontier]\ny = 2");
+    assert!(keys.has("front") && keys.has("front.power.x") && !keys.has("back"));
+    let front = keys.take_table("front").unwrap();
+    assert_eq!(
+        front.entries().map(|e| e.0).collect::<Vec<_>>(),
+        ["power.x"]
+    );
+    assert_eq!(
+        keys.entries().map(|e| e.0).collect::<Vec<_>>(),
+        ["frontier.y"]
+    );
+    assert!(keys.take_table("back").is_none());
+    let mut deep = parse("[a]\n[a.b]\nx = 1");
+    deep.take_table("a.b").unwrap();
+    deep.finish().unwrap();
+    let mut empty = parse("[front]");
+    empty.take_table("front").unwrap().finish().unwrap();
+    empty.finish().unwrap();
+}
+
+#[test]
+fn syntax_errors_name_file_and_line() {
+    for (text, begin) in [
+        ("a = 1\nb = \n", "my.toml:2: "),
+        ("a = 1\n\na = 2\n", "my.toml:3: duplicate key at 'a'"),
+        ("[t]\na = 1\n[t]\nb = 2", "my.toml:3: duplicate key at 't'"),
+        ("a = 1\r\nb == 2\r\n", "my.toml:2: "),
+        ("a = \"open\n", "my.toml:1: "),
+        ("\"a.b\" = 1\n", "my.toml:1: key 'a.b': must not"),
+        ("\"a[0]\" = 1\n", "my.toml:1: key 'a[0]': must not"),
+        ("a = 99999999999999999999", "my.toml:1: "),
+    ] {
+        let message = fails(Keys::parse(text, "my.toml"));
+        assert!(
+            message.starts_with(begin) && !message.contains('\n'),
+            "{text:?}: {message}"
+        );
+    }
+}
+
+#[test]
+fn near_names_come_first_and_far_ones_not_at_all() {
+    let presets = [
+        "g1",
+        "g2",
+        "g3",
+        "cmu2003",
+        "msst2005",
+        "sigmetrics2000",
+        "atlas10k",
+    ];
+    assert_eq!(nearest("G2", presets)[0], "g2");
+    assert_eq!(nearest("sigmetrics200", presets), ["sigmetrics2000"]);
+    assert_eq!(nearest("sigmetrics", presets), ["sigmetrics2000"]);
+    assert_eq!(nearest("atals10k", presets), ["atlas10k"]);
+    assert!(nearest("floppy", presets).is_empty());
+    assert_eq!(
+        did_you_mean("altas10k", presets),
+        "; did you mean 'atlas10k'?"
+    );
+    assert_eq!(did_you_mean("floppy", ["a", "b"]), "; known are a, b");
+}
+
+proptest! {
+    /// Whatever a file says, reading it ends in keys or in an error that names
+    /// the file and a line it has.
+    #[test]
+    fn any_text_is_read_or_refused(text in "([a-c\"'=.\\[\\]{}# \n0-9é,-]|= |true|\\\\u){0,40}") {
+        match Keys::parse(&text, "f") {
+            Ok(keys) => {
+                let lines = text.lines().count();
+                for (.., origin) in keys.entries() {
+                    let line: usize = origin.strip_prefix("f:").unwrap().parse().unwrap();
+                    prop_assert!((1..=lines).contains(&line));
+                }
+            }
+            Err(error) => {
+                let message = error.to_string();
+                let line = message.split(':').nth(1).unwrap().parse::<usize>().unwrap();
+                prop_assert!((1..=text.lines().count() + 1).contains(&line), "{}", message);
+            }
+        }
+    }
+}

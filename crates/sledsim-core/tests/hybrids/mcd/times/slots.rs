@@ -1,0 +1,146 @@
+//! Slots are given up, and handed out again.
+
+use super::{PLAIN, R, W, run, small};
+
+#[test]
+fn a_clean_segment_goes_at_once_and_a_dirty_one_through_the_buffer() {
+    // One slot. Clean:
+    let case = run(small(9, PLAIN), &[(0, R, 0, 8), (500_000, R, 8, 8)]);
+    assert_eq!(case.completions()[1], 500_000 + 100_800 + 1090 + 1080);
+    // Dirty: read by 501080, on the back by 601880; only then the new one.
+    let writes = [(0, W, 0, 8), (500_000, W, 8, 8)];
+    let case = run(small(9, PLAIN), &writes);
+    let mut expected = [
+        (0, "front", W, 0, 9, Some(0)),
+        (500_000, "front", R, 1, 8, None),
+        (501_080, "back", W, 0, 8, None),
+        (601_880, "front", W, 0, 9, Some(1)),
+    ];
+    assert_eq!(case.asked(), expected);
+    assert_eq!(case.completions(), [1090, 602_970]);
+    assert_eq!(case.row(1).parts.queue.0, 101_880);
+    // With Immediate Report as soon as the buffer has it; the back can wait.
+    let case = run(small(9, "immediate_report = true"), &writes);
+    expected[3].0 = 501_080;
+    expected.swap(2, 3);
+    assert_eq!(case.asked(), expected);
+    assert_eq!(case.completions(), [1090, 502_170]);
+    // Of a partial segment what is valid goes, and only that.
+    let case = run(
+        small(9, ""),
+        &[(0, W, 1, 1), (2000, W, 4, 2), (500_000, W, 8, 8)],
+    );
+    let expected = [
+        (500_000, "front", R, 2, 3, None),
+        (501_030, "front", W, 0, 9, Some(2)),
+        (501_030, "back", W, 1, 3, None),
+    ];
+    assert_eq!(case.asked()[2..], expected);
+}
+
+#[test]
+fn what_leaves_is_read_from_the_buffer_and_fetched_again_after_it_is_there() {
+    // Segment 0 leaves for segment 1; it is in the buffer from 501080 to 601880.
+    let requests = [
+        (0, W, 0, 8),
+        (500_000, W, 8, 8),
+        (500_500, R, 2, 1),
+        (550_000, R, 0, 8),
+        (560_000, W, 4, 1),
+    ];
+    let case = run(small(9, ""), &requests);
+    // The write begins anew when it is there, and segment 1 leaves for it.
+    assert_eq!(
+        case.completions()[2..],
+        [501_088, 550_015, 601_880 + 1080 + 1020]
+    );
+    assert_eq!(case.row(4).queue_depth, 0);
+    let expected = [
+        (601_880, "front", R, 1, 8, None),
+        (602_960, "front", W, 0, 2, Some(4)),
+        (602_960, "back", W, 8, 8, None),
+    ];
+    assert_eq!(case.asked()[4..], expected);
+}
+
+#[test]
+fn room_in_the_buffer_is_waited_for() {
+    // One slot; the segment that leaves is in the buffer from 501080 on. A
+    // buffer of one segment has no room for the next until it is on the back.
+    let requests = [(0, W, 0, 8), (500_000, R, 8, 8)];
+    let case = run(small(9, "buffer_kib = 4"), &requests);
+    let expected = [
+        (501_080, "back", W, 0, 8, None),
+        (601_880, "back", R, 8, 8, Some(1)),
+        (702_680, "front", W, 0, 9, None),
+    ];
+    assert_eq!(case.asked()[2..], expected);
+    assert_eq!(case.completions()[1], 702_680 + 15);
+    // A buffer of two has, and what leaves yields to what comes.
+    let case = run(small(9, "buffer_kib = 8"), &requests);
+    let expected = [
+        (501_080, "back", R, 8, 8, Some(1)),
+        (601_880, "front", W, 0, 9, None),
+        (601_880, "back", W, 0, 8, None),
+    ];
+    assert_eq!(case.asked()[2..], expected);
+    assert_eq!(case.completions()[1], 601_880 + 15);
+}
+
+#[test]
+fn what_yields_goes_when_it_is_waited_for() {
+    // One slot. Segment 0 leaves for segment 1 at 501080 and yields to the read
+    // of it and to the next ones, of segments 2 and 3. A write to segment 0 at
+    // 550000 must not wait for these: it goes behind the read under way.
+    let requests = [
+        (0, W, 0, 8),
+        (500_000, R, 8, 8),
+        (550_000, R, 16, 8),
+        (550_000, R, 24, 8),
+        (560_000, W, 0, 8),
+    ];
+    let case = run(small(9, "buffer_kib = 32"), &requests);
+    let back: Vec<_> = (case.asked().into_iter())
+        .filter(|asked| asked.1 == "back")
+        .map(|asked| (asked.0, asked.2, asked.3))
+        .collect();
+    assert_eq!(back[..2], [(501_080, R, 8), (560_000, W, 0)]);
+}
+
+#[test]
+fn what_yields_goes_when_it_stands_in_the_way() {
+    // One slot, a buffer of one segment, and a stream that passes by and keeps
+    // the back busy from 2490000 to 2994000. Segment 0 leaves at 2501080 and
+    // yields to the stream, but the segment it leaves for needs its room. The
+    // same again 2500000 later.
+    let mut requests = vec![(0, R, 8, 8), (500_000, R, 16, 8), (1_000_000, R, 24, 8)];
+    for (again, ahead) in [(0, 4), (2_500_000, 9)] {
+        requests.push((2_000_000 + again, W, 0, 8));
+        let stream = ahead..ahead + 5;
+        requests.extend(stream.map(|segment| (2_490_000 + again, R, 8 * segment, 8)));
+        requests.push((2_500_000 + again, R, 160, 8));
+    }
+    let case = run(small(9, "buffer_kib = 4\nbypass_after_kib = 8"), &requests);
+    let back = |from| -> Vec<_> {
+        (case.asked().into_iter())
+            .filter(|asked| asked.1 == "back" && (from + 1..from + 2_000_000).contains(&asked.0))
+            .map(|asked| (asked.0 - from, asked.2, asked.3))
+            .collect()
+    };
+    let expected = [(11_080, W, 0), (6 * 100_800, R, 160)];
+    assert_eq!(back(2_490_000), expected);
+    assert_eq!(back(4_990_000), expected);
+}
+
+#[test]
+fn slots_are_handed_out_first_come_first_served() {
+    // One slot, four whole segments at once: each waits for its turn.
+    let requests = [(0, W, 0, 8), (1, W, 8, 8), (2, R, 16, 8), (3, W, 24, 8)];
+    let case = run(small(9, PLAIN), &requests);
+    let turn = 1080 + 100_800;
+    let second = 1090 + turn + 1090;
+    let third = second + turn + 100_800 + 1090 + 1080;
+    assert_eq!(case.completions(), [1090, second, third, third + 1090]);
+    let depths: Vec<u32> = (0..4).map(|id| case.row(id).queue_depth).collect();
+    assert_eq!(depths, [0, 1, 2, 3]);
+}

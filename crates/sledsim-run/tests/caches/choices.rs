@@ -1,0 +1,80 @@
+//! Directories, and policies chosen by their labels.
+
+use crate::common::policies::VARIANTS;
+use sledsim_base::random::Stream;
+use sledsim_core::compose::caches::{Choice, Directory};
+use std::collections::BTreeMap;
+
+#[test]
+fn a_directory_is_a_map() {
+    let mut directory = Directory::with_capacity(64);
+    let mut map = BTreeMap::new();
+    let mut random = Stream::new(2, "directory");
+    // Keys that differ in their upper bits only, or by large strides.
+    let key = |random: &mut Stream| match random.below(4) {
+        0 => random.below(80),
+        1 => random.below(80) << 40,
+        2 => random.below(80) * 4096 + 7,
+        _ => u64::MAX - random.below(20),
+    };
+    for _ in 0..200_000 {
+        let key = key(&mut random);
+        match random.below(3) {
+            0 if map.len() < 64 || map.contains_key(&key) => {
+                let slot = random.below(64) as u32;
+                assert_eq!(directory.insert(key, slot), map.insert(key, slot));
+            }
+            1 => assert_eq!(directory.remove(key), map.remove(&key)),
+            _ => assert_eq!(directory.get(key), map.get(&key).copied()),
+        }
+        assert_eq!(directory.len(), map.len());
+        assert_eq!(directory.is_empty(), map.is_empty());
+    }
+}
+
+#[test]
+fn choices_are_read_from_labels() {
+    let label = |label: &str| Choice::named(label).map(|choice| choice.label().to_owned());
+    for name in Choice::names() {
+        assert_eq!(label(name).unwrap(), name);
+    }
+    assert_eq!(Choice::default(), Choice::named("lru").unwrap());
+    assert_eq!(label("slru(protected=0.8)").unwrap(), "slru");
+    assert_eq!(
+        label("slru( protected = 0.5 )").unwrap(),
+        "slru(protected=0.5)"
+    );
+    assert_ne!(
+        Choice::named("slru(protected=0.5)").unwrap(),
+        Choice::named("slru").unwrap()
+    );
+    assert_eq!(label("s3fifo(small=1)").unwrap(), "s3fifo(small=1)");
+    for name in VARIANTS.iter().chain(&["s3fifo(small=0.2; fill=main)"]) {
+        assert_eq!(label(name).unwrap(), *name);
+    }
+    assert_eq!(label("lfuda(age=last_use)").unwrap(), "lfuda");
+    assert_eq!(label("s3fifo(fill=small)").unwrap(), "s3fifo");
+    let error = |label: &str| Choice::named(label).unwrap_err().to_string();
+    assert_eq!(error("lur"), "unknown policy 'lur'; did you mean 'lru'?");
+    assert_eq!(
+        error("mru2"),
+        "unknown policy 'mru2'; did you mean 'lru'?".replace(
+            "did you mean 'lru'?",
+            "known are lru, lfuda, slru, arc, s3fifo"
+        )
+    );
+    assert!(
+        error("slru(protect=0.5)").contains("did you mean 'protected'?"),
+        "{}",
+        error("slru(protect=0.5)")
+    );
+    assert!(error("slru(protected=1.5)").contains("at least 0 and at most 1"));
+    assert!(error("slru(segments=0)").contains("an integer from 1 to 16"));
+    assert!(error("slru(segments=17)").contains("an integer from 1 to 16"));
+    let both = error("slru(segments=4; protected=0.5)");
+    assert!(both.contains("must not be given with protected"), "{both}");
+    assert!(error("lfuda(age=none)").contains("each_hit"));
+    assert!(error("s3fifo(fill=none)").contains("small"));
+    assert!(error("lru(protected=0.5)").contains("unknown key 'protected'"));
+    assert!(error("arc(").contains("must be NAME or NAME(key=value"));
+}

@@ -1,0 +1,249 @@
+//! Fields of lines: what they are read as, and what bad ones and bad keys are told.
+
+use super::{SMALL, file, message, replay};
+use proptest::prelude::*;
+use serde_json::json;
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
+
+#[test]
+fn fields_are_read_as_written() {
+    let (_folder, path) = file(SMALL);
+    let (requests, facts) = replay(&path, "", 10_000).unwrap();
+    let seen: Vec<_> = requests
+        .iter()
+        .map(|r| (r.arrival.0, r.op, r.lbn(), r.blocks(), r.stream))
+        .collect();
+    let expected = [
+        (500_000, Op::Read, 100, 8, 0),
+        (1_250_000, Op::Write, 108, 8, 0),
+        (1_250_000, Op::Read, 50, 2, 0),
+        (4_000_000, Op::Write, 9990, 10, 0),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(
+        facts,
+        json!({
+            "workload": "trace",
+            "path": path.display().to_string(),
+            "format": "disksim_ascii",
+            "format_from": "content",
+            "format_others": [],
+            "compression": "none",
+            "requests": 4,
+            "trace_device": 0,
+            "devices": [{ "device": 0, "requests": 4, "first_block": 0 }],
+            "other_devices_requests": 0,
+            "not_requests": 0,
+            "empty_requests": 0,
+            "glitches_dropped": 0,
+            "first_glitch": null,
+            "address": "error",
+            "address_offset": 0,
+            "span_blocks": null,
+            "widened": 0,
+            "wrapped": 0,
+            "scaled": 0,
+            "moved": 0,
+            "time_scale": 1.0,
+            "time_origin": "file",
+            "first_time_s": 0.0005,
+            "subtracted_s": 0.0,
+            "sort_ms": null,
+            "sorted": 0,
+            "sorted_most_ms": 0.0,
+        })
+    );
+}
+
+#[test]
+fn times_are_exact_to_the_nanosecond() {
+    for (text, ns) in [
+        ("0", 0),
+        ("0.", 0),
+        (".5", 500_000),
+        ("1532949.045363", 1_532_949_045_363),
+        // Beyond the 53 bits of a double.
+        ("9007199254.740993", 9_007_199_254_740_993),
+        ("8999999999999.999999", 8_999_999_999_999_999_999),
+        ("0.0000004", 0),
+        ("0.0000005", 1),
+        ("0.00000049999999999999999999999", 0),
+        ("2.9999999", 3_000_000),
+        ("000001.1000000000000000000000", 1_100_000),
+    ] {
+        let (_folder, path) = file(format!("{text} 0 1 1 1"));
+        let (requests, _) = replay(&path, "", 10).unwrap();
+        assert_eq!(requests[0].arrival, Nanos(ns), "{text}");
+    }
+}
+
+#[test]
+fn bad_lines_are_named_with_what_is_allowed() {
+    let good = "1 0 5 1 1\n";
+    for (line, expected) in [
+        (
+            "2 0 abc 1 1",
+            "field 3 (blkno) is 'abc': must be a whole number of 512-byte blocks from 0 to 2^53",
+        ),
+        (
+            "2 0 9007199254740993 1 1",
+            "field 3 (blkno) is '9007199254740993': must be",
+        ),
+        (
+            "2 0 99999999999999999999999 1 1",
+            "field 3 (blkno) is '99999999999999999999999': must",
+        ),
+        ("2 0 -5 1 1", "field 3 (blkno) is '-5': must be"),
+        ("2 0 5.0 1 1", "field 3 (blkno) is '5.0': must be"),
+        (
+            "x 0 5 1 1",
+            "field 1 (time) is 'x': must be a number of milliseconds from 0 to 9e12",
+        ),
+        ("-2 0 5 1 1", "field 1 (time) is '-2': must be"),
+        ("1e3 0 5 1 1", "field 1 (time) is '1e3': must be"),
+        ("1,5 0 5 1 1", "field 1 (time) is '1,5': must be"),
+        ("1.2.3 0 5 1 1", "field 1 (time) is '1.2.3': must be"),
+        (". 0 5 1 1", "field 1 (time) is '.': must be"),
+        ("nan 0 5 1 1", "field 1 (time) is 'nan': must be"),
+        (
+            "9000000000000.000001 0 5 1 1",
+            "field 1 (time) is '9000000000000.000001': must be",
+        ),
+        (
+            "99999999999999999999 0 5 1 1",
+            "field 1 (time) is '99999999999999999999': must be",
+        ),
+        (
+            "2 4294967296 5 1 1",
+            "field 2 (devno) is '4294967296': must be a whole number from 0",
+        ),
+        ("2 sda 5 1 1", "field 2 (devno) is 'sda': must be"),
+        (
+            "2 0 5 0 1",
+            "field 4 (blocks) is '0': must be a whole number of 512-byte blocks from 1",
+        ),
+        (
+            "2 0 5 4294967296 1",
+            "field 4 (blocks) is '4294967296': must be",
+        ),
+        (
+            "2 0 5 1 R",
+            "field 5 (flags) is 'R': must be a hexadecimal number",
+        ),
+        ("2 0 5 1 0x", "field 5 (flags) is '0x': must be"),
+        (
+            "2 0 5 1 11111111111111111",
+            "field 5 (flags) is '11111111111111111': must be",
+        ),
+        (
+            "2 0 5 1",
+            "4 fields ('2 0 5 1'): must be 5, time devno blkno blocks flags",
+        ),
+        ("2 0 5 1 1 7", "6 fields ('2 0 5 1 1 7'): must be 5"),
+        ("2 0 5 1 1 # ok", "7 fields ("),
+        (
+            "0.5 0 5 1 1",
+            "time 0.500000 ms is before 1.000000 ms, the request above",
+        ),
+    ] {
+        let found = message(format!("{good}\n{line}\n{good}"), "", 1 << 62);
+        let wanted = format!("bad.trace:3: {expected}");
+        assert!(
+            found.starts_with(&wanted),
+            "{line}\n found {found}\n wanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn bad_keys_are_refused() {
+    for (keys, expected) in [
+        (
+            "time_scale = 0",
+            "my.toml:1: time_scale = 0: must be at least 0.000001",
+        ),
+        (
+            "time_scale = 2\nqueue_depth = 1",
+            "my.toml:1: time_scale = 2: must not be given with queue_depth or think_ms: a closed \
+             replay ignores the times",
+        ),
+        (
+            "trace_device = 1.5",
+            "my.toml:1: trace_device = 1.5: must be an integer from 0 to 4294967295, or a string in quotes",
+        ),
+        (
+            "trace_device = -1",
+            "my.toml:1: trace_device = -1: must be an integer from 0",
+        ),
+        (
+            "address = \"eror\"",
+            "my.toml:1: address = \"eror\": must be \"error\", \"wrap\" or",
+        ),
+        (
+            "requests = 0",
+            "my.toml:1: requests = 0: must be an integer of at least 1",
+        ),
+        (
+            "trace_format = \"srt\"",
+            "my.toml:1: trace_format = \"srt\": must be \"disksim_ascii\"",
+        ),
+        ("rate = 3", "my.toml:1: unknown key 'rate'"),
+    ] {
+        let found = message(SMALL, keys, 10_000);
+        assert!(
+            found.starts_with(expected),
+            "{keys}\n found {found}\n wanted {expected}"
+        );
+    }
+}
+
+proptest! {
+    /// Numbers with so many zeros before them that they are read the slow way
+    /// say the same as those that are read the quick way.
+    #[test]
+    fn both_ways_of_reading_numbers_agree(
+        ms in 0_u64..10_000_000,
+        ns in 0_u64..1_000_000,
+        device in 0_u32..,
+        lbn in prop_oneof![0_u64..1000, 9_007_199_254_740_900_u64..9_007_199_254_741_100],
+        blocks in prop_oneof![0_u64..4, 4_294_967_290_u64..4_294_967_300],
+        flags in "[0-9a-f]{1,16}|0x[0-9A-F]{1,16}|[0-1]|g",
+        blank in "[ \t]{1,3}",
+        format in prop::sample::select(vec!["disksim_ascii", "mqsim"]),
+    ) {
+        let time = |zeros: &str| match format {
+            "mqsim" => format!("{zeros}{ms}"),
+            _ => format!("{zeros}{ms}.{ns:06}"),
+        };
+        let read = |zeros: &str| {
+            let line = [
+                time(zeros),
+                format!("{zeros}{device}"),
+                format!("{zeros}{lbn}"),
+                format!("{zeros}{blocks}"),
+                flags.clone(),
+            ];
+            let (_folder, path) = file(line.join(&blank));
+            let keys = format!("trace_format = \"{format}\"");
+            let read = replay(&path, &keys, u64::MAX);
+            read.map(|(requests, _)| requests).map_err(|error| {
+                let error = error.to_string();
+                let field = error.find("field").unwrap()..error.find(" is '").unwrap();
+                error[field].to_owned()
+            })
+        };
+        prop_assert_eq!(read(""), read(&"0".repeat(20)));
+    }
+
+    /// A decimal time of any length is what integer arithmetic says.
+    #[test]
+    fn any_time_is_exact(whole in 0_u64..9_000_000_000_000, digits in "[0-9]{0,12}") {
+        let (_folder, path) = file(format!("{whole}.{digits} 0 1 1 1"));
+        let (requests, _) = replay(&path, "", 10).unwrap();
+        let fraction: u128 = format!("{digits:0<12}").parse().unwrap();
+        let picoseconds_and_less = u128::from(whole) * 1_000_000_000_000 + fraction;
+        let expected = (picoseconds_and_less + 500_000) / 1_000_000;
+        prop_assert_eq!(u128::from(requests[0].arrival.0), expected);
+    }
+}

@@ -1,0 +1,95 @@
+"""A paper of our own in place of those of the package, and an item in it that runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sledsim import papers
+from sledsim.papers import engine, model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+PAPER = """
+order = 2001
+title = "A paper"
+authors = "Its authors"
+published = "Somewhere 2001"
+items = ["table1"]
+[[left_out]]
+place = "Figure 1"
+because = "A drawing."
+"""
+TABLE = """
+title = "A table"
+place = "Table 1"
+how = "Somehow."
+[hypotheses]
+other = "Something else."
+[values.mean]
+what = "mean"
+published = 2.0
+tolerance = 0.1
+[values.mean.explained]
+expected = 3
+because = "For a reason."
+source = "A book."
+[values.fastest]
+what = "devices"
+published = ["a", "b"]
+kind = "order"
+[values.curve]
+what = "curve"
+published = "rises"
+kind = "shape"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder of papers in place of the package's, with one paper in it."""
+    own = tmp_path / "papers" / "paper2001"
+    own.mkdir(parents=True)
+    (own / "paper.toml").write_text(PAPER)
+    (own / "table1.toml").write_text(TABLE)
+    (own / "table1.py").write_text("")
+    monkeypatch.setattr(model, "_FOLDER", tmp_path / "papers")
+    monkeypatch.setattr(papers, "__path__", [str(tmp_path / "papers"), *papers.__path__])
+    model.papers.cache_clear()
+    yield own
+    model.papers.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("sledsim.papers.paper2001")]:
+        del sys.modules[name]
+
+
+GOOD = """
+from matplotlib.figure import Figure
+from sledsim.papers import Found
+
+def simulate(*, quick: bool) -> Found:
+    mean = 2.05 if quick else 2.0
+    return Found(
+        {"mean": mean, "fastest": {"a": 1.0, "b": 2.0}, "curve": (1.0, 2.0, 3.0)},
+        {"other": {"mean": 4.0}},
+        {"drawn": [[1.0, 2.0], [3.0, 4.0]]},
+    )
+"""
+
+
+@pytest.fixture
+def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give the item code, and list what is simulated."""
+    (folder / "table1.py").write_text(GOOD)
+    simulated: list[str] = []
+    usual = engine.simulate
+
+    def counted(name: str, *, quick: bool) -> engine.Result:
+        simulated.append(name)
+        return usual(name, quick=quick)
+
+    monkeypatch.setattr(engine, "simulate", counted)
+    return simulated

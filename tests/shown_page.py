@@ -1,0 +1,53 @@
+"""A page as a browser would show it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+VOID = {"base", "br", "img", "link", "meta"}
+
+
+class Shown(HTMLParser):
+    """What a browser would see of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.parts: dict[int, str] = {}
+        """The text in each of the tags."""
+        self._open: list[int] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], "a tag is not closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"twice the same attribute in <{tag}>"
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(len(self.tags) - 1)
+            self.parts[self._open[-1]] = ""
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.tags[self._open.pop()][0] == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        for place in self._open:
+            self.parts[place] += data
+
+    def all(self, tag: str, kind: str = "") -> list[str]:
+        """Return the text in all tags of a name, and perhaps with a class."""
+        return [
+            " ".join(self.parts[place].split())
+            for place, (name, attributes) in enumerate(self.tags)
+            if name == tag and (not kind or kind in attributes.get("class", "").split())
+        ]
+
+    def raw(self, tag: str) -> list[str]:
+        return [self.parts[place] for place, (name, _) in enumerate(self.tags) if name == tag]

@@ -1,0 +1,238 @@
+"""The data files of the papers: how they are read, and what those of the package hold."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+import sledsim as ss
+from sledsim import papers
+from sledsim.papers import Explained, model
+
+from tests.own_paper import PAPER, TABLE, folder
+from tests.test_papers_verdicts import NUMBERS
+
+__all__ = ["folder"]  # a fixture
+
+PACKAGE = Path(model.__file__).parent
+ITEMS = papers.find([])
+
+
+# Data files
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_data_file_is_read_as_it_stands() -> None:
+    (paper,) = papers.papers()
+    assert (paper.name, paper.title, paper.left_out[0].place) == (
+        "paper2001",
+        "A paper",
+        "Figure 1",
+    )
+    (item,) = paper.items
+    mean, fastest, curve = item.values
+    assert (item.id, item.hypotheses) == ("paper2001/table1", {"other": "Something else."})
+    assert (mean.key, mean.place, mean.published, mean.tolerance) == ("mean", "Table 1", 2.0, 0.1)
+    assert mean.explained == Explained("For a reason.", 3.0, "A book.")
+    assert (fastest.published, curve.published) == (("a", "b"), "rises")
+    assert item.data == TABLE
+
+
+WRONG = {
+    # what is in the file, what stands there instead, what the error must say
+    'title = "A table"': [
+        ('title = "A table"\ncolour = "red"', ["unknown key colour"]),
+        ("", ["title is missing"]),
+        ("title = 7", ["title = 7: must be str"]),
+        ("title = ", ["line 2"]),
+        ("title = true", ["title = True: must be str"]),
+    ],
+    'how = "Somehow."': [("", ["how is missing"])],
+    'other = "Something else."': [("other = 7", ["hypotheses.other = 7: must be str"])],
+    'what = "mean"': [
+        ("", ["values.mean.what is missing"]),
+        ('what = "mean"\nunits = "ms"', ["unknown key values.mean.units"]),
+        ('what = "mean"\nkind = "about"', ["values.mean.kind", "'about'", "within", "at_most"]),
+    ],
+    "published = 2.0": [
+        ("", ["values.mean.published is missing"]),
+        ('published = "2.0"', ["values.mean.published = '2.0': must be int or float"]),
+        ("published = true", ["values.mean.published = True"]),
+        ("published = nan", ["values.mean.published = nan: must be finite"]),
+        ("published = inf", ["values.mean.published = inf: must be finite"]),
+    ],
+    "tolerance = 0.1": [
+        ("tolerance = -0.1", ["values.mean.tolerance = -0.1", "0.0 or more"]),
+        ('tolerance = "much"', ["values.mean.tolerance = 'much'"]),
+        ("tolerance = inf", ["values.mean.tolerance = inf"]),
+    ],
+    "expected = 3": [
+        ("", ["values.mean.explained.expected is missing"]),
+        ('expected = "3"', ["values.mean.explained.expected = '3'"]),
+        ("expected = 3\nvalue = 3", ["unknown key values.mean.explained.value"]),
+        ("expected = 3\ntolerance = -1", ["values.mean.explained.tolerance = -1"]),
+        ('hypothesis = "some"', ["values.mean.explained.hypothesis = 'some': must be other"]),
+        ('hypothesis = "other"', ["unknown key values.mean.explained.source"]),
+    ],
+    'because = "For a reason."': [("", ["values.mean.explained.because is missing"])],
+    'source = "A book."': [("", ["values.mean.explained.source is missing"])],
+    'published = ["a", "b"]': [
+        ('published = ["a"]', ["values.fastest.published", "two names"]),
+        ('published = ["a", "a"]', ["values.fastest.published", "each once"]),
+        ("published = [1, 2]", ["values.fastest.published", "strings"]),
+        ('published = "a < b"', ["values.fastest.published = 'a < b': must be list"]),
+    ],
+    'published = "rises"': [
+        ('published = "wobbles"', ["values.curve.published", "'wobbles'", "rises, then falls"]),
+        ("published = 1.0", ["values.curve.published = 1.0: must be str"]),
+    ],
+    TABLE[TABLE.index("[values.mean]") :]: [
+        ("", ["values", "one value or more"]),
+        ("[values]\nmean = 7", ["values.mean = 7: must be a table"]),
+        ('[[values]]\nwhat = "mean"\npublished = 2', ["values = ", "must be dict"]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [(old, new, says) for old, many in WRONG.items() for new, says in many],
+)
+def test_a_wrong_item_is_one_clear_error(folder: Path, old: str, new: str, says: list[str]) -> None:
+    assert TABLE.count(old) == 1
+    (folder / "table1.toml").write_text(TABLE.replace(old, new))
+    _refused(str(folder / "table1.toml"), *says)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("order = 2001", "", ["order is missing"]),
+        ("order = 2001", 'order = "2001"', ["order = '2001'"]),
+        ('title = "A paper"', 'title = "A paper"\nyear = 2001', ["unknown key year"]),
+        ('authors = "Its authors"', "", ["authors is missing"]),
+        ('items = ["table1"]', "", ["items is missing"]),
+        ('items = ["table1"]', 'items = "table1"', ["items = 'table1': must be list"]),
+        ('items = ["table1"]', "items = [1]", ["items = [1]", "strings"]),
+        ('items = ["table1"]', 'items = ["table1", "table1"]', ["items", "each once"]),
+        ('because = "A drawing."', "", ["left_out.0.because is missing"]),
+        ('because = "A drawing."', 'because = "A."\nwhy = 1', ["unknown key left_out.0.why"]),
+        ("[[left_out]]", "[left_out]", ["left_out = ", "must be list"]),
+        ('published = "Somewhere 2001"', "published = [", ["line"]),
+    ],
+)
+def test_a_wrong_paper_is_one_clear_error(
+    folder: Path, old: str, new: str, says: list[str]
+) -> None:
+    assert PAPER.count(old) == 1
+    (folder / "paper.toml").write_text(PAPER.replace(old, new))
+    _refused(str(folder / "paper.toml"), *says)
+
+
+def test_a_file_that_cannot_be_read_is_one_clear_error(folder: Path) -> None:
+    (folder / "table1.toml").write_bytes(b'title = "\xff"')
+    _refused(str(folder / "table1.toml"), "utf-8")
+    (folder / "table1.toml").unlink()
+    _refused(str(folder / "table1.toml"), "No such file")
+
+
+def _refused(*says: str) -> None:
+    model.papers.cache_clear()
+    with pytest.raises(ss.SledsimError) as error:
+        papers.papers()
+    for text in says:
+        assert text in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# What the package has
+
+
+def test_papers_are_found_by_name() -> None:
+    ids = [item.id for item in ITEMS]
+    assert len(ids) == len(set(ids)) > 0
+    for paper in papers.papers():
+        assert papers.find([paper.name]) == list(paper.items)
+    last, first = ITEMS[-1], ITEMS[0]
+    assert papers.find([last.id, first.id, last.id]) == [first, last], "in order, each once"
+    assert papers.find([first.paper, first.id]) == papers.find([first.paper])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("sigmetrics", ["unknown paper 'sigmetrics'", "sigmetrics2000"]),
+        (
+            "sigmetrics2000/table9",
+            ["unknown item 'sigmetrics2000/table9'", "sigmetrics2000/table2"],
+        ),
+        ("nowhere/table1", ["'nowhere/table1'", "sigmetrics2000"]),
+        ("", ["unknown paper ''"]),
+    ],
+)
+def test_an_unknown_name_is_told_what_there_is(name: str, says: list[str]) -> None:
+    with pytest.raises(ss.SledsimError) as error:
+        papers.find([ITEMS[0].id, name])
+    for text in says:
+        assert text in str(error.value)
+
+
+def test_all_data_files_belong_to_an_item_with_code() -> None:
+    listed = {PACKAGE / item.folder / f"{item.name}.toml" for item in ITEMS}
+    assert listed == {file for file in PACKAGE.glob("*/*.toml") if file.name != "paper.toml"}, (
+        "an item that its paper.toml does not list"
+    )
+    for item in ITEMS:
+        assert callable(item.module.simulate), item.id
+        assert item.code == Path(str(item.module.__file__)).read_text("utf-8")
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_every_value_says_what_it_must(item: model.Item) -> None:
+    assert item.title
+    assert item.place
+    assert item.how
+    for stated in item.values:
+        assert stated.what, stated.key
+        assert stated.place, stated.key
+        if stated.kind in NUMBERS and stated.tolerance:
+            assert stated.tolerance_because, f"{stated.key}: where is its tolerance from?"
+        if (why := stated.explained) is not None:
+            assert why.because, stated.key
+            assert bool(why.source) != bool(why.hypothesis), stated.key
+            assert why.expected != stated.published, stated.key
+
+
+PARAMETERS: dict[str, set[float]] = {}
+"""Numbers in the code of an item that are parameters, although the paper also has them as values
+of it."""
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_no_published_value_stands_in_the_code(item: model.Item) -> None:
+    assert not typed(item.code, item) - PARAMETERS.get(item.id, set())
+
+
+def test_a_typed_value_would_be_found() -> None:
+    (table1,) = papers.find(["sigmetrics2000/table1"])
+    code = "x = 114.8\ny = {'tips': -1280}\nz = 100 * 2**30 + 8"
+    assert typed(code, table1) == {114.8, 1280}
+
+
+def typed(code: str, item: model.Item) -> set[float]:
+    """Return the published or expected numbers of an item in a code, but for round ones."""
+    stated = [entry.published for entry in item.values]
+    argued = [entry.explained.expected for entry in item.values if entry.explained]
+    numbers = {abs(number) for number in (*stated, *argued) if isinstance(number, float)}
+    literals = {
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant) and type(node.value) in {int, float}
+    }
+    # Of one digit, as 100, or an integer of two, it may as well be a factor or a count.
+    return {
+        literal
+        for literal in numbers.intersection(literals)
+        if len(f"{literal:.15g}".replace(".", "").strip("0")) >= (2 if literal % 1 else 3)
+    }
