@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::input::{End, Input, cut_short};
 use super::link::Link;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
-use super::reply::Pending;
+use super::reply::PendingReply;
 use super::trouble::{self, Kind};
 use super::wire::*;
 use super::{Limits, Settings, TlsSpec, Troubles};
@@ -158,7 +158,7 @@ impl Session<'_> {
         let most = limits.max_outstanding_bytes;
         let open = gate.enter(size, limits.max_outstanding, most);
         let structured = self.agreed.structured;
-        let mut pending = Pending::new(self.link, request.cookie, size, structured);
+        let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {
             CMD_WRITE if request.length > PAYLOAD_MAXIMUM => {
                 input.skip(request.length.into()).map(|()| &[][..])
@@ -287,7 +287,7 @@ impl Session<'_> {
     }
 
     /// Answers which blocks are holes; takes no time of the device.
-    fn block_status(&self, request: &Request, pending: Pending) {
+    fn block_status(&self, request: &Request, pending: PendingReply) {
         let one = request.flags & FLAG_REQ_ONE != 0;
         let most = if one { 1 } else { EXTENTS_MAXIMUM };
         match self.extents(request.offset, request.length, most) {
