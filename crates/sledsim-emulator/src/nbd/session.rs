@@ -251,15 +251,14 @@ impl Session<'_> {
             return no(Errno::PERM, "the export is read-only".to_owned());
         }
         let block = u64::from(BLOCK_MINIMUM);
-        if !offset.is_multiple_of(block) || !u64::from(length).is_multiple_of(block) {
+        if !(offset | u64::from(length)).is_multiple_of(block) {
             return no(
                 Errno::INVAL,
                 format!("offset {offset}, length {length}: not multiples of {block}"),
             );
         }
-        let capacity = self.agreed.export.bytes();
-        let end = offset.checked_add(length.into());
-        if end.is_none_or(|end| end > capacity) {
+        if !self.agreed.export.contains(offset, length.into()) {
+            let capacity = self.agreed.export.bytes();
             let errno = match command {
                 CMD_WRITE | CMD_WRITE_ZEROES => Errno::NOSPC,
                 _ => Errno::INVAL,
