@@ -1,5 +1,6 @@
 //! The life of a connection: the handshake, then requests.
 
+use super::Settings;
 use super::connection::Connection;
 use super::input::{End, Input, cut_short};
 use super::link::Link;
@@ -7,9 +8,9 @@ use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
 use super::reply::PendingReply;
 use super::trouble::{self, Kind};
 use super::wire::*;
-use super::{Limits, Settings, TlsSpec, Troubles};
 use crate::errno::{Errno, errno_of};
 use crate::export::{Command, What};
+use crate::listen::{TlsSpec, Troubles};
 use crate::server::Exports;
 use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;
@@ -21,7 +22,7 @@ use std::time::Instant;
 pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsOffer>,
-    pub(super) limits: Limits,
+    pub(super) settings: Settings,
     pub(super) troubles: Troubles,
     pub(super) stopping: AtomicBool,
 }
@@ -34,11 +35,11 @@ impl Shared {
                 required: spec.required,
             })
         };
-        let tls = settings.tls.as_ref().map(offer).transpose()?;
+        let tls = settings.admission.tls.as_ref().map(offer).transpose()?;
         Ok(Self {
             exports,
             tls,
-            limits: settings.limits.clone(),
+            settings: settings.clone(),
             troubles: trouble::none(),
             stopping: AtomicBool::new(false),
         })
@@ -65,7 +66,8 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
         }
         _ => {}
     };
-    let deadline = Instant::now() + shared.limits.patience;
+    let patience = shared.settings.admission.patience;
+    let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
     match Handshake::new(&mut input, connection, &shared.exports, shared.tls.as_ref()).run() {
         Ok(agreed) => {
@@ -83,7 +85,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
             if matches!(end, End::Bad(..)) {
                 link.end();
             }
-            if !link.finish(shared.limits.patience) {
+            if !link.finish(patience) {
                 let why = "closed without reading its replies".to_owned();
                 note(&End::Bad(Kind::Unread, why));
             }
@@ -148,15 +150,15 @@ impl Session<'_> {
     }
 
     fn request(&self, request: &Request, input: &mut Input) -> std::result::Result<(), End> {
-        let limits = &self.shared.limits;
+        let settings = &self.shared.settings;
         let refusal = self.refusal(request);
         let size = match request.command {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
             _ => 0,
         };
         let gate = &self.link.gate;
-        let most = limits.max_outstanding_bytes;
-        let open = gate.enter(size, limits.max_outstanding, most);
+        let most = settings.max_outstanding_bytes;
+        let open = gate.enter(size, settings.max_outstanding, most);
         let structured = self.agreed.structured;
         let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {

@@ -1,7 +1,7 @@
 //! The server: accepts clients, and sends them away in the end.
 
 use super::connection::{self, Peer};
-use super::{ACCEPT, Limits, Settings, TOO_MANY, TROUBLES};
+use super::{ACCEPT, Settings, TOO_MANY, TROUBLES};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use tokio_rustls::TlsAcceptor;
 pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
-    pub(super) limits: Limits,
+    pub(super) settings: Settings,
     pub(super) troubles: Troubles,
     /// Until when connections must have ended, once they must.
     pub(super) stop: watch::Sender<Option<Instant>>,
@@ -47,14 +47,12 @@ impl RpcServer {
             config.alpn_protocols = vec![b"h2".to_vec()];
             Ok(Arc::new(config).into())
         };
-        let tls = settings.tls.as_ref().map(accepts).transpose()?;
-        let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
-        let open_to_all = authenticated || settings.allow_unauthenticated;
-        let listening = Listening::at(address, open_to_all)?;
+        let tls = settings.admission.tls.as_ref().map(accepts).transpose()?;
+        let listening = Listening::at(address, &settings.admission)?;
         let shared = Arc::new(Shared {
             exports,
             tls,
-            limits: settings.limits.clone(),
+            settings: settings.clone(),
             troubles: Troubles::new(&TROUBLES),
             stop: watch::Sender::new(None),
             clients: AtomicUsize::new(0),
@@ -162,9 +160,8 @@ impl Host {
         };
         let socket = socket.inspect_err(failed).ok()?;
         shared.accepted.fetch_add(1, Ordering::Relaxed);
-        let most = shared.limits.max_clients;
-        if shared.clients.load(Ordering::SeqCst) >= most {
-            let why = format!("sent away: there are {most} clients, and no more are allowed");
+        let clients = shared.clients.load(Ordering::SeqCst);
+        if let Some(why) = shared.settings.admission.refusal(clients) {
             shared.troubles.note(client, TOO_MANY, &why);
             return None;
         }

@@ -41,7 +41,7 @@ impl Session {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),
-            room: Room::new(&shared.limits),
+            room: Room::new(&shared.settings),
             streams: Arc::default(),
         }))
     }
@@ -80,11 +80,11 @@ impl Session {
     /// Takes room for so many bytes, if there is.
     fn take(&self, bytes: usize) -> Result<Taken, Status> {
         self.0.room.try_take(bytes).ok_or_else(|| {
-            let limits = &self.0.shared.limits;
+            let settings = &self.0.shared.settings;
             Status::resource_exhausted(format!(
                 "too much is under way in this connection: at most {} batches and {} bytes are \
                  allowed; wait for an answer, or use Batches, which waits",
-                limits.max_outstanding, limits.max_outstanding_bytes
+                settings.max_outstanding, settings.max_outstanding_bytes
             ))
         })
     }
@@ -106,7 +106,7 @@ impl Session {
 
     /// Bytes of data of a batch, if they are not too many.
     pub(super) fn bytes(&self, batch: &v1::BatchRequest) -> Result<usize, Status> {
-        let most = self.0.shared.limits.max_batch_bytes;
+        let most = self.0.shared.settings.max_batch_bytes;
         let bytes: u128 = (batch.commands.iter())
             .map(|command| match &command.what {
                 Some(v1::command::What::Read(read)) => u128::from(read.blocks) * 512,
