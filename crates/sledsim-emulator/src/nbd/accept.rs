@@ -8,7 +8,6 @@ use super::uri::uri;
 use crate::listen::{Address, Door, Listening};
 use crate::server::{Exports, FrontEnd};
 use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -64,7 +63,6 @@ impl NbdServer {
         let host = Host {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
-            is_tcp: listening.is_tcp(),
         };
         let uri = uri(&listening.place, settings.admission.tls.is_some());
         let welcome = Box::new(move |client| host.welcome(client));
@@ -153,7 +151,6 @@ impl Drop for NbdServer {
 struct Host {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
-    is_tcp: bool,
 }
 
 impl Host {
@@ -175,12 +172,6 @@ impl Host {
         let connection = Arc::new(Connection::new(client, socket));
         here.insert(client, Arc::clone(&connection));
         drop(here);
-        if self.is_tcp {
-            // A reply is sent whole, and goes at once. A client whose machine is
-            // gone is noticed in the end.
-            let _ = sockopt::set_tcp_nodelay(&*connection.socket(), true);
-            let _ = sockopt::set_socket_keepalive(&*connection.socket(), true);
-        }
         let shared = Arc::clone(&self.shared);
         let guest = Guest {
             clients: Arc::clone(&self.clients),

@@ -3,7 +3,6 @@
 use super::connection::{self, Peer};
 use super::{ACCEPT, Settings, TOO_MANY, TROUBLES};
 use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
@@ -164,12 +163,6 @@ impl Host {
         if let Some(why) = shared.settings.admission.refusal(clients) {
             shared.troubles.note(client, TOO_MANY, &why);
             return None;
-        }
-        if self.is_tcp {
-            // An answer goes at once. A client whose machine is gone is noticed in
-            // the end.
-            let _ = sockopt::set_tcp_nodelay(&socket, true);
-            let _ = sockopt::set_socket_keepalive(&socket, true);
         }
         let peer = Peer {
             shared: Arc::clone(shared),
