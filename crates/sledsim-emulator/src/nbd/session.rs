@@ -4,7 +4,7 @@ use super::Settings;
 use super::connection::Connection;
 use super::input::{End, Input, cut_short};
 use super::link::Link;
-use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
+use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
 use super::reply::PendingReply;
 use super::trouble::{self, Kind};
 use super::wire::*;
@@ -13,6 +13,7 @@ use crate::export::{Command, What};
 use crate::listen::{TlsSpec, Troubles};
 use crate::server::Exports;
 use rustix::fd::OwnedFd;
+use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use std::time::Instant;
 /// What the connections of a server share.
 pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
-    pub(super) tls: Option<TlsOffer>,
+    pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) settings: Settings,
     pub(super) troubles: Troubles,
     pub(super) stopping: AtomicBool,
@@ -29,16 +30,10 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let offer = |spec: &TlsSpec| {
-            Ok(TlsOffer {
-                config: Arc::new(spec.load()?),
-                required: spec.required,
-            })
-        };
-        let tls = settings.admission.tls.as_ref().map(offer).transpose()?;
+        let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
         Ok(Self {
             exports,
-            tls,
+            tls: tls.transpose()?.map(Arc::new),
             settings: settings.clone(),
             troubles: trouble::none(),
             stopping: AtomicBool::new(false),
@@ -69,7 +64,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
     let patience = shared.settings.admission.patience;
     let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
-    match Handshake::new(&mut input, connection, &shared.exports, shared.tls.as_ref()).run() {
+    match Handshake::new(&mut input, connection, shared).run() {
         Ok(agreed) => {
             input.no_deadline();
             let link = Link::new(connection.socket(), Arc::clone(&connection.gate));
@@ -157,8 +152,11 @@ impl Session<'_> {
             _ => 0,
         };
         let gate = &self.link.gate;
-        let most = settings.max_outstanding_bytes;
-        let open = gate.enter(size, settings.max_outstanding, most);
+        let open = gate.enter(
+            size,
+            settings.max_outstanding,
+            settings.max_outstanding_bytes,
+        );
         let structured = self.agreed.structured;
         let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {
