@@ -179,9 +179,8 @@ impl Export {
     /// Whether `bytes` bytes from `offset` on are all within it.
     #[must_use]
     pub fn contains(&self, offset: u64, bytes: u64) -> bool {
-        offset
-            .checked_add(bytes)
-            .is_some_and(|end| end <= self.bytes)
+        let end = offset.checked_add(bytes);
+        end.is_some_and(|end| end <= self.bytes)
     }
 
     /// Whether writes are refused.

@@ -8,8 +8,8 @@ use sledsim_base::error::{Error, Result};
 use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
 use sledsim_emulator::server::{Exports, FrontEnd};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ pub(super) struct Shared {
 pub struct RpcServer {
     shared: Arc<Shared>,
     uri: String,
-    door: Mutex<Option<Door>>,
+    door: Option<Door>,
 }
 
 impl RpcServer {
@@ -68,7 +68,7 @@ impl RpcServer {
         Ok(Self {
             shared,
             uri,
-            door: Mutex::new(Some(door)),
+            door: Some(door),
         })
     }
 
@@ -110,8 +110,7 @@ impl FrontEnd for RpcServer {
     }
 
     fn stop(&mut self, grace: Duration) {
-        let door = self.door.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(door) = door.take() else {
+        let Some(door) = self.door.take() else {
             return;
         };
         self.shared.stop.send_replace(Some(Instant::now() + grace));
