@@ -2,8 +2,9 @@
 
 use crate::export::{About, Export};
 use crate::fuse::{self, FuseMount};
+use crate::listen::Address;
 use crate::log::{Log, Recording, Scribe};
-use crate::nbd::{self, Address, NbdServer};
+use crate::nbd::{self, NbdServer};
 use crate::store::{Sparse, Store};
 use crate::timeline::Timeline;
 use serde_json::{Value, json};

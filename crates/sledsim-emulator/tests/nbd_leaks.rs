@@ -9,7 +9,7 @@ mod nbd {
 use nbd::client::*;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sledsim_emulator::nbd::{Limits, Settings};
+use sledsim_emulator::listen::Admission;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -21,21 +21,17 @@ fn count(what: &str) -> usize {
 
 #[test]
 fn a_thousand_clients_leave_no_thread_and_no_open_file() {
-    let limits = Limits {
+    let admission = Admission {
         max_clients: 200,
         patience: Duration::from_millis(500),
-        ..Limits::default()
-    };
-    let settings = Settings {
-        limits,
-        ..Settings::default()
+        ..Admission::default()
     };
     let before = (count("task"), count("fd"));
     let wanted = [
         Wanted::quick("quick", 64 << 20),
         Wanted::slow("slow", 1 << 20, 2.0),
     ];
-    let served = Served::with(&wanted, &settings);
+    let served = Served::with(&wanted, &admitting(admission));
     let here = (count("task"), count("fd"));
     for at in 0..1000u64 {
         match at % 10 {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_core::queueing::schedulers::Choice;
-use sledsim_emulator::listen::TlsSpec;
+use sledsim_emulator::listen::{Admission, TlsSpec};
 use sledsim_emulator::server::{self, ExportSpec};
 use sledsim_emulator::{fuse, nbd};
 use sledsim_rpc::server::{self as rpc, RpcServer};
@@ -59,6 +59,17 @@ impl Server {
     }
 }
 
+/// Who may connect; as many at once as usual if nothing is said.
+fn admission(tls: Option<PathBuf>, allow_unauthenticated: bool, most: Option<usize>) -> Admission {
+    let usual = Admission::default();
+    Admission {
+        tls: tls.map(TlsSpec::new),
+        allow_unauthenticated,
+        max_clients: most.unwrap_or(usual.max_clients),
+        ..usual
+    }
+}
+
 #[pymethods]
 impl Server {
     /// Starts the clocks of all exports.
@@ -93,15 +104,13 @@ impl Server {
         limits: (Option<usize>, Option<usize>),
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
-        let mut settings = nbd::Settings {
-            tls: tls.map(TlsSpec::new),
-            allow_unauthenticated,
-            ..nbd::Settings::default()
-        };
         let (clients, outstanding) = limits;
-        let limits = &mut settings.limits;
-        limits.max_clients = clients.unwrap_or(limits.max_clients);
-        limits.max_outstanding = outstanding.unwrap_or(limits.max_outstanding);
+        let usual = nbd::Settings::default();
+        let settings = nbd::Settings {
+            admission: admission(tls, allow_unauthenticated, clients),
+            max_outstanding: outstanding.unwrap_or(usual.max_outstanding),
+            ..usual
+        };
         self.with(py, |server| server.serve_nbd(&address, &settings))
     }
 
@@ -115,15 +124,13 @@ impl Server {
         limits: (Option<usize>, Option<usize>),
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
-        let mut settings = rpc::Settings {
-            tls: tls.map(TlsSpec::new),
-            allow_unauthenticated,
-            ..rpc::Settings::default()
-        };
         let (clients, outstanding) = limits;
-        let limits = &mut settings.limits;
-        limits.max_clients = clients.unwrap_or(limits.max_clients);
-        limits.max_outstanding = outstanding.unwrap_or(limits.max_outstanding);
+        let usual = rpc::Settings::default();
+        let settings = rpc::Settings {
+            admission: admission(tls, allow_unauthenticated, clients),
+            max_outstanding: outstanding.unwrap_or(usual.max_outstanding),
+            ..usual
+        };
         self.with(py, |server| {
             let exports = Arc::clone(server.exports());
             let front = RpcServer::start(&address, exports, &settings)?;

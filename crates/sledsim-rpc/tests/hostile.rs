@@ -3,8 +3,8 @@
 use crate::raw::*;
 use crate::served::*;
 use proptest::prelude::*;
+use sledsim_emulator::listen::Admission;
 use sledsim_emulator::server::FrontEnd;
-use sledsim_rpc::server::{Limits, Settings};
 use std::io::Write;
 use std::time::Duration;
 
@@ -53,14 +53,10 @@ fn other_protocols_are_named() {
 
 #[test]
 fn a_client_that_says_nothing_is_sent_away() {
-    let limits = Limits {
+    let settings = admitting(Admission {
         patience: Duration::from_millis(100),
-        ..Limits::default()
-    };
-    let settings = Settings {
-        limits,
-        ..Settings::default()
-    };
+        ..Admission::default()
+    });
     let served = Served::with(vec![export("m", device("cmu2003", &[]))], &settings);
     assert!(said_to(&served, b"").is_empty());
     assert!(said_to(&served, &PREFACE[..20]).is_empty());

@@ -2,17 +2,11 @@
 
 use crate::served::*;
 use bytes::Bytes;
+use sledsim_emulator::listen::Admission;
 use sledsim_rpc::client::{Address, Client, Code, Error, Options};
-use sledsim_rpc::server::{Limits, Settings};
+use sledsim_rpc::server::Settings;
 use std::thread;
 use std::time::Duration;
-
-fn with(limits: Limits) -> Settings {
-    Settings {
-        limits,
-        ..Settings::default()
-    }
-}
 
 fn slow(ms: &str) -> sledsim_emulator::server::ExportSpec {
     export("slow", device("memory", &[("latency_ms", ms)]))
@@ -20,9 +14,9 @@ fn slow(ms: &str) -> sledsim_emulator::server::ExportSpec {
 
 #[test]
 fn one_client_too_many_is_sent_away() {
-    let settings = with(Limits {
+    let settings = admitting(Admission {
         max_clients: 2,
-        ..Limits::default()
+        ..Admission::default()
     });
     let served = Served::with(vec![slow("0.1")], &settings);
     let here = [served.client(), served.client()];
@@ -42,10 +36,10 @@ fn one_client_too_many_is_sent_away() {
 /// No more are begun than may be; the others wait, and are served.
 #[test]
 fn batches_under_way() {
-    let settings = with(Limits {
+    let settings = Settings {
         max_outstanding: 3,
-        ..Limits::default()
-    });
+        ..Settings::default()
+    };
     let served = Served::with(vec![slow("5")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(30).unwrap();
@@ -64,11 +58,11 @@ fn batches_under_way() {
 /// may be under way: a call is told, a stream waits.
 #[test]
 fn bytes_under_way() {
-    let settings = with(Limits {
+    let settings = Settings {
         max_outstanding_bytes: 3 << 20,
         max_batch_bytes: 2 << 20,
-        ..Limits::default()
-    });
+        ..Settings::default()
+    };
     let quick = export("quick", device("memory", &[("latency_ms", "5")]));
     let served = Served::with(vec![slow("2000"), quick], &settings);
     let there = served.open("slow");
@@ -163,10 +157,10 @@ fn the_largest_batch() {
 /// A client that sends refused batches and reads no answer is not read either.
 #[test]
 fn who_reads_nothing_is_not_read() {
-    let settings = with(Limits {
+    let settings = Settings {
         max_outstanding: 4,
-        ..Limits::default()
-    });
+        ..Settings::default()
+    };
     let served = Served::with(vec![slow("0")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(2000).unwrap();

@@ -8,7 +8,7 @@ mod served;
 
 use raw::*;
 use served::*;
-use sledsim_rpc::server::{Limits, Settings};
+use sledsim_emulator::listen::Admission;
 use std::io::Write;
 use std::time::Duration;
 
@@ -20,14 +20,11 @@ fn count(what: &str) -> usize {
 
 #[test]
 fn a_thousand_clients_leave_no_thread_and_no_open_file() {
-    let settings = Settings {
-        limits: Limits {
-            max_clients: 200,
-            patience: Duration::from_millis(500),
-            ..Limits::default()
-        },
-        ..Settings::default()
-    };
+    let settings = admitting(Admission {
+        max_clients: 200,
+        patience: Duration::from_millis(500),
+        ..Admission::default()
+    });
     let before = (count("task"), count("fd"));
     let slow = device("memory", &[("latency_ms", "2")]);
     let exports = vec![export("m", device("cmu2003", &[])), export("slow", slow)];

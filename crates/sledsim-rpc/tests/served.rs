@@ -2,6 +2,7 @@
 
 use sledsim_core::catalog::{Device, Override};
 use sledsim_core::queueing::schedulers::Choice;
+use sledsim_emulator::listen::Admission;
 use sledsim_emulator::server::{ExportSpec, FrontEnd, Server};
 use sledsim_rpc::client::{Address, Client, Command, Options, Remote};
 use sledsim_rpc::server::{RpcServer, Settings};
@@ -37,6 +38,14 @@ pub struct Served {
     pub server: Server,
     pub socket: PathBuf,
     _folder: TempDir,
+}
+
+/// Settings with this admission.
+pub fn admitting(admission: Admission) -> Settings {
+    Settings {
+        admission,
+        ..Settings::default()
+    }
 }
 
 impl Served {

@@ -1,7 +1,7 @@
 //! TLS, with certificates that `openssl` makes.
 
 use crate::served::*;
-use sledsim_emulator::listen::TlsSpec;
+use sledsim_emulator::listen::{Admission, TlsSpec};
 use sledsim_rpc::client::{Address, Client, Error, Options};
 use sledsim_rpc::server::{RpcServer, Settings};
 use std::path::{Path, PathBuf};
@@ -66,10 +66,10 @@ fn only_those_with_a_certificate_come_in() {
         return;
     };
     let served = Served::new(vec![export("m", device("cmu2003", &[]))]);
-    let settings = Settings {
+    let settings = admitting(Admission {
         tls: Some(TlsSpec::new(folder.path().join("ours"))),
-        ..Settings::default()
-    };
+        ..Admission::default()
+    });
     for host in ["localhost", "0.0.0.0"] {
         let address = Address::Tcp(host.to_owned(), 0);
         let rpc = RpcServer::start(&address, served.server.exports().clone(), &settings).unwrap();
@@ -103,10 +103,10 @@ fn other_machines_are_kept_out() {
     };
     let why = start(&Settings::default()).err().unwrap().to_string();
     assert!(why.contains("other machines"), "{why}");
-    let open = Settings {
+    let open = admitting(Admission {
         allow_unauthenticated: true,
-        ..Settings::default()
-    };
+        ..Admission::default()
+    });
     start(&open).unwrap();
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(&served.socket)

@@ -139,7 +139,6 @@ impl Export {
             let why = "a batch must have a command at least".to_owned();
             return Err(Refusal::Invalid(why));
         }
-        let blocks = self.bytes / BLOCK_BYTES;
         let mut extents = Vec::with_capacity(commands.len());
         for (index, command) in commands.iter().enumerate() {
             let refuse = |why: String| Err(Refusal::Invalid(format!("commands[{index}]: {why}")));
@@ -155,10 +154,10 @@ impl Export {
                 ));
             }
             let (lbn, length) = (offset / BLOCK_BYTES, bytes / BLOCK_BYTES);
-            if lbn + length > blocks {
+            if !self.contains(offset, bytes) {
                 return refuse(format!(
                     "{length} blocks from LBN {lbn} on: must be within LBNs 0 to {}",
-                    blocks - 1
+                    self.bytes / BLOCK_BYTES - 1
                 ));
             }
             if self.about.read_only && !matches!(command.what, What::Read(_)) {

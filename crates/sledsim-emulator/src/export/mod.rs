@@ -176,6 +176,13 @@ impl Export {
         self.bytes
     }
 
+    /// Whether `bytes` bytes from `offset` on are all within it.
+    #[must_use]
+    pub fn contains(&self, offset: u64, bytes: u64) -> bool {
+        let end = offset.checked_add(bytes);
+        end.is_some_and(|end| end <= self.bytes)
+    }
+
     /// Whether writes are refused.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
@@ -215,8 +222,7 @@ impl Export {
     /// with FUA fail with `EIO`; reads and other writes go on.
     pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
         let bytes = command.bytes();
-        let end = command.offset.checked_add(bytes);
-        if end.is_none_or(|end| end > self.bytes) {
+        if !self.contains(command.offset, bytes) {
             return reply.send(Err(Errno::INVAL));
         }
         let op = command.op();

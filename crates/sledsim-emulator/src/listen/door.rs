@@ -4,7 +4,7 @@ use super::{Listening, SocketFile};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{SocketFlags, accept_with};
+use rustix::net::{SocketFlags, accept_with, sockopt};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +35,7 @@ impl Door {
         let bell = Arc::new(bell);
         let closed = Arc::new(AtomicBool::new(false));
         let host = Host {
+            is_tcp: listening.is_tcp(),
             sockets: listening.sockets,
             bell: Arc::clone(&bell),
             closed: Arc::clone(&closed),
@@ -62,6 +63,7 @@ impl Door {
 
 /// The life of the thread that accepts clients.
 struct Host {
+    is_tcp: bool,
     sockets: Vec<OwnedFd>,
     bell: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
@@ -85,7 +87,15 @@ impl Host {
             sessions = join_ended(sessions);
             for socket in &self.sockets {
                 match accept_with(socket, SocketFlags::CLOEXEC) {
-                    Ok(client) => sessions.extend((self.welcome)(Ok(client))),
+                    Ok(client) => {
+                        if self.is_tcp {
+                            // An answer goes at once. A client whose machine is gone
+                            // is noticed in the end.
+                            let _ = sockopt::set_tcp_nodelay(&client, true);
+                            let _ = sockopt::set_socket_keepalive(&client, true);
+                        }
+                        sessions.extend((self.welcome)(Ok(client)));
+                    }
                     Err(Errno::WOULDBLOCK | Errno::INTR | Errno::CONNABORTED) => {}
                     Err(error) => {
                         sessions.extend((self.welcome)(Err(error.into())));

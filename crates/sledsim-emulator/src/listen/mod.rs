@@ -1,11 +1,13 @@
 //! Where front ends meet their clients: addresses, sockets, certificates.
 
 mod address;
+mod admission;
 mod door;
 mod tls;
 mod troubles;
 
 pub use address::Address;
+pub use admission::Admission;
 pub use door::Door;
 pub use tls::{TlsSpec, pem_items};
 pub use troubles::Troubles;
@@ -56,15 +58,15 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
 const BACKLOG: i32 = 128;
 
 impl Listening {
-    /// Listens at `address`. Beyond this machine it does so only if `open_to_all`:
-    /// clients show a certificate, or the user said that anyone may come.
+    /// Listens at `address`, beyond this machine only if `admission` admits
+    /// clients from there.
     ///
     /// # Errors
     /// An address that is in use or cannot be had, or that may not be open.
-    pub fn at(address: &Address, open_to_all: bool) -> Result<Self> {
+    pub fn at(address: &Address, admission: &Admission) -> Result<Self> {
         match address {
             Address::Unix(path) => unix(path),
-            Address::Tcp(host, port) => tcp(address, (host, *port), open_to_all),
+            Address::Tcp(host, port) => tcp(address, (host, *port), admission),
         }
     }
 
@@ -121,7 +123,7 @@ fn unix(path: &Path) -> Result<Listening> {
     })
 }
 
-fn tcp(address: &Address, place: (&str, u16), open_to_all: bool) -> Result<Listening> {
+fn tcp(address: &Address, place: (&str, u16), admission: &Admission) -> Result<Listening> {
     let refuse = |problem: String| Error::Key(format!("address '{address}': {problem}"));
     let found = place.to_socket_addrs();
     let found: Vec<_> = found
@@ -129,7 +131,7 @@ fn tcp(address: &Address, place: (&str, u16), open_to_all: bool) -> Result<Liste
         .collect();
     let beyond = found.iter().find(|at| !is_loopback(at.ip()));
     if let Some(beyond) = beyond
-        && !open_to_all
+        && !admission.admits_remote()
     {
         return Err(refuse(format!(
             "{} can be reached from other machines, and whoever does so could read and write \

@@ -1,14 +1,13 @@
 //! The server: accepts clients, and sends them away in the end.
 
+use super::Settings;
 use super::connection::Connection;
 use super::session::{self, Shared};
 use super::trouble::Kind;
 use super::uri::uri;
-use super::{Address, Settings, TlsSpec};
-use crate::listen::{Door, Listening};
+use crate::listen::{Address, Door, Listening};
 use crate::server::{Exports, FrontEnd};
 use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -59,16 +58,13 @@ impl NbdServer {
     /// certificates that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let shared = Arc::new(Shared::new(exports, settings)?);
-        let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
-        let open_to_all = authenticated || settings.allow_unauthenticated;
-        let listening = Listening::at(address, open_to_all)?;
+        let listening = Listening::at(address, &settings.admission)?;
         let clients = Arc::new(Clients::default());
         let host = Host {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
-            is_tcp: listening.is_tcp(),
         };
-        let uri = uri(&listening.place, settings.tls.is_some());
+        let uri = uri(&listening.place, settings.admission.tls.is_some());
         let welcome = Box::new(move |client| host.welcome(client));
         let door = Door::open(listening, "sledsim-nbd-door", welcome)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
@@ -155,7 +151,6 @@ impl Drop for NbdServer {
 struct Host {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
-    is_tcp: bool,
 }
 
 impl Host {
@@ -169,22 +164,14 @@ impl Host {
             }
         };
         let client = self.clients.accepted.fetch_add(1, Ordering::Relaxed);
-        let most = self.shared.limits.max_clients;
         let mut here = self.clients.here();
-        if here.len() >= most {
-            let why = format!("sent away: there are {most} clients, and no more are allowed");
+        if let Some(why) = self.shared.settings.admission.refusal(here.len()) {
             Kind::TooMany.note(troubles, client, &why);
             return None;
         }
         let connection = Arc::new(Connection::new(client, socket));
         here.insert(client, Arc::clone(&connection));
         drop(here);
-        if self.is_tcp {
-            // A reply is sent whole, and goes at once. A client whose machine is
-            // gone is noticed in the end.
-            let _ = sockopt::set_tcp_nodelay(&*connection.socket(), true);
-            let _ = sockopt::set_socket_keepalive(&*connection.socket(), true);
-        }
         let shared = Arc::clone(&self.shared);
         let guest = Guest {
             clients: Arc::clone(&self.clients),

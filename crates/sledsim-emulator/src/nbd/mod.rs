@@ -24,44 +24,28 @@ mod trouble;
 mod uri;
 mod wire;
 
-pub use crate::listen::{Address, TlsSpec, Troubles};
 pub use accept::NbdServer;
 pub use session::serve;
 
-use std::time::Duration;
+use crate::listen::Admission;
 
 /// How a server deals with its clients.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// TLS, if it is offered.
-    pub tls: Option<TlsSpec>,
-    /// Whether clients beyond this machine may come without a certificate.
-    pub allow_unauthenticated: bool,
-    /// What a client may take.
-    pub limits: Limits,
-}
-
-/// What clients may take.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    /// Connections at once; more are closed.
-    pub max_clients: usize,
+pub struct Settings {
+    /// Who may connect.
+    pub admission: Admission,
     /// Requests of a connection that are not answered yet; no more are read.
     pub max_outstanding: usize,
     /// Bytes in the answers to them, but for a single one that is larger.
     pub max_outstanding_bytes: u64,
-    /// How long the handshake may take, and how long an answer may wait for a
-    /// client that has said goodbye to read it.
-    pub patience: Duration,
 }
 
-impl Default for Limits {
+impl Default for Settings {
     fn default() -> Self {
         Self {
-            max_clients: 64,
+            admission: Admission::default(),
             max_outstanding: 128,
             max_outstanding_bytes: 64 << 20,
-            patience: Duration::from_secs(10),
         }
     }
 }

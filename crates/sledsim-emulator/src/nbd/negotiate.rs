@@ -3,11 +3,10 @@
 use super::connection::Connection;
 use super::input::{End, Input};
 use super::options::{self, Info, MetaQuery};
+use super::session::Shared;
 use super::trouble::Kind;
 use super::wire::*;
 use crate::export::Export;
-use crate::server::Exports;
-use rustls::ServerConfig;
 use std::sync::Arc;
 
 /// What client and server agreed on.
@@ -16,13 +15,6 @@ pub(super) struct Agreed {
     pub(super) structured: bool,
     /// Whether the client may ask which blocks are holes.
     pub(super) allocation: bool,
-}
-
-/// Whether TLS is to be had.
-#[derive(Clone)]
-pub(super) struct TlsOffer {
-    pub(super) config: Arc<ServerConfig>,
-    pub(super) required: bool,
 }
 
 /// Bytes of data in an option that is looked at.
@@ -42,8 +34,7 @@ pub(super) const ALLOCATION_ID: u32 = 1;
 pub(super) struct Handshake<'a> {
     input: &'a mut Input,
     connection: &'a Connection,
-    exports: &'a Exports,
-    tls: Option<&'a TlsOffer>,
+    shared: &'a Shared,
     /// Whether TLS has been started.
     secured: bool,
     structured: bool,
@@ -63,14 +54,12 @@ impl<'a> Handshake<'a> {
     pub(super) fn new(
         input: &'a mut Input,
         connection: &'a Connection,
-        exports: &'a Exports,
-        tls: Option<&'a TlsOffer>,
+        shared: &'a Shared,
     ) -> Self {
         Self {
             input,
             connection,
-            exports,
-            tls,
+            shared,
             secured: false,
             structured: false,
             allocation: None,
@@ -130,7 +119,8 @@ impl<'a> Handshake<'a> {
     }
 
     fn tls_is_missing(&self) -> bool {
-        !self.secured && self.tls.is_some_and(|tls| tls.required)
+        let tls = self.shared.settings.admission.tls.as_ref();
+        !self.secured && tls.is_some_and(|tls| tls.required)
     }
 
     fn option(&mut self, option: u32, data: &[u8]) -> Result<Option<Agreed>, End> {
@@ -181,7 +171,7 @@ impl<'a> Handshake<'a> {
         if self.tls_is_missing() {
             return Err(refused("TLS is required"));
         }
-        let Some(export) = self.exports.named(&name).cloned() else {
+        let Some(export) = self.shared.exports.named(&name).cloned() else {
             return Err(refused(no_export(&name)));
         };
         let mut reply = Vec::with_capacity(134);
@@ -204,7 +194,7 @@ impl<'a> Handshake<'a> {
     }
 
     fn list(&self) -> Result<(), End> {
-        for export in self.exports.iter() {
+        for export in self.shared.exports.iter() {
             self.reply(OPT_LIST, REP_SERVER, &options::string(export.name()))?;
         }
         self.reply(OPT_LIST, REP_ACK, &[])
@@ -215,7 +205,7 @@ impl<'a> Handshake<'a> {
             self.reply(option, REP_ERR_INVALID, b"malformed")?;
             return Ok(None);
         };
-        let Some(export) = self.exports.named(name) else {
+        let Some(export) = self.shared.exports.named(name) else {
             self.reply(option, REP_ERR_UNKNOWN, no_export(name).as_bytes())?;
             return Ok(None);
         };
@@ -240,7 +230,7 @@ impl<'a> Handshake<'a> {
             let why = b"structured replies must be agreed on first";
             return self.reply(option, REP_ERR_INVALID, why);
         }
-        let Some(export) = self.exports.named(name).cloned() else {
+        let Some(export) = self.shared.exports.named(name).cloned() else {
             return self.reply(option, REP_ERR_UNKNOWN, no_export(name).as_bytes());
         };
         let all = !set && queries.is_empty();
@@ -255,7 +245,7 @@ impl<'a> Handshake<'a> {
     }
 
     fn start_tls(&mut self) -> Result<(), End> {
-        let Some(tls) = self.tls else {
+        let Some(tls) = &self.shared.tls else {
             return self.reply(OPT_STARTTLS, REP_ERR_POLICY, b"no TLS here");
         };
         if self.secured {
@@ -266,7 +256,7 @@ impl<'a> Handshake<'a> {
             return Err(protocol("bytes before the answer to STARTTLS"));
         }
         self.reply(OPT_STARTTLS, REP_ACK, &[])?;
-        let started = self.connection.start_tls(&tls.config);
+        let started = self.connection.start_tls(tls);
         let socket = started.map_err(|error| End::Bad(Kind::Tls, error.to_string()))?;
         self.input.switch(socket);
         self.secured = true;

@@ -9,22 +9,22 @@ use crate::errno::Errno;
 use crate::timeline::{Answer, Reply};
 use std::sync::Arc;
 
-/// A request that entered the gate and will be answered: with an error at the
-/// latest when nobody can answer it any more.
-pub(super) struct Pending {
+/// The reply that a request is still owed once it entered the gate; dropped
+/// unsent, it tells the client that the server is stopping.
+pub(super) struct PendingReply {
     /// None once it has been answered.
     link: Option<Arc<Link>>,
-    pub(super) cookie: u64,
-    /// With how many bytes it entered the gate.
-    pub(super) size: u64,
+    cookie: u64,
+    /// With how many bytes its request entered the gate.
+    size: u64,
     /// What the bytes of a read are: those from here on. None if the bytes are
     /// not sent.
     pub(super) data_at: Option<u64>,
     /// Whether replies are structured.
-    pub(super) structured: bool,
+    structured: bool,
 }
 
-impl Pending {
+impl PendingReply {
     pub(super) fn new(link: &Arc<Link>, cookie: u64, size: u64, structured: bool) -> Self {
         Self {
             link: Some(Arc::clone(link)),
@@ -84,7 +84,7 @@ impl Pending {
     }
 }
 
-impl Reply for Pending {
+impl Reply for PendingReply {
     fn send(mut self: Box<Self>, answer: Answer) {
         let data = match (answer, self.data_at) {
             (Ok(data), Some(_)) => data,
@@ -103,11 +103,11 @@ impl Reply for Pending {
             }
             _ => self.chunk(CHUNK_NONE, 0),
         };
-        Pending::send(&mut self, head, data);
+        Self::send(&mut self, head, data);
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingReply {
     fn drop(&mut self) {
         if self.link.is_some() {
             self.fail(Errno::SHUTDOWN, "the server is stopping");

@@ -1,17 +1,19 @@
 //! The life of a connection: the handshake, then requests.
 
+use super::Settings;
 use super::connection::Connection;
 use super::input::{End, Input, cut_short};
 use super::link::Link;
-use super::negotiate::{ALLOCATION_ID, Agreed, Handshake, TlsOffer};
-use super::reply::Pending;
+use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
+use super::reply::PendingReply;
 use super::trouble::{self, Kind};
 use super::wire::*;
-use super::{Limits, Settings, TlsSpec, Troubles};
 use crate::errno::{Errno, errno_of};
 use crate::export::{Command, What};
+use crate::listen::{TlsSpec, Troubles};
 use crate::server::Exports;
 use rustix::fd::OwnedFd;
+use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,25 +22,19 @@ use std::time::Instant;
 /// What the connections of a server share.
 pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
-    pub(super) tls: Option<TlsOffer>,
-    pub(super) limits: Limits,
+    pub(super) tls: Option<Arc<ServerConfig>>,
+    pub(super) settings: Settings,
     pub(super) troubles: Troubles,
     pub(super) stopping: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let offer = |spec: &TlsSpec| {
-            Ok(TlsOffer {
-                config: Arc::new(spec.load()?),
-                required: spec.required,
-            })
-        };
-        let tls = settings.tls.as_ref().map(offer).transpose()?;
+        let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
         Ok(Self {
             exports,
-            tls,
-            limits: settings.limits.clone(),
+            tls: tls.transpose()?.map(Arc::new),
+            settings: settings.clone(),
             troubles: trouble::none(),
             stopping: AtomicBool::new(false),
         })
@@ -65,9 +61,10 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
         }
         _ => {}
     };
-    let deadline = Instant::now() + shared.limits.patience;
+    let patience = shared.settings.admission.patience;
+    let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
-    match Handshake::new(&mut input, connection, &shared.exports, shared.tls.as_ref()).run() {
+    match Handshake::new(&mut input, connection, shared).run() {
         Ok(agreed) => {
             input.no_deadline();
             let link = Link::new(connection.socket(), Arc::clone(&connection.gate));
@@ -83,7 +80,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
             if matches!(end, End::Bad(..)) {
                 link.end();
             }
-            if !link.finish(shared.limits.patience) {
+            if !link.finish(patience) {
                 let why = "closed without reading its replies".to_owned();
                 note(&End::Bad(Kind::Unread, why));
             }
@@ -148,17 +145,20 @@ impl Session<'_> {
     }
 
     fn request(&self, request: &Request, input: &mut Input) -> std::result::Result<(), End> {
-        let limits = &self.shared.limits;
+        let settings = &self.shared.settings;
         let refusal = self.refusal(request);
         let size = match request.command {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
             _ => 0,
         };
         let gate = &self.link.gate;
-        let most = limits.max_outstanding_bytes;
-        let open = gate.enter(size, limits.max_outstanding, most);
+        let open = gate.enter(
+            size,
+            settings.max_outstanding,
+            settings.max_outstanding_bytes,
+        );
         let structured = self.agreed.structured;
-        let mut pending = Pending::new(self.link, request.cookie, size, structured);
+        let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {
             CMD_WRITE if request.length > PAYLOAD_MAXIMUM => {
                 input.skip(request.length.into()).map(|()| &[][..])
@@ -251,15 +251,14 @@ impl Session<'_> {
             return no(Errno::PERM, "the export is read-only".to_owned());
         }
         let block = u64::from(BLOCK_MINIMUM);
-        if !offset.is_multiple_of(block) || !u64::from(length).is_multiple_of(block) {
+        if !(offset | u64::from(length)).is_multiple_of(block) {
             return no(
                 Errno::INVAL,
                 format!("offset {offset}, length {length}: not multiples of {block}"),
             );
         }
-        let capacity = self.agreed.export.bytes();
-        let end = offset.checked_add(length.into());
-        if end.is_none_or(|end| end > capacity) {
+        if !self.agreed.export.contains(offset, length.into()) {
+            let capacity = self.agreed.export.bytes();
             let errno = match command {
                 CMD_WRITE | CMD_WRITE_ZEROES => Errno::NOSPC,
                 _ => Errno::INVAL,
@@ -287,7 +286,7 @@ impl Session<'_> {
     }
 
     /// Answers which blocks are holes; takes no time of the device.
-    fn block_status(&self, request: &Request, pending: Pending) {
+    fn block_status(&self, request: &Request, pending: PendingReply) {
         let one = request.flags & FLAG_REQ_ONE != 0;
         let most = if one { 1 } else { EXTENTS_MAXIMUM };
         match self.extents(request.offset, request.length, most) {

@@ -1,6 +1,6 @@
 //! What NBD clients call an address.
 
-use super::Address;
+use crate::listen::Address;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 

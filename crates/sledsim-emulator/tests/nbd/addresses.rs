@@ -1,7 +1,8 @@
 //! Where a server listens, and where it refuses to.
 
 use super::client::*;
-use sledsim_emulator::nbd::{Address, NbdServer, Settings};
+use sledsim_emulator::listen::{Address, Admission};
+use sledsim_emulator::nbd::{NbdServer, Settings};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -142,10 +143,10 @@ fn other_machines_are_kept_out_unless_it_is_said_in_so_many_words() {
         assert!(error.contains("--allow-unauthenticated-remote"), "{error}");
         assert!(error.contains("client certificates"), "{error}");
     }
-    let open = Settings {
+    let open = admitting(Admission {
         allow_unauthenticated: true,
-        ..Settings::default()
-    };
+        ..Admission::default()
+    });
     let address = tcp("0.0.0.0", 0);
     let open = NbdServer::start(&address, server.exports().clone(), &open).unwrap();
     let uri = open.uri();

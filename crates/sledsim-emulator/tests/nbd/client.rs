@@ -3,7 +3,8 @@
 
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::Choice;
-use sledsim_emulator::nbd::{Address, NbdServer, Settings};
+use sledsim_emulator::listen::{Address, Admission};
+use sledsim_emulator::nbd::{NbdServer, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -449,6 +450,14 @@ pub fn requests(server: &Server, name: &str) -> u64 {
     let mut exports = status["exports"].as_array().unwrap().iter();
     let export = exports.find(|export| export["name"] == name).unwrap();
     export["summary"]["requests"].as_u64().unwrap()
+}
+
+/// Settings with this admission.
+pub fn admitting(admission: Admission) -> Settings {
+    Settings {
+        admission,
+        ..Settings::default()
+    }
 }
 
 impl Served {

@@ -1,25 +1,19 @@
 //! What a client may take.
 
 use super::client::*;
-use sledsim_emulator::nbd::{Limits, Settings};
+use sledsim_emulator::listen::Admission;
+use sledsim_emulator::nbd::Settings;
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn limited(limits: Limits) -> Settings {
-    Settings {
-        limits,
-        ..Settings::default()
-    }
-}
-
 #[test]
 fn no_more_clients_than_allowed() {
-    let limits = Limits {
+    let admission = Admission {
         max_clients: 2,
-        ..Limits::default()
+        ..Admission::default()
     };
-    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &limited(limits));
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     let mut first = Client::simple(&served.socket, "d");
     let second = Client::simple(&served.socket, "d");
     assert_eq!(served.nbd.clients(), 2);
@@ -35,11 +29,11 @@ fn no_more_clients_than_allowed() {
 #[test]
 fn a_handshake_takes_only_so_long() {
     const PATIENCE: Duration = Duration::from_secs(1);
-    let limits = Limits {
+    let admission = Admission {
         patience: PATIENCE,
-        ..Limits::default()
+        ..Admission::default()
     };
-    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &limited(limits));
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     // One that says nothing, one that says something time and again, and one
     // that does not read what it asks for.
     let start = Instant::now();
@@ -89,16 +83,16 @@ fn a_handshake_has_an_end() {
 /// Requests beyond the limit are not even read.
 #[test]
 fn no_more_requests_under_way_than_allowed() {
-    let limits = Limits {
+    let settings = Settings {
         max_outstanding: 4,
-        ..Limits::default()
+        ..Settings::default()
     };
     // The first is so slow that nothing is answered here.
     let wanted = [
         Wanted::slow("stuck", 1 << 20, 60_000.0),
         Wanted::slow("d", 1 << 20, 20.0),
     ];
-    let served = Served::with(&wanted, &limited(limits));
+    let served = Served::with(&wanted, &settings);
     let ask = |name| {
         let mut client = Client::ready(&served.socket, name);
         for cookie in 0..40 {
@@ -122,13 +116,13 @@ fn no_more_requests_under_way_than_allowed() {
 /// A single answer may be larger than all may be together.
 #[test]
 fn bytes_under_way_are_bounded() {
-    let limits = Limits {
+    let settings = Settings {
         max_outstanding_bytes: 1 << 20,
-        ..Limits::default()
+        ..Settings::default()
     };
     // So slow that nothing is answered here.
     let wanted = [Wanted::slow("d", 64 << 20, 60_000.0)];
-    let served = Served::with(&wanted, &limited(limits));
+    let served = Served::with(&wanted, &settings);
     let export = served.server.exports().named("d").unwrap();
     let under_way = |count: usize| {
         served.until(|_| export.timeline().outstanding() >= count);
@@ -156,12 +150,12 @@ fn bytes_under_way_are_bounded() {
 /// What was answered does not count any more.
 #[test]
 fn bytes_are_given_back() {
-    let limits = Limits {
+    let settings = Settings {
         max_outstanding_bytes: 1 << 20,
-        ..Limits::default()
+        ..Settings::default()
     };
     let wanted = [Wanted::slow("d", 64 << 20, 1500.0)];
-    let served = Served::with(&wanted, &limited(limits));
+    let served = Served::with(&wanted, &settings);
     let export = served.server.exports().named("d").unwrap();
     let mut client = Client::ready(&served.socket, "d");
     assert_eq!(client.read(0, 8 << 20), Ok(vec![0; 8 << 20]));
@@ -174,11 +168,11 @@ fn bytes_are_given_back() {
 /// While a client waits for the limit it may go away.
 #[test]
 fn who_leaves_while_waiting_is_gone() {
-    let limits = Limits {
+    let settings = Settings {
         max_outstanding: 2,
-        ..Limits::default()
+        ..Settings::default()
     };
-    let served = Served::with(&[Wanted::slow("d", 1 << 20, 20.0)], &limited(limits));
+    let served = Served::with(&[Wanted::slow("d", 1 << 20, 20.0)], &settings);
     let mut client = Client::ready(&served.socket, "d");
     for cookie in 0..9 {
         client.ask(READ, 0, cookie, 0, 512);
@@ -191,11 +185,11 @@ fn who_leaves_while_waiting_is_gone() {
 /// Someone who says goodbye and does not read what they asked for is left.
 #[test]
 fn nobody_waits_for_ever_for_a_client_that_left() {
-    let limits = Limits {
+    let admission = Admission {
         patience: Duration::from_secs(1),
-        ..Limits::default()
+        ..Admission::default()
     };
-    let served = Served::with(&[Wanted::quick("d", 64 << 20)], &limited(limits));
+    let served = Served::with(&[Wanted::quick("d", 64 << 20)], &admitting(admission));
     let mut client = Client::ready(&served.socket, "d");
     client.ask(READ, 0, 1, 0, 16 << 20);
     client.ask(DISC, 0, 0, 0, 0);

@@ -5,7 +5,8 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use sledsim_emulator::nbd::{Address, NbdServer, Settings, TlsSpec};
+use sledsim_emulator::listen::{Address, Admission, TlsSpec};
+use sledsim_emulator::nbd::NbdServer;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -57,10 +58,10 @@ fn certificates() -> Option<TempDir> {
 }
 
 fn serve(server: &sledsim_emulator::server::Server, tls: TlsSpec) -> NbdServer {
-    let settings = Settings {
+    let settings = admitting(Admission {
         tls: Some(tls),
-        ..Settings::default()
-    };
+        ..Admission::default()
+    });
     let address = Address::Tcp("127.0.0.1".to_owned(), 0);
     NbdServer::start(&address, server.exports().clone(), &settings).unwrap()
 }
@@ -264,10 +265,10 @@ fn certificates_that_cannot_be_used_are_named() {
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let at = folder.path();
     let refused = |spec: TlsSpec, host: &str| {
-        let settings = Settings {
+        let settings = admitting(Admission {
             tls: Some(spec),
-            ..Settings::default()
-        };
+            ..Admission::default()
+        });
         let address = Address::Tcp(host.to_owned(), 0);
         let started = NbdServer::start(&address, server.exports().clone(), &settings);
         started.err().map(|error| error.to_string())

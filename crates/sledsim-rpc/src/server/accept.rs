@@ -1,16 +1,15 @@
 //! The server: accepts clients, and sends them away in the end.
 
 use super::connection::{self, Peer};
-use super::{ACCEPT, Limits, Settings, TOO_MANY, TROUBLES};
+use super::{ACCEPT, Settings, TOO_MANY, TROUBLES};
 use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
 use sledsim_emulator::server::{Exports, FrontEnd};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -20,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
-    pub(super) limits: Limits,
+    pub(super) settings: Settings,
     pub(super) troubles: Troubles,
     /// Until when connections must have ended, once they must.
     pub(super) stop: watch::Sender<Option<Instant>>,
@@ -32,7 +31,7 @@ pub(super) struct Shared {
 pub struct RpcServer {
     shared: Arc<Shared>,
     uri: String,
-    door: Mutex<Option<Door>>,
+    door: Option<Door>,
 }
 
 impl RpcServer {
@@ -47,14 +46,12 @@ impl RpcServer {
             config.alpn_protocols = vec![b"h2".to_vec()];
             Ok(Arc::new(config).into())
         };
-        let tls = settings.tls.as_ref().map(accepts).transpose()?;
-        let authenticated = settings.tls.as_ref().is_some_and(TlsSpec::authenticates);
-        let open_to_all = authenticated || settings.allow_unauthenticated;
-        let listening = Listening::at(address, open_to_all)?;
+        let tls = settings.admission.tls.as_ref().map(accepts).transpose()?;
+        let listening = Listening::at(address, &settings.admission)?;
         let shared = Arc::new(Shared {
             exports,
             tls,
-            limits: settings.limits.clone(),
+            settings: settings.clone(),
             troubles: Troubles::new(&TROUBLES),
             stop: watch::Sender::new(None),
             clients: AtomicUsize::new(0),
@@ -71,7 +68,7 @@ impl RpcServer {
         Ok(Self {
             shared,
             uri,
-            door: Mutex::new(Some(door)),
+            door: Some(door),
         })
     }
 
@@ -113,8 +110,7 @@ impl FrontEnd for RpcServer {
     }
 
     fn stop(&mut self, grace: Duration) {
-        let door = self.door.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(door) = door.take() else {
+        let Some(door) = self.door.take() else {
             return;
         };
         self.shared.stop.send_replace(Some(Instant::now() + grace));
@@ -162,17 +158,10 @@ impl Host {
         };
         let socket = socket.inspect_err(failed).ok()?;
         shared.accepted.fetch_add(1, Ordering::Relaxed);
-        let most = shared.limits.max_clients;
-        if shared.clients.load(Ordering::SeqCst) >= most {
-            let why = format!("sent away: there are {most} clients, and no more are allowed");
+        let clients = shared.clients.load(Ordering::SeqCst);
+        if let Some(why) = shared.settings.admission.refusal(clients) {
             shared.troubles.note(client, TOO_MANY, &why);
             return None;
-        }
-        if self.is_tcp {
-            // An answer goes at once. A client whose machine is gone is noticed in
-            // the end.
-            let _ = sockopt::set_tcp_nodelay(&socket, true);
-            let _ = sockopt::set_socket_keepalive(&socket, true);
         }
         let peer = Peer {
             shared: Arc::clone(shared),

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
 
@@ -83,7 +84,7 @@ where
     let Some(tls) = &shared.tls else {
         return opened(shared, client, stream).await;
     };
-    match until_stopped(shared, timeout(shared.limits.patience, tls.accept(stream))).await {
+    match in_time(shared, tls.accept(stream)).await {
         None => {}
         Some(Ok(Ok(stream))) => opened(shared, client, stream).await,
         Some(Ok(Err(error))) => shared.troubles.note(client, TLS, &error.to_string()),
@@ -92,9 +93,14 @@ where
 }
 
 fn slow(shared: &Shared, client: u32) {
-    let s = shared.limits.patience.as_secs_f64();
+    let s = shared.settings.admission.patience.as_secs_f64();
     let why = format!("did not say within {s} s that it speaks gRPC");
     shared.troubles.note(client, TIMEOUT, &why);
+}
+
+/// What comes of `work`, a part of the handshake, unless the server stops before.
+async fn in_time<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<Result<T, Elapsed>> {
+    until_stopped(shared, timeout(shared.settings.admission.patience, work)).await
 }
 
 /// What comes of `work`, unless the server stops before.
@@ -124,8 +130,7 @@ async fn opened<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let opening = timeout(shared.limits.patience, opening::read(&mut stream));
-    match until_stopped(shared, opening).await {
+    match in_time(shared, opening::read(&mut stream)).await {
         None | Some(Ok(Err(Bad::Gone))) => {}
         Some(Ok(Ok(()))) => spoken(shared, client, Again::new(stream)).await,
         Some(Ok(Err(Bad::Other(why)))) => shared.troubles.note(client, PROTOCOL, &why),
@@ -138,13 +143,13 @@ async fn spoken<S>(shared: &Arc<Shared>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let limits = &shared.limits;
+    let settings = &shared.settings;
     let session = Session::new(shared);
     let room = session.room();
-    let streams = u32::try_from(limits.max_outstanding).unwrap_or(u32::MAX);
+    let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
-        large: Large::new(limits.max_batch_bytes),
+        large: Large::new(settings.max_batch_bytes),
     };
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())

@@ -16,43 +16,28 @@ mod streamed;
 
 pub use accept::RpcServer;
 
-use sledsim_emulator::listen::TlsSpec;
-use std::time::Duration;
+use sledsim_emulator::listen::Admission;
 
 /// How a server deals with its clients.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// TLS, if clients must use it.
-    pub tls: Option<TlsSpec>,
-    /// Whether clients beyond this machine may come without a certificate.
-    pub allow_unauthenticated: bool,
-    /// What a client may take.
-    pub limits: Limits,
-}
-
-/// What clients may take.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    /// Connections at once; more are closed.
-    pub max_clients: usize,
+pub struct Settings {
+    /// Who may connect.
+    pub admission: Admission,
     /// Batches of a connection that are not answered yet; no more are begun.
     pub max_outstanding: usize,
     /// Bytes of data in them; no less than in one batch.
     pub max_outstanding_bytes: usize,
     /// Bytes of data that a batch may write and read; more are refused.
     pub max_batch_bytes: usize,
-    /// How long a client may take to say that it speaks gRPC.
-    pub patience: Duration,
 }
 
-impl Default for Limits {
+impl Default for Settings {
     fn default() -> Self {
         Self {
-            max_clients: 64,
+            admission: Admission::default(),
             max_outstanding: 128,
             max_outstanding_bytes: 64 << 20,
             max_batch_bytes: 32 << 20,
-            patience: Duration::from_secs(10),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How much of a connection may be under way.
 
-use super::Limits;
+use super::Settings;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -23,12 +23,12 @@ pub(super) struct Taken {
 }
 
 impl Room {
-    pub(super) fn new(limits: &Limits) -> Self {
-        let most_units = (limits.max_outstanding_bytes / UNIT).clamp(1, u32::MAX as usize);
+    pub(super) fn new(settings: &Settings) -> Self {
+        let most_units = (settings.max_outstanding_bytes / UNIT).clamp(1, u32::MAX as usize);
         Self {
-            batches: Arc::new(Semaphore::new(limits.max_outstanding)),
+            batches: Arc::new(Semaphore::new(settings.max_outstanding)),
             units: Arc::new(Semaphore::new(most_units)),
-            most_batches: limits.max_outstanding,
+            most_batches: settings.max_outstanding,
             most_units,
         }
     }

@@ -41,7 +41,7 @@ impl Session {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),
-            room: Room::new(&shared.limits),
+            room: Room::new(&shared.settings),
             streams: Arc::default(),
         }))
     }
@@ -80,11 +80,11 @@ impl Session {
     /// Takes room for so many bytes, if there is.
     fn take(&self, bytes: usize) -> Result<Taken, Status> {
         self.0.room.try_take(bytes).ok_or_else(|| {
-            let limits = &self.0.shared.limits;
+            let settings = &self.0.shared.settings;
             Status::resource_exhausted(format!(
                 "too much is under way in this connection: at most {} batches and {} bytes are \
                  allowed; wait for an answer, or use Batches, which waits",
-                limits.max_outstanding, limits.max_outstanding_bytes
+                settings.max_outstanding, settings.max_outstanding_bytes
             ))
         })
     }
@@ -99,14 +99,14 @@ impl Session {
         let export = self.export(&batch.export)?;
         let commands = commands(batch, self.0.stream)?;
         if batch.must_be_parallel {
-            must_be_parallel(export, batch)?;
+            must_be_parallel(export, &commands)?;
         }
         export.submit_batch(&commands, reply).map_err(refused)
     }
 
     /// Bytes of data of a batch, if they are not too many.
     pub(super) fn bytes(&self, batch: &v1::BatchRequest) -> Result<usize, Status> {
-        let most = self.0.shared.limits.max_batch_bytes;
+        let most = self.0.shared.settings.max_batch_bytes;
         let bytes: u128 = (batch.commands.iter())
             .map(|command| match &command.what {
                 Some(v1::command::What::Read(read)) => u128::from(read.blocks) * 512,
@@ -187,33 +187,23 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
 
 /// Refuses a batch that takes more than one pass. What is wrong with it
 /// otherwise is for the export to say.
-fn must_be_parallel(export: &Export, batch: &v1::BatchRequest) -> Result<(), Status> {
+fn must_be_parallel(export: &Export, commands: &[Command<'_>]) -> Result<(), Status> {
     let interface = interface(export)?;
-    if export.timeline().links() != Links::Served && batch.commands.len() > 1 {
+    if export.timeline().links() != Links::Served && commands.len() > 1 {
         return Err(Status::failed_precondition(format!(
             "must_be_parallel: export '{}' does not serve batches as such: its device must be a \
              single sled with [batching] kind = \"explicit\"",
             export.name()
         )));
     }
-    let blocks = export.bytes() / BLOCK_BYTES;
-    let mut extents = Vec::with_capacity(batch.commands.len());
-    for command in &batch.commands {
-        let length = match &command.what {
-            Some(v1::command::What::Read(read)) => u64::from(read.blocks),
-            Some(v1::command::What::Write(write)) => write.data.len() as u64 / BLOCK_BYTES,
-            None => 0,
-        };
-        if command
-            .lbn
-            .checked_add(length)
-            .is_none_or(|end| end > blocks)
-        {
+    let mut extents = Vec::with_capacity(commands.len());
+    for command in commands {
+        if !export.contains(command.offset, command.bytes()) {
             return Ok(());
         }
         extents.push(Extent {
-            lbn: command.lbn,
-            blocks: length as u32,
+            lbn: command.offset / BLOCK_BYTES,
+            blocks: (command.bytes() / BLOCK_BYTES) as u32,
         });
     }
     if links::overlapping(&extents).is_some() {
