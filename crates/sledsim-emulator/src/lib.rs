@@ -6,13 +6,14 @@
 //! bytes: it says *what* a read returns. An [`export::Export`] is the two
 //! together; front ends hand it the requests of their clients: [`nbd`] those
 //! that come through a socket, [`fuse`] those to a file; more may be added
-//! ([`server::FrontEnd`]), [`listen`] being where those with sockets meet their
+//! ([`front_end::FrontEnd`]), [`listen`] being where those with sockets meet their
 //! clients.
 //!
 //! Linux only.
 
 pub mod errno;
 pub mod export;
+pub mod front_end;
 pub mod fuse;
 pub mod listen;
 pub mod log;

@@ -1,6 +1,7 @@
 //! A server: exports and the front ends that serve them.
 
 use crate::export::{About, Export};
+use crate::front_end::{Exports, FrontEnd};
 use crate::fuse::{self, FuseMount};
 use crate::listen::Address;
 use crate::log::{Log, Recording, Scribe};
@@ -14,7 +15,6 @@ use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::Choice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A device to be served.
@@ -33,53 +33,6 @@ pub struct ExportSpec {
     pub speed: f64,
     /// Where every request is recorded, if anywhere.
     pub record: Option<PathBuf>,
-}
-
-/// The exports of a server, in their order; the first also has the empty name.
-#[derive(Default)]
-pub struct Exports {
-    all: Vec<Arc<Export>>,
-    streams: Arc<AtomicU32>,
-}
-
-impl Exports {
-    /// The export that a client calls `name`.
-    #[must_use]
-    pub fn named(&self, name: &str) -> Option<&Arc<Export>> {
-        let first = self.all.first().filter(|_| name.is_empty());
-        first.or_else(|| self.all.iter().find(|export| export.name() == name))
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
-        self.all.iter()
-    }
-
-    /// The number of a stream of requests that nobody else has.
-    #[must_use]
-    pub fn new_stream(&self) -> u32 {
-        self.streams.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// What numbers streams.
-    pub(crate) fn streams(&self) -> Arc<AtomicU32> {
-        Arc::clone(&self.streams)
-    }
-}
-
-/// What serves exports to clients.
-pub trait FrontEnd: Send + Sync {
-    /// What happened so far; `uri`, `clients` connected and `accepted` in all,
-    /// `troubles`, where it has such, and the `kind` of front end it is.
-    fn facts(&self) -> Value;
-
-    /// Whether clients can come.
-    fn is_alive(&self) -> bool;
-
-    /// Takes no more clients and requests; waits until those under way are
-    /// answered, at most `grace`; ends all connections. A second call does
-    /// nothing.
-    fn stop(&mut self, grace: Duration);
 }
 
 /// Exports at work, and what serves them.
@@ -117,10 +70,7 @@ impl Server {
         Ok(Self {
             fronts: Vec::new(),
             fuse: None,
-            exports: Arc::new(Exports {
-                all: exports,
-                streams: Arc::default(),
-            }),
+            exports: Arc::new(Exports::new(exports)),
             _scribes: scribes,
             started: Instant::now(),
         })

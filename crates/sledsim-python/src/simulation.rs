@@ -9,7 +9,6 @@ use crate::rows::Rows;
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
-use sledsim_base::progress::Progress;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::parallel::free::TaskSpec;

@@ -2,7 +2,7 @@
 
 use crate::served::*;
 use sledsim_core::queueing::schedulers::Choice;
-use sledsim_emulator::server::FrontEnd;
+use sledsim_emulator::front_end::FrontEnd;
 use sledsim_rpc::client::{Code, Command, Error, Remote};
 
 /// Sends a batch both ways; why it was refused.

@@ -2,8 +2,9 @@
 
 use sledsim_core::catalog::{Device, Override};
 use sledsim_core::queueing::schedulers::Choice;
+use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::listen::Admission;
-use sledsim_emulator::server::{ExportSpec, FrontEnd, Server};
+use sledsim_emulator::server::{ExportSpec, Server};
 use sledsim_rpc::client::{Address, Client, Command, Options, Remote};
 use sledsim_rpc::server::{RpcServer, Settings};
 use std::path::PathBuf;

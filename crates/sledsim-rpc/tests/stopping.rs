@@ -1,7 +1,7 @@
 //! The end of a server, and what its clients are told.
 
 use crate::served::*;
-use sledsim_emulator::server::FrontEnd;
+use sledsim_emulator::front_end::FrontEnd;
 use sledsim_rpc::client::{Address, Client, Code, Error, Options};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ mod mountinfo;
 mod mounting;
 mod reply;
 
-use crate::server::Exports;
+use crate::front_end::Exports;
 use files::{Device, Files};
 use fuser::{Config, Session, SessionACL};
 use mounting::{Mounted, Place};

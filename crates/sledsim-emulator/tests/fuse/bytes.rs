@@ -79,7 +79,7 @@ fn several_threads_share_blocks() {
             let file = &file;
             scope.spawn(move || {
                 for piece in (writer..pieces).step_by(WRITERS as usize) {
-                    let data = [piece as u8 + 1; PIECE as usize];
+                    let data = [(piece as u8).wrapping_add(1); PIECE as usize];
                     file.write_all_at(&data, piece * PIECE).unwrap();
                 }
             });
@@ -88,7 +88,11 @@ fn several_threads_share_blocks() {
     let mut all = vec![0; (pieces * PIECE) as usize];
     file.read_exact_at(&mut all, 0).unwrap();
     for (at, byte) in all.iter().enumerate() {
-        assert_eq!(*byte, (at as u64 / PIECE) as u8 + 1, "byte {at}");
+        assert_eq!(
+            *byte,
+            ((at as u64 / PIECE) as u8).wrapping_add(1),
+            "byte {at}"
+        );
     }
 }
 
