@@ -1,4 +1,4 @@
-"""Crates point one way because Cargo says so; do the modules of a crate?"""
+"""The modules of a crate use each other one way, as Cargo makes the crates do."""
 
 import graphlib
 import re

@@ -4,10 +4,11 @@
 //! a [`Reader`] in `formats/`, and one line in [`FORMATS`]; other crates add
 //! theirs by a [`Formats`] of their own.
 //!
-//! In reading order: `input` opens a file and decompresses it, `supply` lets a
-//! pipe be read twice, `formats` read records, `detect` finds the format,
-//! `records` and `order` watch what was read; `info` describes a trace,
-//! `convert` makes another of it with one of the `writers`.
+//! In reading order: `record`, `reader` and `format` are the contract; `input`
+//! opens a file and decompresses it, `supply` lets a pipe be read twice,
+//! `formats` read records, `detect` finds the format, `records` and `order`
+//! watch what was read; `info` describes a trace, `convert` makes another of it
+//! with one of the `writers`.
 
 mod bytes;
 pub mod columns;

@@ -9,7 +9,7 @@ pub struct Record {
     /// Arrival on the clock of the file.
     pub time: Nanos,
     /// The device it went to: its number in the file, or a number of the
-    /// reader's where the file has names ([`Reader::device_name`]).
+    /// reader's where the file has names ([`device_name`](crate::Reader::device_name)).
     pub device: u32,
     /// What it did.
     pub op: Op,

@@ -95,7 +95,7 @@ fn bounded(requests: u64) -> Option<u64> {
     (requests != ENDLESS).then_some(requests)
 }
 
-/// The longest load there may be, in seconds: half of what [`Nanos`] can hold.
+/// The longest load there may be, in seconds: half of what `Nanos` can hold.
 const LONGEST_S: f64 = 9e9;
 
 /// What a source says that is asked for a request it does not have.
