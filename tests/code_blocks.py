@@ -1,6 +1,6 @@
 """Runs what the documents and the docstrings show, and compares what they print.
 
-README.md and docs/*.md are read from top to bottom, each in a temporary directory with a copy of
+README.md and docs/**/*.md are read from top to bottom, each in a temporary directory with a copy of
 examples/ in it. The Python blocks of a document share one namespace.
 
 - `python` blocks that begin with `>>>` print what stands below each statement. Others print
@@ -140,7 +140,7 @@ def parsers() -> list[Parser]:
 DOCUMENTS = Sybil(
     parsers=parsers(),
     path=str(ROOT),
-    patterns=["README.md", "docs/*.md"],
+    patterns=["README.md", "docs/**/*.md"],
     setup=enter_directory,
     teardown=leave_directory,
 )

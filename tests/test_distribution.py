@@ -8,7 +8,7 @@ import pytest
 
 from tests.distribution import ROOT, SHARES, group_of
 
-DOCUMENTS = ["docs/caches.md", "docs/layouts.md", "docs/power.md"]
+DOCUMENTS = ["docs/reference/caches.md", "docs/explanation/layouts.md", "docs/reference/power.md"]
 FREE = "tests/test_faults.py"
 FIXTURES = "tests/test_power.py"
 
@@ -59,13 +59,13 @@ def test_groups_stay_in_one_process() -> None:
     """Else the blocks of a page would not find the names of those before them, either."""
     docstrings = "python/sledsim/disksim/__init__.py"
     workers: dict[str, set[str]] = {}
-    for line in pytest_says("-v", "-n2", docstrings, "docs/power.md", FIXTURES):
-        if line.startswith("[gw"):  # [gw1] [ 50%] PASSED docs/power.md::line:9,column:1
+    for line in pytest_says("-v", "-n2", docstrings, "docs/reference/power.md", FIXTURES):
+        if line.startswith("[gw"):  # [gw1] [ 50%] PASSED docs/reference/power.md::line:9,column:1
             path = line.split("PASSED ")[1].partition("::")[0]
             workers.setdefault(path, set()).add(line.partition("]")[0])
     assert {path: len(found) for path, found in workers.items()} == {
         docstrings: 1,
-        "docs/power.md": 1,
+        "docs/reference/power.md": 1,
         FIXTURES: 1,
     }
 

@@ -1,4 +1,4 @@
-"""Replacement policies beside libCacheSim's, request for request (docs/caches.md)."""
+"""Replacement policies beside libCacheSim's, request for request (docs/reference/caches.md)."""
 
 from __future__ import annotations
 

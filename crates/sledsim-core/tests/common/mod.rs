@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Power values of a disk as in docs/power.md, for a spindle that is up in 40 ms.
+/// Power values of a disk as in docs/reference/power.md, for a spindle that is up in 40 ms.
 pub const DISK_POWER: [(&str, &str); 6] = [
     ("power.seek_w", "12.5"),
     ("power.transfer_w", "12"),

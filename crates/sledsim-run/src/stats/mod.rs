@@ -1,6 +1,6 @@
 //! Results: streaming statistics, the summary, and one row per request.
 //!
-//! The guide page `docs/results.md` describes both schemas.
+//! The guide page `docs/reference/results.md` describes both schemas.
 
 mod batch;
 mod demand;
