@@ -140,7 +140,7 @@ def parsers() -> list[Parser]:
 DOCUMENTS = Sybil(
     parsers=parsers(),
     path=str(ROOT),
-    patterns=["README.md", "docs/**/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md"],
     setup=enter_directory,
     teardown=leave_directory,
 )
