@@ -14,5 +14,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = False
 
+smartquotes = False  # "--set" in a text is no dash
+
 html_theme = "furo"
 html_title = f"sledsim {release}"
