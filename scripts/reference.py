@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import re
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from sledsim import _core
@@ -43,6 +44,10 @@ def parts() -> dict[str, Callable[[], str]]:
         "device presets": _device_presets,
         "workload presets": _workload_presets,
         "trace formats": _trace_formats,
+        "summary keys": _summary_keys,
+        "times keys": lambda: _schema_table("times_ms"),
+        "interval keys": lambda: _schema_table("interval_ms"),
+        "energy keys": lambda: _schema_table("energy_j"),
     }
 
 
@@ -314,6 +319,36 @@ def _trace_formats() -> str:
     links = [f"[`{name}`](#{name})" for name in _core.names("trace_formats")]
     read = textwrap.fill(f"Read: {', '.join(links)}.", WIDTH, break_on_hyphens=False)
     return f"{read}\n\nWritten: {_code(written)}; see [below](#writing-traces)."
+
+
+# The summary ------------------------------------------------------------------------------------
+
+
+def _schema() -> dict[str, Any]:
+    text = (ROOT / "docs" / "summary.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _schema_rows(properties: dict[str, Any], within: str = "") -> Iterator[list[str]]:
+    for key, rule in properties.items():
+        name = f"{within}{key}"
+        meaning = _prose(rule.get("description", ""))
+        if rule.get("$ref") == "#/$defs/interval_ms":
+            meaning = "Confidence [interval](#how-certain-is-a-mean) of the mean."
+        yield [f"`{name}`", meaning]
+        if "properties" in rule:
+            yield from _schema_rows(rule["properties"], f"{name}.")
+        elif "properties" in rule.get("items", {}) and key != "background":  # on its own page
+            yield from _schema_rows(rule["items"]["properties"], f"{name}[].")
+
+
+def _schema_table(name: str) -> str:
+    return _table(["key", "meaning"], list(_schema_rows(_schema()["$defs"][name]["properties"])))
+
+
+def _summary_keys() -> str:
+    return _table(["key", "meaning"], list(_schema_rows(_schema()["properties"])))
 
 
 def main() -> int:
