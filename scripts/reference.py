@@ -43,6 +43,7 @@ def parts() -> dict[str, Callable[[], str]]:
         "names": _names,
         "device presets": _device_presets,
         "workload presets": _workload_presets,
+        "sample traces": _sample_traces,
         "trace formats": _trace_formats,
         "summary keys": _summary_keys,
         "times keys": lambda: _schema_table("times_ms"),
@@ -312,6 +313,15 @@ def _workload_presets() -> str:
         kind, title = parameters["kind"]["value"], parameters["title"]["value"]
         rows.append([f"`{name}`", f"`{kind}`", title])
     return _table(["workload", "kind", "what it is"], rows)
+
+
+def _sample_traces() -> str:
+    rows = []
+    for name, sample in sorted(ss.sample_traces().items()):
+        figures = sample["figures"]
+        counts = [f"{figures['requests']:,}", f"{figures['duration_s']:.1f}"]
+        rows.append([f"`sample:{name}`", *counts, f"{sample['title']}. {sample['description']}"])
+    return _table(["trace", "requests", "seconds", "what it is"], rows)
 
 
 def _trace_formats() -> str:
