@@ -1,6 +1,10 @@
 """Sphinx configuration; `make docs` builds."""
 
+import dataclasses
 from importlib.metadata import version as installed_version
+from typing import Any
+
+from sphinx.application import Sphinx
 
 project = "sledsim"
 author = "The sledsim authors"
@@ -12,7 +16,38 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
 napoleon_google_docstring = False
+smartquotes = False  # "--set" in a text is no dash
 
 html_theme = "furo"
 html_title = f"sledsim {release}"
+
+_kept: dict[str, list[str]] = {}
+
+
+def keep(_app: Sphinx, what: str, name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+    """Keep the text of a property: napoleon would take what stands before a colon for its type."""
+    if what in {"attribute", "property"}:
+        _kept[name] = list(lines)
+
+
+def restore(
+    _app: Sphinx, _what: str, name: str, _object: Any, _options: Any, lines: list[str]
+) -> None:
+    kept = _kept.pop(name, None)
+    if kept is not None and not any(line.startswith("---") for line in kept):
+        lines[:] = kept
+
+
+def signature(_app: Sphinx, what: str, _name: str, of: Any, *_rest: Any) -> tuple[str, None] | None:
+    """Leave out the arguments of classes that functions make."""
+    if what != "class" or dataclasses.is_dataclass(of) or issubclass(of, tuple):
+        return None
+    return "", None
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", keep, priority=400)
+    app.connect("autodoc-process-docstring", restore, priority=600)
+    app.connect("autodoc-process-signature", signature)
