@@ -56,7 +56,9 @@ d.text(
 )
 
 d.line([(340, 170), (340, 218)], colour=GREEN, width=2.5, arrow="end")
-d.text(352, 192, "oldest logs, up to 16 together: what no", "later write has replaced", size=12)
+d.text(
+    352, 192, "oldest logs, up to 16 together: blocks", "that no later write has replaced", size=12
+)
 d.line([(400, 282), (400, 348)], colour=GREEN, width=2.5, arrow="end")
 d.text(
     412,
