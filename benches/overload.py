@@ -1,6 +1,6 @@
 """How often overload is flagged, by the load, the length of the run and the queue.
 
-``python -m benches.overload 4`` prints the table of docs/reference/results.md.
+``python -m benches.overload 4`` prints the table of docs/explanation/statistics.md.
 """
 
 from __future__ import annotations

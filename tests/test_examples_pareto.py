@@ -141,7 +141,8 @@ def test_the_papers_devices_are_as_they_come_but_for_the_interface(result: dict[
     )
     preset = result["presets"][0]
     assert [own[goal] for goal in GOALS] == [preset[goal] for goal in GOALS]
-    # Sustained, from docs/explanation/model.md: its reference values leave out 0.3 to 0.4 % of servo fields.
+    # Sustained, from docs/explanation/model.md, whose reference values leave out 0.3 to 0.4 % of
+    # servo fields.
     bandwidths = {preset["device"]: preset["bandwidth_mb_s"] for preset in result["presets"]}
     published = {"sigmetrics2000": 42.8, "g1": 13.0, "g2": 77.9, "g3": 276}
     for name, mb_s in published.items():

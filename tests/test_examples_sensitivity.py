@@ -111,7 +111,7 @@ def test_every_number_is_on_the_chart_or_in_the_list_of_those_not_varied(
 
 
 def test_choices_take_every_value_that_the_documentation_lists(made: Made) -> None:
-    page = (ROOT / "docs" / "devices.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "devices.md").read_text(encoding="utf-8")
     table = page.split('`kind = "mems"`\n', maxsplit=1)[1].split("\n#", maxsplit=1)[0]
     listed = {}
     for key, values in re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, flags=re.MULTILINE):

@@ -344,3 +344,9 @@ def test_keys_of_policies() -> None:
     known = {(name, key) for name in ss.policies() for key in policy_keys(name)}
     cells = " ".join(first_cells(page("caches"), "key"))
     assert set(re.findall(r"`(\w+)\((\w+)=\.\.\.\)`", cells)) == known
+
+
+def test_an_unknown_list_is_refused() -> None:
+    """The error names the list that was asked for."""
+    with pytest.raises(ss.SledsimError, match="no list of planets"):
+        _core.names("planets")  # type: ignore[arg-type]

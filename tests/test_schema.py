@@ -160,7 +160,7 @@ def test_every_key_is_required() -> None:
 
 def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
     line = r"^\| `(\w+)` \| ([\w ]+) \| (\w*) ?\| (.*) \|$"
-    listed = re.findall(line, (DOCS / "results.md").read_text(), re.MULTILINE)
+    listed = re.findall(line, (DOCS / "reference" / "rows.md").read_text(), re.MULTILINE)
     run = ss.simulate(ss.workload("random", requests=3), ss.device("g2"))
     names = {
         pa.uint64(): "uint64",

@@ -240,7 +240,7 @@ pub struct Result {
     #[prost(uint64, tag = "5")]
     pub lateness_ns: u64,
 }
-/// The times of a command, as docs/reference/results.md has them and as `--record` records them. The commands
+/// The times of a command, as docs/reference/rows.md has them and as `--record` records them. The commands
 /// of one batch have the same arrival; `start` is when the sled begins to move for the first pass with
 /// blocks of a command. overhead + queue + seek + rotation + head switch + transfer + bus + retry +
 /// other = completion - arrival.

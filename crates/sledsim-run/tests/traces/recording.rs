@@ -140,7 +140,7 @@ fn replays_are_identical(how: How) {
             if how == How::Open && inner > 0 && one["workload"]["queue_depth"].is_u64() {
                 // A request that answered a completion came after what its
                 // instant held for the devices inside. By its time alone, it
-                // comes before that: see docs/reference/workloads.md.
+                // comes before that: see docs/reference/replay.md.
                 continue;
             }
             let [one, two] = [one, two].map(|document| without_overload(document, how));

@@ -1,6 +1,6 @@
 //! The spec of a disk: every parameter, checked, and what follows.
 //!
-//! The keys are described in `docs/reference/devices.md`.
+//! The keys are described in `docs/reference/disks.md`.
 
 use super::arm::Disk;
 use super::controller::{Controller, Settings, WriteBack};

@@ -105,7 +105,7 @@ fn columns_are_those_of_the_design() {
 
 #[test]
 fn the_documented_table_is_the_schema() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/results.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rows.md");
     let text = fs::read_to_string(path).unwrap();
     let rows = text.split("\n## ").find(|s| s.starts_with("Rows\n"));
     let lines = rows.expect("a section Rows").lines();

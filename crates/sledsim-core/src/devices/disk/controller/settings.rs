@@ -1,5 +1,5 @@
 //! What a spec says about the electronics of a drive: the bus, overheads and
-//! the buffer. The keys are described in `docs/reference/devices.md`.
+//! the buffer. The keys are described in `docs/reference/disks.md`.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
