@@ -39,7 +39,7 @@ class Layout:
     @property
     def facts(self) -> dict[str, Any]:
         """Its name and every key in effect."""
-        facts: dict[str, Any] = json.loads(self._core.facts())
+        facts: dict[str, Any] = json.loads(self._core.to_json())
         return facts
 
     @property
