@@ -22,7 +22,7 @@ class Validation(JsonResult):
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
-        found = json.loads(core.to_dict()())
+        found = json.loads(core.document())
         super().__init__({**found, "caution": cautions.of(found)})
 
     def __repr__(self) -> str:
