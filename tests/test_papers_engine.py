@@ -35,7 +35,7 @@ def test_a_second_run_reads_what_the_first_has_left(tmp_path: Path, runs: list[s
     assert (runs, calls[0], calls[-1]) == (["paper2001/table1"], (0, 1), (1, 1))
     files = {file.name: file.read_bytes() for file in (tmp_path / "out" / "paper2001").iterdir()}
     assert set(files) == {"table1.json", "table1.png", "table1.svg", "table1.key"}
-    assert json.loads(files["table1.json"]) == first.to_dict()
+    assert json.loads(files["table1.json"]) == first.document
     assert (files["table1.svg"].decode(), files["table1.png"]) == (first.svg, first.png)
     second = run()
     assert (len(runs), set(calls)) == (1, {(1, 1)})
@@ -90,8 +90,8 @@ def test_quick_and_full_runs_are_kept_apart(tmp_path: Path, runs: list[str]) -> 
     assert papers.run(items, tmp_path, quick=True, workers=1) == [quick]
     assert papers.run(items, tmp_path, workers=1) == [full]
     assert len(runs) == 2
-    assert [result.to_dict()["values"][0]["simulated"] for result in (quick, full)] == [2.05, 2.0]
-    assert (quick.to_dict()["quick"], full.to_dict()["quick"]) == (True, False)
+    assert [result.document["values"][0]["simulated"] for result in (quick, full)] == [2.05, 2.0]
+    assert (quick.document["quick"], full.document["quick"]) == (True, False)
     # Nor does one pass for the other when its files are copied.
     shutil.copytree(tmp_path / "quick" / "paper2001", tmp_path / "paper2001", dirs_exist_ok=True)
     assert papers.run(items, tmp_path, workers=1) == [full]
@@ -101,7 +101,7 @@ def test_quick_and_full_runs_are_kept_apart(tmp_path: Path, runs: list[str]) -> 
 def test_a_document_has_values_verdicts_and_hypotheses(tmp_path: Path, runs: list[str]) -> None:
     (result,) = papers.run(papers.find([]), tmp_path, workers=1)
     assert runs
-    document = result.to_dict()
+    document = result.document
     mean, fastest, curve = document["values"]
     assert (document["id"], document["verdict"]) == ("paper2001/table1", "reproduced")
     assert mean["hypotheses"] == {"other": {"simulated": 4.0, "verdict": "missed"}}

@@ -21,7 +21,7 @@ NAMES = [item.id for item in papers.find([])]
 def test_an_item_is_drawn_and_not_missed(name: str) -> None:
     result = paper_items.run(name)
     assert result.verdict in {"reproduced", "explained"}
-    assert (result.to_dict()["id"], result.to_dict()["quick"]) == (name, True)
+    assert (result.document["id"], result.document["quick"]) == (name, True)
     assert result.png.startswith(b"\x89PNG")
 
 

@@ -249,8 +249,8 @@ def test_an_item_runs_and_says_which_load_it_had(
         (result,) = papers.run([figure], tmp_path, quick=True, workers=1)
         assert result.verdict == "reproduced"
         written = tmp_path / "quick" / "osdi2000" / "figure7a.json"
-        assert json.loads(written.read_text("utf-8"))["how"] == result.to_dict()["how"]
-        return result.to_dict(), written.read_bytes()
+        assert json.loads(written.read_text("utf-8"))["how"] == result.document["how"]
+        return result.document, written.read_bytes()
 
     document, first = run()
     assert "This run used a generator" in document["how"]

@@ -131,7 +131,7 @@ def test_every_item_is_on_it(report: Made) -> None:
         item, article = result.item, articles[result.item.id]
         wanted = [item.title, item.place, *item.how.split("\n\n"), result.verdict]
         wanted += item.hypotheses.values()
-        for value, judged in zip(item.values, result.to_dict()["values"], strict=True):
+        for value, judged in zip(item.values, result.document["values"], strict=True):
             wanted += [value.what, value.place, value.tolerance_because, judged["verdict"]]
             if value.explained and judged["verdict"] == "explained":
                 wanted += [value.explained.because, value.explained.source]
@@ -256,7 +256,7 @@ def test_the_overview_counts(made: Made) -> None:
     assert "3 items: 2 reproduced, 0 explained, 1 missed." in body
     row = next(row for row in made.shown.all("tr") if row.startswith("A table with much in a row"))
     assert plain(row) == "A table with much in a rowTable 3✓ reproduced2----"
-    full = [dataclasses.replace(r, document=r.to_dict() | {"quick": False}) for r in made.results]
+    full = [dataclasses.replace(r, document=r.document | {"quick": False}) for r in made.results]
     assert "(full run)" in page(made.papers, full)
 
 
@@ -326,7 +326,7 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
         assert "simulated against published (%)" in texts
         far[result.item.name] = [text for text in texts if text.endswith(" %")]
         labels = " ".join(texts)
-        values = result.to_dict()["values"]
+        values = result.document["values"]
         for value in values:
             assert value["what"] in labels
         for value, text in zip(values, far[result.item.name], strict=True):

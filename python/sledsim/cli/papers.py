@@ -119,14 +119,14 @@ def _run(options: argparse.Namespace) -> bool:
     passed = all(result.verdict != "missed" for result in results)
     if options.json:
         documents = [
-            {key: part for key, part in result.to_dict().items() if key != "series"}
+            {key: part for key, part in result.document.items() if key != "series"}
             for result in results
         ]
         print_json({"quick": options.quick, "items": documents})
         return passed
     rows = [["item", "", "verdict", "values", "reproduced", "explained", "missed"]]
     for result in results:
-        verdicts = Counter(value["verdict"] for value in result.to_dict()["values"])
+        verdicts = Counter(value["verdict"] for value in result.document["values"])
         counts = [verdicts[verdict] for verdict in ("reproduced", "explained", "missed")]
         numbers = [number(count) if count else "" for count in (sum(counts), *counts)]
         mark = cautions.mark(result.cautions)
@@ -162,7 +162,7 @@ def _differences(result: Result) -> None:
     """Print the values that did not come out as published."""
     from sledsim.papers import values  # noqa: PLC0415 (no other command needs them)
 
-    others = [value for value in result.to_dict()["values"] if value["verdict"] != "reproduced"]
+    others = [value for value in result.document["values"] if value["verdict"] != "reproduced"]
     if not others:
         return
     rows = [[f"\n{result.item.id}", "published", "simulated", "unit", "verdict"]]

@@ -37,13 +37,13 @@ class Result:
     @property
     def cautions(self) -> list[dict[str, Any]]:
         """What to know of its runs, by kind, as :attr:`Run.cautions <sledsim.Run.cautions>`."""
-        found: list[dict[str, Any]] = self.to_dict()["caution"]
+        found: list[dict[str, Any]] = self.document["caution"]
         return found
 
     @property
     def verdict(self) -> judge.Verdict:
         """The verdict on all values together."""
-        verdict: judge.Verdict = self.to_dict()["verdict"]
+        verdict: judge.Verdict = self.document["verdict"]
         return verdict
 
 
@@ -270,7 +270,7 @@ def _write(result: Result, folder: Path, *, quick: bool) -> None:
     """Write the files of an item; without a key, and never to be read, if its code has changed."""
     files = _files(result.item, folder)
     contents = {
-        "json": to_json(result.to_dict()).encode(),
+        "json": to_json(result.document).encode(),
         "png": result.png,
         "svg": result.svg.encode(),
     }

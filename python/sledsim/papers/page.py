@@ -77,7 +77,7 @@ def _declared(variables: Iterable[tuple[str, str]]) -> str:
 
 
 def _what(results: Sequence[Result]) -> str:
-    quick = any(result.to_dict()["quick"] for result in results)
+    quick = any(result.document["quick"] for result in results)
     run = "quick run, with fewer requests than a full one" if quick else "full run"
     return (
         "What papers on MEMS-based storage state in their tables, figures and text, and what"
@@ -89,7 +89,7 @@ def _what(results: Sequence[Result]) -> str:
 
 def _counts(results: Sequence[Result]) -> str:
     """Return how many values and items have which verdict."""
-    values = _tally(result.to_dict()["values"] for result in results)
+    values = _tally(result.document["values"] for result in results)
     items: Counter[str] = Counter(result.verdict for result in results)
     total = sum(values.values())
     parts = ", ".join(f"{values[verdict]:,} {verdict_html(verdict)}" for verdict in MARKS)
@@ -132,7 +132,7 @@ def _overview(paper: Paper, results: Sequence[Result]) -> str:
 
 
 def _overview_row(result: Result) -> str:
-    item, tally = result.item, _tally([result.to_dict()["values"]])
+    item, tally = result.item, _tally([result.document["values"]])
     counts = "".join(
         f'<td class="number" data-label="{verdict}">{tally[verdict] or NONE}</td>'
         for verdict in MARKS
@@ -163,7 +163,7 @@ def _paper(paper: Paper, results: Sequence[Result]) -> str:
 
 
 def _item(result: Result) -> str:
-    item, document = result.item, result.to_dict()
+    item, document = result.item, result.document
     name, values = escape(item.id), document["values"]
     file = escape(f"{item.folder}/{item.name}")
     notes = Notes(item.id, values)
@@ -196,7 +196,7 @@ def _cautions(result: Result) -> str:
 
 
 def _figure(result: Result) -> str:
-    item, count = result.item, len(result.to_dict()["values"])
+    item, count = result.item, len(result.document["values"])
     numbers = "the value" if count == 1 else f"the {count} values"
     text = f"{item.place}, {item.title}: figure. The table has {numbers} judged."
     return f"<figure>\n{inline_svg(result.svg, f'{item.id}:', text)}\n</figure>"
