@@ -29,7 +29,7 @@ def run(name: str) -> Result:
 
 def simulate(name: str) -> Found:
     """Return what a quick run of an item has found, as its JSON file has it."""
-    document = run(name).to_dict()
+    document = run(name).document
     values = {value["key"]: value for value in document["values"]}
     hypotheses = {
         hypothesis: {

@@ -197,7 +197,7 @@ def test_pictures_have_the_mark_and_the_line(said: Callable[..., str], tmp_path:
 def test_an_item_of_a_paper_counts_its_runs() -> None:
     """The rates of the figure end beyond what the device can serve."""
     result = paper_items.run("osdi2000/figure6a")
-    points = [p for curve in result.to_dict()["series"].values() for p in curve["points"]]
+    points = [p for curve in result.document["series"].values() for p in curve["points"]]
     beyond = sum(point["caution"] == "overloaded" for point in points)
     assert 0 < beyond < len(points)
     (found,) = [one for one in result.cautions if one["code"] == "overloaded"]
