@@ -1,7 +1,7 @@
 // A client that says any bytes; also run by the tests of sledsim-emulator.
 
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::nbd::{Settings, serve};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ fn server() -> &'static Mutex<Server> {
         let spec = ExportSpec {
             name: "d".to_owned(),
             device: Device::resolve("memory", &keys).unwrap(),
-            scheduler: Choice::named("fcfs").unwrap(),
+            scheduler: SchedulerSpec::named("fcfs").unwrap(),
             file: None,
             read_only: false,
             speed: 1.0,

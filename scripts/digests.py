@@ -57,7 +57,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         def result() -> list[str]:
             path = folder / "rows.parquet"
             found = ss.simulate(load(), device, scheduler, requests=path, **more)
-            return [digest(found.document), digest(path.read_bytes())]
+            return [digest(found.to_dict()), digest(path.read_bytes())]
 
         return result
 

@@ -241,13 +241,13 @@ def run_of(name: str, **options: Any) -> ss.Run:
 @pytest.mark.parametrize("name", RUNS)
 def test_the_same_seed_gives_the_same_results(name: str, tmp_path: Path) -> None:
     first, second = run_of(name), run_of(name)
-    assert first.document == second.document
+    assert first.to_dict() == second.to_dict()
     assert rows_of(first).equals(rows_of(second))
     files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     for file in files:
-        assert run_of(name, requests=file).document == first.document
+        assert run_of(name, requests=file).to_dict() == first.to_dict()
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert run_of(name, requests=False).document == first.document
+    assert run_of(name, requests=False).to_dict() == first.to_dict()
 
 
 def test_another_seed_gives_other_results() -> None:
@@ -265,7 +265,7 @@ def test_threads_change_nothing() -> None:
     with ThreadPoolExecutor(max_workers=8) as pool:
         together = list(pool.map(run_of, names))
     for name, run in zip(names, together, strict=True):
-        assert run.document == alone[name].document
+        assert run.to_dict() == alone[name].to_dict()
         assert rows_of(run).equals(rows_of(alone[name]))
 
 
@@ -415,8 +415,8 @@ def test_numpy_numbers_are_numbers() -> None:
     same = ss.workload("random", rate=500.0, requests=100)
     device = ss.device("g2", spring_factor=numpy.float64(0.5))
     assert (
-        ss.simulate(load, device).document
-        == ss.simulate(same, ss.device("g2", spring_factor=0.5)).document
+        ss.simulate(load, device).to_dict()
+        == ss.simulate(same, ss.device("g2", spring_factor=0.5)).to_dict()
     )
 
 

@@ -20,7 +20,7 @@ import pytest
 import sledsim as ss
 from sledsim import applications
 from sledsim.applications import Recording
-from sledsim.applications.facts import facts_of
+from sledsim.applications.io_statistics import facts_of
 from sledsim.cli import main
 
 from tests.test_emulator_mount import RUN, needs_root
@@ -134,7 +134,7 @@ def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() ->
     facts = facts_of(pa.Table.from_pylist(told))
     outcome = applications.Outcome("a", "b", run_s=5.0, compute_s=3.0, facts=facts, emulated=True)
     assert (outcome.stall_s, outcome.device_s, outcome.way_s) == (2.0, 2.0, 0.0)
-    assert outcome.document["stall_device_s"] == 2.0
+    assert outcome.to_dict()["stall_device_s"] == 2.0
 
 
 def test_what_children_of_a_server_compute_counts_also_when_they_have_ended() -> None:

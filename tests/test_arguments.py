@@ -44,7 +44,7 @@ def test_names_stand_for_devices_and_loads(short: Path, tmp_path: Path) -> None:
         (short, ss.read_trace(short)),
         (str(short), ss.read_trace(short)),
     ):
-        named, whole = ss.simulate(load, "g2").document, ss.simulate(made, G2).document
+        named, whole = ss.simulate(load, "g2").to_dict(), ss.simulate(made, G2).to_dict()
         assert named["summary"] == whole["summary"]
     both = ss.compare(LOAD, [G2, "g3"], "sptf")
     assert both.labels == ["g2", "g3"]
@@ -74,14 +74,16 @@ def test_numbers_of_any_kind(given: Any, plain: Any) -> None:
     keys = {"requests": given, "rate": given}
     run = ss.simulate(ss.workload("random", **keys), G2, seeds=np.int8(1))
     assert run.summary["requests"] == plain
-    assert run.document == ss.simulate(ss.workload("random", requests=100, rate=100.0), G2).document
+    assert (
+        run.to_dict() == ss.simulate(ss.workload("random", requests=100, rate=100.0), G2).to_dict()
+    )
     assert G2.locate(given) == G2.locate(plain)
     assert ss.device("g2", active_tips=np.int32(1280)).parameters["active_tips"] == 1280
 
 
 def test_a_precision_may_be_in_percent() -> None:
     runs = [ss.simulate(LOAD, G2, precision=p) for p in ("10%", "0.1", 0.1, np.float64(0.1))]
-    assert len({str(run.document) for run in runs}) == 1
+    assert len({str(run.to_dict()) for run in runs}) == 1
 
 
 def test_lists_of_numpy() -> None:

@@ -103,7 +103,7 @@ def test_the_names_work_wherever_a_workload_is_named(tmp_path: Path) -> None:
     document = json.loads(said.stdout)
     assert document["workload"]["preset"] == "cello"
     run = ss.simulate(ss.workload("cello", requests=300), ss.device("msst2005"))
-    assert run.document["summary"] == document["summary"]
+    assert run.to_dict()["summary"] == document["summary"]
     scenario = tmp_path / "cello.toml"
     text = '[device]\nbase = "msst2005"\n[workload]\nkind = "cello"\nrequests = 300\n'
     scenario.write_text(text, encoding="utf-8")

@@ -184,7 +184,7 @@ def test_run_is_simulate(document: Callable[..., Any]) -> None:
     words = ["--set", "requests=2000", "--set", "rate=800", "--set", "seed=7"]
     run = document("run", "--device", "g1", *words, "--set", "device.idle=coast")
     load = ss.workload("random", requests=2000, rate=800, seed=7)
-    assert run == ss.simulate(load, ss.device("g1", idle="coast")).document
+    assert run == ss.simulate(load, ss.device("g1", idle="coast")).to_dict()
 
 
 def test_a_scenario_is_overridden_by_options(

@@ -27,9 +27,9 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
     load = ss.workload("random", rate=300, requests=4000, seed=5)
     compared = ss.compare(load, devices(*DEVICES))
     assert compared.labels == list(DEVICES)
-    for name, line, record in zip(DEVICES, compared.document["runs"], compared.table, strict=True):
+    for name, line, record in zip(DEVICES, compared.to_dict()["runs"], compared.table, strict=True):
         alone = ss.simulate(load, ss.device(name), requests=False)
-        assert {key: line[key] for key in alone.document} == alone.document
+        assert {key: line[key] for key in alone.to_dict()} == alone.to_dict()
         times = alone.summary["response_time_ms"]
         assert (record["mean_ms"], record["p99_ms"]) == (times["mean"], times["p99"])
         assert record["energy_mj_per_request"] == pytest.approx(
@@ -37,7 +37,7 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
         )
     # The same requests: as many reads, as many blocks.
     for key in ("reads", "blocks_read", "blocks_written"):
-        assert len({line["summary"][key] for line in compared.document["runs"]}) == 1
+        assert len({line["summary"][key] for line in compared.to_dict()["runs"]}) == 1
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -45,7 +45,7 @@ def test_the_number_of_workers_changes_nothing(workers: int) -> None:
     load = ss.workload("random", rate=300, seed=2)
     options: dict[str, Any] = {"precision": 0.05, "seeds": 2}
     few = ss.compare(load, devices(*DEVICES), workers=workers, **options)
-    assert few.document == ss.compare(load, devices(*DEVICES), workers=2, **options).document
+    assert few.to_dict() == ss.compare(load, devices(*DEVICES), workers=2, **options).to_dict()
 
 
 def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
@@ -70,12 +70,12 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     load = {"rate": 300, "requests": 3000, "seed": 3}
     compared = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
     limited = ss.workload("random", **load, last_lbn=blocks - 1)
-    for device, line in zip(pair, compared.document["runs"], strict=True):
+    for device, line in zip(pair, compared.to_dict()["runs"], strict=True):
         assert line["summary"] == ss.simulate(limited, device, requests=False).summary
     own = ss.compare(ss.workload("random", **load), pair)
     assert own.table[0]["mean_ms"] > compared.table[0]["mean_ms"]  # the whole sled is farther
-    assert own.document["lbns"] != compared.document["lbns"]
-    assert str(blocks - 1) in compared.document["lbns"]
+    assert own.to_dict()["lbns"] != compared.to_dict()["lbns"]
+    assert str(blocks - 1) in compared.to_dict()["lbns"]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
     compared = ss.compare(load, pair, ["fcfs", "sptf"], layout=layout)
     name = layout if isinstance(layout, str) else layout["name"]
     for line, (device, scheduler) in zip(
-        compared.document["runs"], product(pair, ("fcfs", "sptf")), strict=True
+        compared.to_dict()["runs"], product(pair, ("fcfs", "sptf")), strict=True
     ):
-        alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).document
+        alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).to_dict()
         assert alone["layout"]["name"] == name
         own = {key: line[key] for key in ("label", "speed_up", "no_speed_up")}
         assert line == alone | own
@@ -198,11 +198,11 @@ def test_the_command_says_what_the_function_says(document: Callable[..., Any]) -
     words = ["compare", "--devices", "g1, flash", "--set", "rate=300", "--precision", "3%"]
     said = document(*words)
     load = ss.workload("random", rate=300)
-    assert said == ss.compare(load, devices("g1", "flash"), precision=0.03).document
+    assert said == ss.compare(load, devices("g1", "flash"), precision=0.03).to_dict()
     laid = [*words[:2], "g2,g3", *words[3:], "--layout", "columnar", "--set", "layout.columns=5"]
     layout = {"name": "columnar", "columns": 5}
     expected = ss.compare(load, devices("g2", "g3"), layout=layout, precision=0.03)
-    assert document(*laid) == expected.document
+    assert document(*laid) == expected.to_dict()
     assert all(line["summary"]["precision"]["met"] for line in said["runs"])
 
 

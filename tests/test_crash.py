@@ -22,7 +22,7 @@ def test_a_sled_keeps_what_is_complete() -> None:
     report = ss.crash_test(ss.workload(**SMALL), ss.device("g2"), "sptf", points=300, seed=2)
     assert report.passed
     assert report.violations == []
-    document = report.document
+    document = report.to_dict()
     assert document["points"] == 300
     assert document["promise"] == "completion"
     way = document["under_way"]
@@ -36,10 +36,10 @@ def test_a_sled_keeps_what_is_complete() -> None:
 
 def test_a_volatile_buffer_keeps_what_was_flushed_and_no_more() -> None:
     load, disk = ss.workload(**SMALL), ss.device("atlas10k")
-    assert ss.crash_test(load, disk, points=100).document["promise"] == "flush"
+    assert ss.crash_test(load, disk, points=100).to_dict()["promise"] == "flush"
     report = ss.crash_test(load, disk, points=100, promise="completion", fua=0)
     assert not report.passed
-    assert len(report.violations) == 10 < report.document["violations"]
+    assert len(report.violations) == 10 < report.to_dict()["violations"]
     violation = report.violations[0]
     assert violation["what"] == "found"
     block = violation["block"]
@@ -55,7 +55,7 @@ def test_a_volatile_buffer_keeps_what_was_flushed_and_no_more() -> None:
 def test_the_same_seed_crashes_the_same() -> None:
     load, disk = ss.workload(**SMALL), ss.device("atlas10k")
     runs = [
-        ss.crash_test(load, disk, points=50, promise="completion", seed=seed).document
+        ss.crash_test(load, disk, points=50, promise="completion", seed=seed).to_dict()
         for seed in (1, 1, 2)
     ]
     assert runs[0] == runs[1]

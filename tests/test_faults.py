@@ -83,7 +83,7 @@ def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) 
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     study = ss.tip_failures(ecc_tips=2, failed_tips=100, trials=50)
-    assert document == study.document
+    assert document == study.to_dict()
     assert document["faults"]["out_of_spares"] == "tolerance"
     assert main(words) == 0
     *_, last = capsys.readouterr().out.splitlines()

@@ -32,7 +32,7 @@ def service_ms(load: ss.Load, device: ss.Device, layout: str | dict[str, object]
 def test_a_layout_is_named_the_same_way_everywhere(tmp_path: Path) -> None:
     keys: dict[str, object] = {"name": "subregioned", "regions": 3}
     load = ss.workload("random", requests=300)
-    expected = ss.simulate(load, ss.device("g2"), layout=keys).document
+    expected = ss.simulate(load, ss.device("g2"), layout=keys).to_dict()
     facts = {"order": "distance", "span_cylinders": 2500, "span_rows": 27}
     assert expected["layout"] == {**keys, **facts}
     file = tmp_path / "study.toml"
@@ -87,7 +87,7 @@ def test_bad_layouts_end_with_exit_code_2(device: str, words: list[str], told: s
 def test_simple_is_no_layout() -> None:
     load, g2 = ss.workload("random", requests=1000, queue_depth=3), ss.device("g2")
     plain, simple = ss.simulate(load, g2), ss.simulate(load, g2, layout="simple")
-    assert plain.document == simple.document
+    assert plain.to_dict() == simple.to_dict()
     assert pl.DataFrame(plain.requests).equals(pl.DataFrame(simple.requests))
 
 

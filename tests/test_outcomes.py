@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sledsim as ss
 from sledsim import _core, outcomes
-from sledsim.layouts import laid_out
+from sledsim.layouts import with_layout
 from sledsim.loads import Load
 from sledsim.outcomes import OutcomeStore, core_digest
 
@@ -118,7 +118,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def test_what_is_read_is_what_a_run_says(store: OutcomeStore) -> None:
     """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
-    alone = {name: ss.simulate(requests=False, **run()).document for name, run in RUNS.items()}
+    alone = {name: ss.simulate(requests=False, **run()).to_dict() for name, run in RUNS.items()}
     for time in range(2):
         for name, run in RUNS.items():
             assert store.simulate(**run()) == alone[name], name
@@ -133,7 +133,7 @@ def test_what_is_read_is_what_a_run_says(store: OutcomeStore) -> None:
 
 def test_rows_change_nothing_in_the_document() -> None:
     load, device = random(), ss.device("g2")
-    kept, none = (ss.simulate(load, device, requests=rows).document for rows in (True, False))
+    kept, none = (ss.simulate(load, device, requests=rows).to_dict() for rows in (True, False))
     assert kept == none
 
 
@@ -176,7 +176,7 @@ def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
     far = store.simulate(load, device)
     assert store.simulated == 2
     assert far["summary"] != near["summary"]
-    assert far == ss.simulate(load, device, requests=False).document
+    assert far == ss.simulate(load, device, requests=False).to_dict()
     trace_of(file, 1_000_000)
     assert (store.simulate(load, device), store.simulated) == (near, 2)
 
@@ -205,7 +205,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
     for time, base in enumerate(("g2", "g3", "g2")):
         file.write_text(RAID.format(base=base))
         found = store.simulate(random(), ss.device(file))
-        assert found == ss.simulate(random(), ss.device(file), requests=False).document
+        assert found == ss.simulate(random(), ss.device(file), requests=False).to_dict()
         assert store.simulated == min(time + 1, 2)
     # A table without keys is in the file of a device, and not in its spec.
     devices = []
@@ -213,7 +213,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
         file.write_text(f'base = "g2"\n{more}\n')
         devices.append(ss.device(file))
     assert devices[0].spec == devices[1].spec
-    alone = [ss.simulate(random(), device, requests=False).document for device in devices]
+    alone = [ss.simulate(random(), device, requests=False).to_dict() for device in devices]
     assert [store.simulate(random(), device) for device in devices] == alone
     assert alone[0] != alone[1]
 
@@ -238,7 +238,7 @@ def not_told(folder: Path) -> dict[str, dict[str, Any]]:
         "parts in a list": {
             "device": ss.device(folder / "mirror.toml", child=[{"base": "g2"}, {"base": part}])
         },
-        "a device that is laid out": {"device": laid_out(g2, "columnar")},
+        "a device that is laid out": {"device": with_layout(g2, "columnar")},
         "a layout by a trace": {"device": g2, "layout": by_trace},
         "a workload that is a file": {"load": ss.workload(str(folder / "load.toml"))},
         "a workload on a file": {"load": ss.workload(str(folder / "more.toml"))},
@@ -251,7 +251,7 @@ def test_what_cannot_be_told_is_not_kept(store: OutcomeStore, tmp_path: Path) ->
     runs = not_told(tmp_path)
     for name, run in runs.items():
         given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
-        alone = ss.simulate(requests=False, **given).document
+        alone = ss.simulate(requests=False, **given).to_dict()
         assert [store.simulate(**given) for _ in range(2)] == [alone, alone], name
         assert not files(store), name
     assert (store.simulated, store.read) == (2 * len(runs), 0)
@@ -402,7 +402,7 @@ def test_processes_share_a_folder(store: OutcomeStore) -> None:
     with get_context("spawn").Pool(4) as pool:
         said = pool.starmap(several, [(str(store.folder), 4)] * 4)
     alone = [
-        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), requests=False).document)
+        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), requests=False).to_dict())
         for seed in range(5)
     ]
     assert said == [4 * alone] * 4

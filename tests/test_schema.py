@@ -183,7 +183,7 @@ def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
 def test_the_documents_of_the_command_line_are_those_of_python() -> None:
     run = ss.simulate(ss.workload("random", requests=3), ss.device("g2"))
     keys = ["sledsim", "device", "scheduler", "layout", "workload", "summary", "caution"]
-    assert list(run.document) == keys
-    assert run.document["sledsim"] == ss.__version__
+    assert list(run.to_dict()) == keys
+    assert run.to_dict()["sledsim"] == ss.__version__
     assert run.workload["requests"] == 3
     assert run.workload["queue_depth"] == 1

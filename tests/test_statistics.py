@@ -72,7 +72,7 @@ def test_a_precision_is_reached_and_said(capsys: pytest.CaptureFixture[str]) -> 
     assert done.summary["requests"] == done.workload["requests"]
     for word in ("2%", "0.02", " 2.0 %"):
         shown = json.loads(told(capsys, *RUN, "--precision", word.strip(), "--json"))
-        assert shown == done.document
+        assert shown == done.to_dict()
     text = told(capsys, *RUN, "--precision", "2%")
     assert "precision     2 % reached\n" in text
     interval = done.summary["confidence"]["response_time_ms"]
@@ -120,9 +120,9 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert interval["mean"] == pytest.approx(statistics.fmean(means))
     assert interval["high"] - interval["mean"] == pytest.approx(half, rel=1e-6)
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
-    assert done.document == run(seeds=5, threads=1).document == run(seeds=5, threads=3).document
+    assert done.to_dict() == run(seeds=5, threads=1).to_dict() == run(seeds=5, threads=3).to_dict()
     words = [*RUN, "--set", "requests=3000", "--seeds", 5]
-    assert json.loads(told(capsys, *words, "--json", "--threads", 2)) == done.document
+    assert json.loads(told(capsys, *words, "--json", "--threads", 2)) == done.to_dict()
     text = told(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text

@@ -56,9 +56,9 @@ def test_a_known_difference_is_found(measured: Path) -> None:
     found = ss.validate("atlas10k", measured)
     assert found.demerit_ms["write"] == 0.0
     assert found.demerit_ms["read"] == pytest.approx(1.5, abs=1e-12)
-    mean = found.document["measured_ms"]["read"]["mean"]
+    mean = found.to_dict()["measured_ms"]["read"]["mean"]
     assert found.demerit_percent["read"] == pytest.approx(150 / mean)
-    assert found.document["paired_rms_ms"]["all"] == pytest.approx(1.5 * math.sqrt(0.75))
+    assert found.to_dict()["paired_rms_ms"]["all"] == pytest.approx(1.5 * math.sqrt(0.75))
     theirs, ours = found.sorted_ms("read")
     assert len(theirs) == 300
     assert theirs == sorted(theirs)
@@ -112,7 +112,7 @@ def test_errors_that_cancel_are_in_the_class_weighted_figure(
     assert found.demerit_ms["all"] == 0
     kinds = [found.sorted_ms(kind) for kind in ("read", "write")]
     assert found.class_weighted_ms == pytest.approx(root_mean_square(kinds), rel=1e-9)
-    mean = found.document["measured_ms"]["all"]["mean"]
+    mean = found.to_dict()["measured_ms"]["all"]["mean"]
     assert found.class_weighted_percent == pytest.approx(100 * root_mean_square(kinds) / mean)
     assert found.demerits_disagree
     assert f"class-weighted {found.class_weighted_ms:.4g} ms" in repr(found)
@@ -139,8 +139,8 @@ def test_a_device_and_a_load_may_be_made_before(measured: Path) -> None:
     device = ss.device("atlas10k")
     seen: list[int] = []
     found = ss.validate(device, load, progress=lambda done, _of: seen.append(done))
-    assert found.document["requests"]["all"] == 100
-    assert found.document == ss.validate(device, load).document
+    assert found.to_dict()["requests"]["all"] == 100
+    assert found.to_dict() == ss.validate(device, load).to_dict()
     with pytest.raises(ss.SledsimError, match="no measured times"):
         ss.validate(device, ss.workload("random"))
 
@@ -171,7 +171,7 @@ def test_the_command_says_what_the_function_says(
     code, out, err = said("--device", "atlas10k", "--trace", measured, "--json")
     assert (code, err) == (0, "")
     document = json.loads(out)
-    assert document == ss.validate("atlas10k", measured).document
+    assert document == ss.validate("atlas10k", measured).to_dict()
     assert set(document["demerit_ms"]) == {"all", "read", "write"}
 
 
@@ -236,7 +236,7 @@ def test_an_open_replay_has_parts(
         assert "response time, ms" in out
         assert b"<svg" in picture.read_bytes()
     found = ss.validate("memory", ss.read_trace(open_trace(tmp_path, True), columns=COLUMNS))
-    document = found.document
+    document = found.to_dict()
     assert document["replay"] == "open"
     assert document["parts"]["queue"]["measured_ms"]["all"]["mean"] == 2.0
     assert document["parts"]["service"]["measured_ms"]["all"]["mean"] == 7.0
@@ -284,9 +284,11 @@ def test_far_reads_of_a_measured_drive_agree() -> None:
     if not DRIVES.is_dir():
         pytest.skip("no reference drives beside the repository")
     found = ss.validate("atlas10k", DRIVES / "atlas10k.measured.trace")
-    assert found.document["requests"] == {"all": 10_000, "read": 6569, "write": 3431}
+    assert found.to_dict()["requests"] == {"all": 10_000, "read": 6569, "write": 3431}
     far: list[dict[str, Any]] = [
-        line for line in found.document["classes"] if (line["op"], line["place"]) == ("read", "far")
+        line
+        for line in found.to_dict()["classes"]
+        if (line["op"], line["place"]) == ("read", "far")
     ]
     assert {line["after"] for line in far} == {"read", "write"}
     for line in far:
@@ -302,7 +304,7 @@ def test_the_week_of_hplajw_agrees_where_the_page_says_so() -> None:
     specs = Path(__file__).parents[1] / "examples" / "hplajw"
     first = ss.read_trace(week, trace_device=0)
     header, fitted = (
-        ss.validate(specs / f"{name}.toml", first).document["parts"]
+        ss.validate(specs / f"{name}.toml", first).to_dict()["parts"]
         for name in ("hp335h", "hp335h_fitted")
     )
     assert header["service"]["requests"] == {"all": 42_252, "read": 10_887, "write": 31_365}

@@ -41,7 +41,7 @@ def of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     Parameters
     ----------
     document
-        ``summary`` and ``workload``, as in :attr:`Run.document <sledsim.Run.document>`.
+        ``summary`` and ``workload``, as in :attr:`Run.to_dict() <sledsim.Run.to_dict()>`.
 
     Returns
     -------

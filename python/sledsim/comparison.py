@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sledsim import cautions
 from sledsim._core import VERSION, SledsimError
 from sledsim.arguments import optional, several, text, whole
-from sledsim.layouts import laid_out
+from sledsim.json_result import JsonResult
+from sledsim.layouts import with_layout
 from sledsim.loads import Load, load_of
 from sledsim.simulation import Run, simulate
 
@@ -26,14 +27,13 @@ _TELL_EVERY_S = 0.05
 """Seconds between reports of progress."""
 
 
-class Comparison:
+class Comparison(JsonResult):
     """What came of a comparison; made by :func:`compare`."""
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
+        super().__init__(document)
         self.runs = runs
-        """One run for each device and scheduler, in the order of ``document["runs"]``."""
-        self.document = document
-        """Everything as the JSON of ``sledsim compare --json``."""
+        """One run for each device and scheduler, in the order of ``to_dict()["runs"]``."""
 
     def __repr__(self) -> str:
         return f"<sledsim comparison of {', '.join(self.labels)}>"
@@ -41,7 +41,7 @@ class Comparison:
     @property
     def labels(self) -> list[str]:
         """What each run is called in tables and pictures."""
-        return [line["label"] for line in self.document["runs"]]
+        return [line["label"] for line in self._document["runs"]]
 
     @property
     def cautions(self) -> dict[str, list[dict[str, Any]]]:
@@ -51,7 +51,7 @@ class Comparison:
     @property
     def table(self) -> list[dict[str, Any]]:
         """One flat record for each run, for ``pandas.DataFrame`` or ``polars.DataFrame``."""
-        return [_record(line) for line in self.document["runs"]]
+        return [_record(line) for line in self._document["runs"]]
 
 
 def compare(
@@ -99,7 +99,7 @@ def compare(
         devices cannot have, nothing to compare, or a pair given twice.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1)
-    models = [laid_out(each, layout) for each in several("devices", devices)]
+    models = [with_layout(each, layout) for each in several("devices", devices)]
     schedulers = [text("schedulers", each) for each in several("schedulers", schedulers)]
     pairs = [(device, scheduler) for device in models for scheduler in schedulers]
     labels = _labels([device.name for device in models], schedulers)
@@ -196,7 +196,7 @@ def _document(runs: Sequence[Run], labels: Sequence[str], blocks: int | None) ->
         "baseline": labels[0],
         "lbns": "each device's own" if blocks is None else f"0 to {blocks - 1} on every device",
         "runs": [
-            {"label": label, **run.document, **_speed_up(runs[0], run)}
+            {"label": label, **run.to_dict(), **_speed_up(runs[0], run)}
             for label, run in zip(labels, runs, strict=True)
         ],
     }

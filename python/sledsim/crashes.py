@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.arguments import optional, real, text, whole
-from sledsim.layouts import laid_out
+from sledsim.json_result import JsonResult
+from sledsim.layouts import with_layout
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
@@ -18,33 +19,29 @@ if TYPE_CHECKING:
     from sledsim.loads import Load
 
 
-class CrashReport:
+class CrashReport(JsonResult):
     """What came of a crash test; made by :func:`crash_test`."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
-        self.document = document
-        """All of it, as the JSON of ``sledsim crash --json``."""
-
     def __repr__(self) -> str:
-        points, violations = self.document["points"], self.document["violations"]
-        device = self.document["device"]
+        points, violations = self._document["points"], self._document["violations"]
+        device = self._document["device"]
         return f"<sledsim crash test of {device}: {points} points, {violations} violations>"
 
     @property
     def passed(self) -> bool:
         """Whether nothing was lost, invented or brought back."""
-        return not self.document["violations"]
+        return not self._document["violations"]
 
     @property
     def violations(self) -> list[dict[str, Any]]:
         """The first violations, at most ten, each with a ``text`` that tells all of it."""
-        shown: list[dict[str, Any]] = self.document["shown"]
+        shown: list[dict[str, Any]] = self._document["shown"]
         return shown
 
     @property
     def recovery_ms(self) -> dict[str, float | None]:
         """How long recoveries took: ``mean``, ``p50``, ``p90``, ``p99`` and ``max``, in ms."""
-        times: dict[str, float | None] = self.document["recovery_ms"]
+        times: dict[str, float | None] = self._document["recovery_ms"]
         return times
 
 
@@ -100,7 +97,7 @@ def crash_test(
         and for a load that writes nothing or outruns the device.
     """
     document = _core.crash_test(
-        laid_out(device, layout)._core,  # noqa: SLF001 (one package)
+        with_layout(device, layout)._core,  # noqa: SLF001 (one package)
         load_of(load)._core,  # noqa: SLF001
         text("scheduler", scheduler),
         {

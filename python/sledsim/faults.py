@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.arguments import text, whole
+from sledsim.json_result import JsonResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +16,7 @@ _MOST = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class TipFailures:
+class TipFailures(JsonResult):
     """What is lost when tips fail; made by :func:`tip_failures`.
 
     The lists are by the number of tips that have failed, from none on.
@@ -43,9 +44,8 @@ class TipFailures:
         """The numbers of failed tips."""
         return range(len(self.loss_probability))
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """All of it, as the JSON of ``sledsim faults --json``."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it: the JSON of ``sledsim faults --json``."""
         facts = {name: value for name, value in vars(self).items() if name != "keys"}
         return {"faults": self.keys, **facts, "failed_tips": list(self.failed_tips)}
 

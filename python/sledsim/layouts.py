@@ -10,7 +10,7 @@ from typing import Any
 
 from sledsim import _core
 from sledsim.arguments import text
-from sledsim.devices import Device, device_of, flat, of_core
+from sledsim.devices import Device, device_of, flat, wrap
 from sledsim.loads import samples_folder
 
 
@@ -39,7 +39,7 @@ class Layout:
     @property
     def facts(self) -> dict[str, Any]:
         """Its name and every key in effect."""
-        facts: dict[str, Any] = json.loads(self._core.facts())
+        facts: dict[str, Any] = json.loads(self._core.to_json())
         return facts
 
     @property
@@ -96,12 +96,12 @@ def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: o
     return Layout(_layout(device_of(device), {"name": name, **keys}))
 
 
-def laid_out(device: object, given: str | Mapping[str, object] | None) -> Device:
+def with_layout(device: object, given: str | Mapping[str, object] | None) -> Device:
     """Return a device laid out by a name, or a mapping of keys with the name; as it is by none."""
     device = device_of(device)
     if given is None:
         return device
-    return of_core(_layout(device, given).on(device._core))  # noqa: SLF001 (one package)
+    return wrap(_layout(device, given).on(device._core))  # noqa: SLF001 (one package)
 
 
 def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:

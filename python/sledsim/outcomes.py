@@ -85,7 +85,7 @@ class OutcomeStore:
         threads: int | None = None,
         progress: Callable[[int, int | None], object] | None = None,
     ) -> dict[str, Any]:
-        """Return the outcome of a run, as :attr:`Run.document <sledsim.Run.document>` has it.
+        """Return the outcome of a run, as :attr:`Run.to_dict() <sledsim.Run.to_dict()>` has it.
 
         The parameters are those of :func:`sledsim.simulate`, which keeps no rows here. The
         document is the caller's own.
@@ -116,7 +116,7 @@ class OutcomeStore:
             seeds=seeds,
             threads=threads,
             progress=progress,
-        ).document
+        ).to_dict()
         # A trace may have been written meanwhile.
         if before is not None and key() == before:
             self._keep(before, outcome)

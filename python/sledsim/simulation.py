@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core, cautions
 from sledsim.arguments import optional, path_text, real, refuse, several, share, text, whole
 from sledsim.devices import flat
-from sledsim.layouts import laid_out
+from sledsim.json_result import JsonResult
+from sledsim.layouts import with_layout
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
 
 
-class Run:
+class Run(JsonResult):
     """What came of a simulation; made by :func:`simulate`."""
 
     def __init__(
@@ -34,26 +35,25 @@ class Run:
         rows: _core.Rows | None = None,
         series: _core.Rows | None = None,
     ) -> None:
-        self.document = document
-        """Everything but the rows, as the JSON of ``sledsim run --json``."""
+        super().__init__(document)
         self._statistics = statistics
         self._rows = rows
         self._series = series
 
     def __repr__(self) -> str:
-        requests, device = self.summary["requests"], self.document["device"]
+        requests, device = self.summary["requests"], self._document["device"]
         return f"<sledsim run: {requests} requests on {device}>"
 
     @property
     def summary(self) -> dict[str, Any]:
         """Statistics with units in their names; see the page on results."""
-        summary: dict[str, Any] = self.document["summary"]
+        summary: dict[str, Any] = self._document["summary"]
         return summary
 
     @property
     def workload(self) -> dict[str, Any]:
         """What was run: every key in effect and what was done to a trace."""
-        workload: dict[str, Any] = self.document["workload"]
+        workload: dict[str, Any] = self._document["workload"]
         return workload
 
     @property
@@ -62,7 +62,7 @@ class Run:
 
         ``unreliable`` says that the mean response time and its interval are not to be relied on.
         """
-        found: list[dict[str, Any]] = self.document["caution"]
+        found: list[dict[str, Any]] = self._document["caution"]
         return found
 
     def cdf(self, time: str = "response_time", op: str | None = None) -> list[tuple[float, float]]:
@@ -188,7 +188,7 @@ def simulate(
     if requests is None:
         requests = seeds == 1
     ran = _core.run(
-        laid_out(device, layout)._core,  # noqa: SLF001 (one package)
+        with_layout(device, layout)._core,  # noqa: SLF001 (one package)
         load_of(load)._core,  # noqa: SLF001
         text("scheduler", scheduler),
         tasks_of(background),

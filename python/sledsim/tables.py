@@ -107,7 +107,7 @@ class Table:
         ``capsule``: ``records_per_capsule``, ``capsules``, ``capsule_blocks``, ``split``, and
         ``pages`` of a capsule by column.
         """
-        facts: dict[str, Any] = json.loads(self._core.facts())
+        facts: dict[str, Any] = json.loads(self._core.to_json())
         return facts
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
 from sledsim.devices import Device, device_of
+from sledsim.json_result import JsonResult
 from sledsim.loads import Load, read_trace
 
 if TYPE_CHECKING:
@@ -16,19 +17,18 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-class Validation:
+class Validation(JsonResult):
     """What came of a validation; made by :func:`validate`."""
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
         found = json.loads(core.document())
-        self.document: dict[str, Any] = {**found, "caution": cautions.of(found)}
-        """Everything but the requests, as the JSON of ``sledsim validate --json``."""
+        super().__init__({**found, "caution": cautions.of(found)})
 
     def __repr__(self) -> str:
         figure, share = self.demerit_ms["all"], self.demerit_percent["all"]
         percent = "" if share is None else f" ({share:.3g} %)"
-        count, device = self.document["requests"]["all"], self.document["device"]
+        count, device = self._document["requests"]["all"], self._document["device"]
         return (
             f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent},"
             f" class-weighted {self.class_weighted_ms:.4g} ms>"
@@ -42,13 +42,13 @@ class Validation:
         measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted; ``None``
         where there are no requests.
         """
-        figures: dict[str, float | None] = self.document["demerit_ms"]
+        figures: dict[str, float | None] = self._document["demerit_ms"]
         return figures
 
     @property
     def demerit_percent(self) -> dict[str, float | None]:
         """The same as percentages of the measured means; ``None`` also where such a mean is 0."""
-        figures: dict[str, float | None] = self.document["demerit_percent"]
+        figures: dict[str, float | None] = self._document["demerit_percent"]
         return figures
 
     @property
@@ -58,13 +58,13 @@ class Validation:
         It is the root of the mean of their squares, weighted by requests. Never below the figure of
         all requests, in which an error of the reads may make up for one of the writes.
         """
-        figure: float | None = self.document["class_weighted_ms"]
+        figure: float | None = self._document["class_weighted_ms"]
         return figure
 
     @property
     def class_weighted_percent(self) -> float | None:
         """The same as a percentage of the measured mean; ``None`` also where that is 0."""
-        figure: float | None = self.document["class_weighted_percent"]
+        figure: float | None = self._document["class_weighted_percent"]
         return figure
 
     @property
@@ -74,13 +74,13 @@ class Validation:
         More than a third of the squares of the class-weighted one cancels in it: the class-weighted
         one is more than 1.22 times as large.
         """
-        hides: bool = self.document["demerits_disagree"]
+        hides: bool = self._document["demerits_disagree"]
         return hides
 
     @property
     def cautions(self) -> list[dict[str, Any]]:
         """What to know before relying on it, as :attr:`Run.cautions`."""
-        found: list[dict[str, Any]] = self.document["caution"]
+        found: list[dict[str, Any]] = self._document["caution"]
         return found
 
     @property

@@ -10,7 +10,7 @@ use sledsim_core::devices::disk::arm::Disk;
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::mechanism::Mechanism;
 use sledsim_core::queueing::schedulers::{
-    AgedSptf, CLook, Choice, Scheduler, Sptf, SstfLbn, Waiting,
+    AgedSptf, CLook, Scheduler, SchedulerSpec, Sptf, SstfLbn, Waiting,
 };
 use std::sync::Arc;
 
@@ -285,7 +285,7 @@ fn aged_sptf_lies_between_sptf_and_first_come_first_served() {
 
 #[test]
 fn zone_sptf_empties_a_zone_before_it_goes_on() {
-    let choice = Choice::named("zone_sptf(zones=4)").expect("a scheduler");
+    let choice = SchedulerSpec::named("zone_sptf(zones=4)").expect("a scheduler");
     let mut scheduler = choice.make();
     let mut sled = mechanism("g2");
     let blocks = sled.blocks();
@@ -369,9 +369,12 @@ fn labels_and_keys() {
         "aged_sptf(age_weight=0.5)",
         "fcfs(host=c_look; device_depth=4)",
     ] {
-        assert_eq!(Choice::named(label).expect("a scheduler").label(), label);
+        assert_eq!(
+            SchedulerSpec::named(label).expect("a scheduler").label(),
+            label
+        );
     }
-    let nested = Choice::named("fcfs(host=aged_sptf(age_weight=2); device_depth=3)");
+    let nested = SchedulerSpec::named("fcfs(host=aged_sptf(age_weight=2); device_depth=3)");
     let nested = nested.expect("a scheduler");
     let (host, depth) = nested.host().expect("a host");
     assert_eq!((host.label(), depth), ("aged_sptf(age_weight=2)", 3));
@@ -385,7 +388,7 @@ fn labels_and_keys() {
         ("fcfs(host=fcfs(host=fcfs))", "host"),
         ("sptf(host)", "key=value"),
     ] {
-        let error = Choice::named(label).expect_err(label).to_string();
+        let error = SchedulerSpec::named(label).expect_err(label).to_string();
         assert!(error.contains(problem), "{label}: {error}");
     }
 }

@@ -49,8 +49,8 @@ impl Exports {
 /// What serves exports to clients.
 pub trait FrontEnd: Send + Sync {
     /// What happened so far; `uri`, `clients` connected and `accepted` in all,
-    /// `troubles`, where it has such, and the `kind` of front end it is.
-    fn facts(&self) -> Value;
+    /// `client_errors`, where it has such, and the `kind` of front end it is.
+    fn to_json(&self) -> Value;
 
     /// Whether clients can come.
     fn is_alive(&self) -> bool;

@@ -1,7 +1,7 @@
 //! What happened to the requests of an export: statistics, lateness, a
 //! recording.
 
-use crate::timeline::Witness;
+use crate::timeline::CompletionObserver;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -40,13 +40,13 @@ pub struct Recording {
 /// takes the notes up, so that nobody's answer waits for statistics.
 pub struct Log {
     inbox: Mutex<Vec<Event>>,
-    kept: Mutex<Kept>,
+    kept: Mutex<LogState>,
     speed: f64,
     records: bool,
     stopped: AtomicBool,
 }
 
-struct Kept {
+struct LogState {
     stats: Stats,
     /// In real nanoseconds.
     lateness: Histogram<u64>,
@@ -62,7 +62,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Witness for Log {
+impl CompletionObserver for Log {
     fn answered(&self, row: &Row, lateness: Nanos) {
         locked(&self.inbox).push((*row, Some(lateness)));
     }
@@ -80,7 +80,7 @@ impl Log {
     ///
     /// # Errors
     /// A recording that cannot be written, or no thread.
-    pub fn start(speed: f64, recording: Option<Recording>) -> Result<(Arc<Self>, Scribe)> {
+    pub fn start(speed: f64, recording: Option<Recording>) -> Result<(Arc<Self>, RecordingWriter)> {
         let recording = recording
             .map(
                 |Recording {
@@ -97,7 +97,7 @@ impl Log {
             speed,
             records: recording.is_some(),
             stopped: AtomicBool::new(false),
-            kept: Mutex::new(Kept {
+            kept: Mutex::new(LogState {
                 stats: Stats::new(),
                 lateness,
                 lateness_sum: 0,
@@ -117,7 +117,7 @@ impl Log {
                 }
             })
             .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
-        let scribe = Scribe {
+        let scribe = RecordingWriter {
             log: Arc::clone(&log),
             thread: Some(thread),
         };
@@ -125,7 +125,7 @@ impl Log {
     }
 
     /// Takes up what happened since the last time.
-    fn take_up(&self) -> MutexGuard<'_, Kept> {
+    fn take_up(&self) -> MutexGuard<'_, LogState> {
         let mut kept = locked(&self.kept);
         let mut events = std::mem::take(&mut kept.spare);
         std::mem::swap(&mut events, &mut *locked(&self.inbox));
@@ -138,7 +138,7 @@ impl Log {
 
     /// The statistics so far: `summary` as of a simulation, and `lateness_us`.
     #[must_use]
-    pub fn facts(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
+    pub fn to_json(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
         let kept = self.take_up();
         let run = RunFacts {
             simulated_end: until.max(kept.end),
@@ -179,7 +179,7 @@ impl Log {
     }
 }
 
-impl Kept {
+impl LogState {
     fn take(&mut self, row: &Row, lateness: Option<Nanos>, speed: f64) {
         if let Some(late) = lateness {
             self.stats.record(row);
@@ -212,12 +212,12 @@ impl Kept {
 }
 
 /// The thread that takes up what happened; ends with this.
-pub struct Scribe {
+pub struct RecordingWriter {
     log: Arc<Log>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Scribe {
+impl Drop for RecordingWriter {
     fn drop(&mut self) {
         self.log.stopped.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
@@ -238,7 +238,7 @@ mod tests {
         for us in 1..=1_000_000 {
             log.answered(&Row::default(), Nanos(us * 1000));
         }
-        let facts = log.facts(Nanos::ZERO, Vec::new(), Vec::new());
+        let facts = log.to_json(Nanos::ZERO, Vec::new(), Vec::new());
         drop(scribe);
         let late = &facts["lateness_us"];
         assert_eq!(late["count"], 1_000_000);

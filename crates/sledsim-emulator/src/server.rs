@@ -4,7 +4,7 @@ use crate::export::{About, Export};
 use crate::front_end::{Exports, FrontEnd};
 use crate::fuse::{self, FuseMount};
 use crate::listen::Address;
-use crate::log::{Log, Recording, Scribe};
+use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::{self, NbdServer};
 use crate::store::{Sparse, Store};
 use crate::timeline::Timeline;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub struct ExportSpec {
     /// The device.
     pub device: Device,
     /// The scheduler of every mechanism of it.
-    pub scheduler: Choice,
+    pub scheduler: SchedulerSpec,
     /// The backing file; in memory without one.
     pub file: Option<PathBuf>,
     /// Whether writes are refused.
@@ -40,7 +40,7 @@ pub struct Server {
     fronts: Vec<Box<dyn FrontEnd>>,
     fuse: Option<FuseMount>,
     exports: Arc<Exports>,
-    _scribes: Vec<Scribe>,
+    _scribes: Vec<RecordingWriter>,
     started: Instant,
 }
 
@@ -122,7 +122,7 @@ impl Server {
     #[must_use]
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
-        let mut fronts: Vec<_> = self.fronts.iter().map(|front| front.facts()).collect();
+        let mut fronts: Vec<_> = self.fronts.iter().map(|front| front.to_json()).collect();
         let point = |mount: &FuseMount| json!({ "kind": "fuse", "mount_point": mount.point() });
         fronts.extend(self.fuse.as_ref().map(point));
         json!({
@@ -169,7 +169,7 @@ impl Server {
     }
 }
 
-fn open(spec: ExportSpec) -> Result<(Export, Scribe)> {
+fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     let name = spec.name.clone();
     if !SPEEDS.contains(&spec.speed) {
         let speed = spec.speed;
@@ -225,7 +225,8 @@ fn store_failed(export: &Export) -> Option<String> {
 
 fn status(export: &Export) -> Value {
     let timeline = export.timeline();
-    let mut facts = (export.log()).facts(timeline.now(), timeline.reports(), timeline.background());
+    let mut facts =
+        (export.log()).to_json(timeline.now(), timeline.reports(), timeline.background());
     facts["name"] = json!(export.name());
     facts["bytes"] = json!(export.bytes());
     facts["allocated_bytes"] = json!(export.store().allocated());

@@ -2,9 +2,9 @@
 
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{About, Command, Done, Export, Gathered, Refusal, What};
+use sledsim_emulator::export::{About, Command, CommandKind, Done, Export, Gathered, Refusal};
 use sledsim_emulator::log::Log;
 use sledsim_emulator::store::{Sparse, Store};
 use sledsim_emulator::timeline::{Answer, Reply, Timeline};
@@ -90,7 +90,7 @@ struct Bench {
     medium: Arc<Medium>,
     told: Sender<(Answer, u64)>,
     answers: Receiver<(Answer, u64)>,
-    _scribe: sledsim_emulator::log::Scribe,
+    _scribe: sledsim_emulator::log::RecordingWriter,
 }
 
 impl Bench {
@@ -100,7 +100,7 @@ impl Bench {
 
     fn of(device: &str, read_only: bool) -> Self {
         let device = Device::resolve(device, &[]).unwrap();
-        let (model, _) = device.build_with(&Choice::default()).unwrap();
+        let (model, _) = device.build_with(&SchedulerSpec::default()).unwrap();
         let medium = Arc::new(Medium::default());
         let bytes = model.blocks() * 512;
         let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
@@ -111,7 +111,7 @@ impl Bench {
             file: None,
             read_only,
             device,
-            scheduler: Choice::default(),
+            scheduler: SchedulerSpec::default(),
             speed: 1.0,
         };
         let export = Export::new(about, timeline, Box::new(store), log).unwrap();
@@ -125,7 +125,7 @@ impl Bench {
         }
     }
 
-    fn submit(&self, what: What<'_>, offset: u64, fua: bool) {
+    fn submit(&self, what: CommandKind<'_>, offset: u64, fua: bool) {
         let reply = Box::new(Told(self.told.clone(), Arc::clone(&self.medium)));
         let command = Command {
             what,
@@ -140,7 +140,7 @@ impl Bench {
         self.answers.recv_timeout(Duration::from_secs(10)).unwrap()
     }
 
-    fn ask(&self, what: What<'_>, offset: u64, fua: bool) -> (Answer, u64) {
+    fn ask(&self, what: CommandKind<'_>, offset: u64, fua: bool) -> (Answer, u64) {
         self.submit(what, offset, fua);
         self.next()
     }
@@ -150,18 +150,30 @@ impl Bench {
 fn what_must_be_durable_is_when_it_is_answered() {
     let bench = Bench::new(false);
     let data = [7; 4096];
-    assert_eq!(bench.ask(What::Write(&data), 0, false), (Ok(vec![]), 0));
-    assert_eq!(bench.ask(What::Read(4096), 0, true), (Ok(data.to_vec()), 0));
-    assert_eq!(bench.ask(What::Write(&data), 4096, true), (Ok(vec![]), 1));
-    assert_eq!(bench.ask(What::Flush, 0, false), (Ok(vec![]), 2));
-    assert_eq!(bench.ask(What::Trim(4096), 0, false), (Ok(vec![]), 2));
-    assert_eq!(bench.ask(What::Trim(4096), 0, true), (Ok(vec![]), 3));
-    let zero = What::Zero {
+    assert_eq!(
+        bench.ask(CommandKind::Write(&data), 0, false),
+        (Ok(vec![]), 0)
+    );
+    assert_eq!(
+        bench.ask(CommandKind::Read(4096), 0, true),
+        (Ok(data.to_vec()), 0)
+    );
+    assert_eq!(
+        bench.ask(CommandKind::Write(&data), 4096, true),
+        (Ok(vec![]), 1)
+    );
+    assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Ok(vec![]), 2));
+    assert_eq!(
+        bench.ask(CommandKind::Trim(4096), 0, false),
+        (Ok(vec![]), 2)
+    );
+    assert_eq!(bench.ask(CommandKind::Trim(4096), 0, true), (Ok(vec![]), 3));
+    let zero = CommandKind::Zero {
         bytes: 512,
         unmap: false,
     };
     assert_eq!(bench.ask(zero, 4096, true), (Ok(vec![]), 4));
-    let (answer, _) = bench.ask(What::Read(8192), 0, false);
+    let (answer, _) = bench.ask(CommandKind::Read(8192), 0, false);
     let mut expected = vec![0; 8192];
     expected[4608..].fill(7);
     assert_eq!(answer, Ok(expected));
@@ -174,9 +186,9 @@ fn many_flushes_share_one_and_hold_nobody_up() {
     let bench = Bench::new(false);
     let busy = bench.medium.busy.lock().unwrap();
     for _ in 0..50 {
-        bench.submit(What::Flush, 0, false);
+        bench.submit(CommandKind::Flush, 0, false);
     }
-    let (read, flushes) = bench.ask(What::Read(512), 0, false);
+    let (read, flushes) = bench.ask(CommandKind::Read(512), 0, false);
     assert_eq!((read, flushes), (Ok(vec![0; 512]), 0));
     drop(busy);
     for _ in 0..50 {
@@ -192,23 +204,29 @@ fn what_fails_is_said() {
     let bench = Bench::new(false);
     let all = bench.export.bytes();
     assert_eq!(
-        bench.ask(What::Read(513), all - 512, false).0,
+        bench.ask(CommandKind::Read(513), all - 512, false).0,
         Err(Errno::INVAL)
     );
     assert_eq!(
-        bench.ask(What::Read(512), u64::MAX, false).0,
+        bench.ask(CommandKind::Read(512), u64::MAX, false).0,
         Err(Errno::INVAL)
     );
-    assert_eq!(bench.ask(What::Read(0), all, false).0, Ok(vec![]));
+    assert_eq!(bench.ask(CommandKind::Read(0), all, false).0, Ok(vec![]));
     bench.medium.broken.store(true, SeqCst);
     assert_eq!(
-        bench.ask(What::Write(&[1; 512]), 0, false).0,
+        bench.ask(CommandKind::Write(&[1; 512]), 0, false).0,
         Err(Errno::NOSPC)
     );
-    assert_eq!(bench.ask(What::Read(512), 0, false).0, Err(Errno::IO));
-    assert_eq!(bench.ask(What::Flush, 0, false).0, Err(Errno::IO));
+    assert_eq!(
+        bench.ask(CommandKind::Read(512), 0, false).0,
+        Err(Errno::IO)
+    );
+    assert_eq!(bench.ask(CommandKind::Flush, 0, false).0, Err(Errno::IO));
     bench.medium.broken.store(false, SeqCst);
-    assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
+    assert_eq!(
+        bench.ask(CommandKind::Read(512), 0, false).0,
+        Ok(vec![0; 512])
+    );
     assert_eq!(bench.export.timeline().outstanding(), 0);
 }
 
@@ -218,31 +236,40 @@ fn what_fails_is_said() {
 fn after_a_failed_flush_none_succeeds() {
     let bench = Bench::of("cmu2003", false);
     let data = [5; 512];
-    assert_eq!(bench.ask(What::Flush, 0, false), (Ok(vec![]), 1));
+    assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Ok(vec![]), 1));
     assert_eq!(bench.export.flushes().failed(), None);
     bench.medium.fails_once.store(true, SeqCst);
-    assert_eq!(bench.ask(What::Flush, 0, false).0, Err(Errno::DQUOT));
+    assert_eq!(bench.ask(CommandKind::Flush, 0, false).0, Err(Errno::DQUOT));
     let said = bench.export.flushes().failed().unwrap();
     assert!(said.contains("os error 122"), "{said}"); // EDQUOT of Linux
     for _ in 0..3 {
-        assert_eq!(bench.ask(What::Flush, 0, false), (Err(Errno::IO), 1));
+        assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Err(Errno::IO), 1));
         assert_eq!(
-            bench.ask(What::Write(&data), 512, true),
+            bench.ask(CommandKind::Write(&data), 512, true),
             (Err(Errno::IO), 1)
         );
-        assert_eq!(bench.ask(What::Trim(512), 1024, true), (Err(Errno::IO), 1));
+        assert_eq!(
+            bench.ask(CommandKind::Trim(512), 1024, true),
+            (Err(Errno::IO), 1)
+        );
     }
     let done = bench.batch(&[
-        (What::Write(&data), 3, true),
-        (What::Write(&data), 9, false),
+        (CommandKind::Write(&data), 3, true),
+        (CommandKind::Write(&data), 9, false),
     ]);
     let answers: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
     assert_eq!(answers, [Err(Errno::IO), Ok(vec![])]);
     assert_eq!(bench.export.flushes().flush(), Err(Errno::IO));
     // As of a disk, reads and plain writes go on.
-    assert_eq!(bench.ask(What::Write(&[6; 512]), 0, false).0, Ok(vec![]));
-    assert_eq!(bench.ask(What::Read(512), 0, true).0, Ok(vec![6; 512]));
-    let facts = (bench.export.log()).facts(Nanos::ZERO, Vec::new(), Vec::new());
+    assert_eq!(
+        bench.ask(CommandKind::Write(&[6; 512]), 0, false).0,
+        Ok(vec![])
+    );
+    assert_eq!(
+        bench.ask(CommandKind::Read(512), 0, true).0,
+        Ok(vec![6; 512])
+    );
+    let facts = (bench.export.log()).to_json(Nanos::ZERO, Vec::new(), Vec::new());
     assert_eq!(facts["summary"]["requests"], 15);
     assert_eq!(facts["summary"]["errors"], 11);
     assert_eq!(facts["summary"]["blocks_written"], 2);
@@ -260,8 +287,8 @@ fn flushes_beside_one_that_fails_fail() {
             .map(|_| scope.spawn(|| bench.export.flushes().flush()))
             .collect();
         for _ in 0..50 {
-            bench.submit(What::Flush, 0, false);
-            bench.submit(What::Write(&[1; 512]), 0, true);
+            bench.submit(CommandKind::Flush, 0, false);
+            bench.submit(CommandKind::Write(&[1; 512]), 0, true);
         }
         drop(busy);
         for flush in beside {
@@ -278,12 +305,18 @@ fn flushes_beside_one_that_fails_fail() {
 fn a_read_only_export_is_only_read() {
     let bench = Bench::new(true);
     assert_eq!(
-        bench.ask(What::Write(&[1; 512]), 0, false).0,
+        bench.ask(CommandKind::Write(&[1; 512]), 0, false).0,
         Err(Errno::ROFS)
     );
-    assert_eq!(bench.ask(What::Trim(512), 0, false).0, Err(Errno::ROFS));
-    assert_eq!(bench.ask(What::Flush, 0, false).0, Ok(vec![]));
-    assert_eq!(bench.ask(What::Read(512), 0, false).0, Ok(vec![0; 512]));
+    assert_eq!(
+        bench.ask(CommandKind::Trim(512), 0, false).0,
+        Err(Errno::ROFS)
+    );
+    assert_eq!(bench.ask(CommandKind::Flush, 0, false).0, Ok(vec![]));
+    assert_eq!(
+        bench.ask(CommandKind::Read(512), 0, false).0,
+        Ok(vec![0; 512])
+    );
 }
 
 /// Sends what became of a batch on.
@@ -296,7 +329,7 @@ impl Gathered for Batch {
 }
 
 impl Bench {
-    fn batch(&self, commands: &[(What<'_>, u64, bool)]) -> Result<Vec<Done>, Refusal> {
+    fn batch(&self, commands: &[(CommandKind<'_>, u64, bool)]) -> Result<Vec<Done>, Refusal> {
         let (told, done) = channel();
         let commands: Vec<_> = commands
             .iter()
@@ -319,9 +352,9 @@ fn the_commands_of_a_batch_have_answers_of_their_own() {
     let bench = Bench::of("cmu2003", false);
     let data = [9; 1024];
     let done = bench.batch(&[
-        (What::Write(&data), 10, true),
-        (What::Read(512), 700, false),
-        (What::Write(&data), 20, false),
+        (CommandKind::Write(&data), 10, true),
+        (CommandKind::Read(512), 700, false),
+        (CommandKind::Write(&data), 20, false),
     ]);
     let done = done.unwrap();
     assert_eq!(bench.medium.flushes.load(SeqCst), 1);
@@ -334,15 +367,17 @@ fn the_commands_of_a_batch_have_answers_of_their_own() {
     }
     bench.medium.broken.store(true, SeqCst);
     let done = bench.batch(&[
-        (What::Read(512), 10, false),
-        (What::Write(&data), 20, false),
-        (What::Write(&data), 30, true),
+        (CommandKind::Read(512), 10, false),
+        (CommandKind::Write(&data), 20, false),
+        (CommandKind::Write(&data), 30, true),
     ]);
     let errors: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
     let [read, write, durable] = [Errno::IO, Errno::NOSPC, Errno::NOSPC].map(Err);
     assert_eq!(errors, [read, write, durable]);
     bench.medium.broken.store(false, SeqCst);
-    let done = bench.batch(&[(What::Read(1024), 10, false)]).unwrap();
+    let done = bench
+        .batch(&[(CommandKind::Read(1024), 10, false)])
+        .unwrap();
     assert_eq!(done[0].answer, Ok(data.to_vec()));
     assert_eq!(bench.export.timeline().outstanding(), 0);
 }
@@ -351,7 +386,7 @@ fn the_commands_of_a_batch_have_answers_of_their_own() {
 fn what_cannot_be_a_batch_is_none() {
     let bench = Bench::of("cmu2003", false);
     let byte = Command {
-        what: What::Write(&[1; 512]),
+        what: CommandKind::Write(&[1; 512]),
         offset: 1,
         fua: false,
         stream: 0,
@@ -360,7 +395,7 @@ fn what_cannot_be_a_batch_is_none() {
     let refused = bench.export.submit_batch(&[byte], Box::new(Batch(told)));
     assert!(matches!(refused, Err(Refusal::Invalid(_))));
     assert!(done.recv().is_err(), "nothing is said");
-    for what in [What::Flush, What::Trim(512)] {
+    for what in [CommandKind::Flush, CommandKind::Trim(512)] {
         let Err(Refusal::Invalid(why)) = bench.batch(&[(what, 0, false)]) else {
             panic!("{what:?}");
         };

@@ -90,13 +90,13 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
     set(Some(3));
     connect(&socket, &SocketAddrUnix::new(&served.socket).unwrap()).unwrap();
     let mut client = Client::on(UnixStream::from(socket));
-    served.until(|served| served.troubles("failed_accepts") > 1);
+    served.until(|served| served.client_errors("failed_accepts") > 1);
     set(limit.current);
     client.greet(FIXED | NO_ZEROES);
     client.go("quick");
     assert_eq!(client.read(0, 512).unwrap()[..512], [1; 512]);
     drop(client);
-    let facts = served.nbd.facts();
+    let facts = served.nbd.to_json();
     assert_eq!(facts["accepted"], 1002);
     assert_eq!(facts["troubles"]["too_many_clients"]["count"], 0);
     drop(served);

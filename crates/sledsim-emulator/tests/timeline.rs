@@ -7,10 +7,10 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::{Device, Override};
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::model::{CompletionSink, Model, Report};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::timeline::{Answer, Reply, Timeline, Witness};
+use sledsim_emulator::timeline::{Answer, CompletionObserver, Reply, Timeline};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 struct Seen(Mutex<Vec<(Row, Nanos)>>);
 
-impl Witness for Seen {
+impl CompletionObserver for Seen {
     fn answered(&self, row: &Row, lateness: Nanos) {
         self.0.lock().unwrap().push((*row, lateness));
     }
@@ -58,7 +58,7 @@ fn request(op: Op, lbn: u64, blocks: u32, stream: u32) -> Request {
     request
 }
 
-fn start(device: &Device, scheduler: &Choice, speed: f64) -> (Timeline, Arc<Seen>) {
+fn start(device: &Device, scheduler: &SchedulerSpec, speed: f64) -> (Timeline, Arc<Seen>) {
     let (model, _) = device.build_with(scheduler).unwrap();
     let seen = Arc::new(Seen::default());
     let timeline = Timeline::start(model, speed, seen.clone()).unwrap();
@@ -114,7 +114,7 @@ fn simulation_of_the_same_arrivals_gives_the_same_rows() {
         ("mwb", "sptf"),
     ] {
         let device = device(name, &[]);
-        let scheduler = Choice::named(scheduler).unwrap();
+        let scheduler = SchedulerSpec::named(scheduler).unwrap();
         let (timeline, seen) = start(&device, &scheduler, 20.0);
         std::thread::scope(|scope| {
             for client in 0..4u32 {
@@ -183,7 +183,7 @@ impl Model for Strict {
         1 << 20
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, answers: &mut dyn CompletionSink) {
         let at = request.arrival;
         self.must(at > self.latest, "arrives when that has been decided", at);
         self.must(at <= self.next, "arrives before what was due is done", at);
@@ -195,7 +195,7 @@ impl Model for Strict {
         answers.done(&row);
     }
 
-    fn wake(&mut self, now: Nanos, _answers: &mut dyn Answers) {
+    fn wake(&mut self, now: Nanos, _answers: &mut dyn CompletionSink) {
         self.must(now == self.next, "woken at another instant", now);
         self.must(now >= self.latest, "woken before the last arrival", now);
         self.latest = now;
@@ -253,7 +253,7 @@ fn the_model_is_called_in_the_order_of_the_engine() {
 /// before.
 #[test]
 fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
-    let (timeline, seen) = start(&serial(), &Choice::default(), 1.0);
+    let (timeline, seen) = start(&serial(), &SchedulerSpec::default(), 1.0);
     let (told, answers) = channel();
     let (begun, first) = (Instant::now(), timeline.now());
     for n in 0..200 {
@@ -282,7 +282,7 @@ fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
 #[test]
 fn speed_scales_real_time_only() {
     for speed in [0.1, 1.0, 1000.0] {
-        let (timeline, seen) = start(&serial(), &Choice::default(), speed);
+        let (timeline, seen) = start(&serial(), &SchedulerSpec::default(), speed);
         let (told, answers) = channel();
         let looked = || (Instant::now(), timeline.now(), Instant::now());
         let first = looked();
@@ -313,7 +313,7 @@ fn speed_scales_real_time_only() {
 fn a_request_is_answered_when_both_have_come() {
     let latency = Duration::from_millis(50);
     let device = device("memory", &[("latency_ms", "50")]);
-    let (timeline, _) = start(&device, &Choice::default(), 1.0);
+    let (timeline, _) = start(&device, &SchedulerSpec::default(), 1.0);
     let (told, answers) = channel();
     let late = timeline.begin(request(Op::Read, 0, 1, 0));
     std::thread::sleep(latency * 2);
@@ -342,7 +342,7 @@ struct Slow {
     may: Mutex<Receiver<()>>,
 }
 
-impl Witness for Slow {
+impl CompletionObserver for Slow {
     fn answered(&self, row: &Row, lateness: Nanos) {
         // A test that fails sends nothing.
         let _ = (self.may.lock().unwrap()).recv_timeout(Duration::from_secs(20));
@@ -361,7 +361,7 @@ fn a_request_is_under_way_until_it_is_recorded() {
             "memory",
             &[("latency_ms", latency_ms), ("ms_per_block", "0")],
         );
-        let (model, _) = device.build_with(&Choice::default()).unwrap();
+        let (model, _) = device.build_with(&SchedulerSpec::default()).unwrap();
         let (go, may) = channel();
         let slow = Arc::new(Slow {
             seen: Seen::default(),
@@ -388,7 +388,7 @@ fn a_request_is_under_way_until_it_is_recorded() {
 #[test]
 fn an_error_of_the_model_is_an_error_for_the_client() {
     let device = device("g2", &[("faults.lost_at_ms", "0")]);
-    let (timeline, seen) = start(&device, &Choice::default(), 1.0);
+    let (timeline, seen) = start(&device, &SchedulerSpec::default(), 1.0);
     let (told, answers) = channel();
     let id = timeline.begin(request(Op::Read, 0, 1, 0));
     timeline.finish(id, Box::new(Told(told)), Ok(vec![0; 512]));

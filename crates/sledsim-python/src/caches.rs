@@ -8,7 +8,7 @@ use crate::simulation::Load;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sledsim_base::error::Result;
-use sledsim_core::compose::caches::{Cache as CoreCache, Choice};
+use sledsim_core::compose::caches::{Cache as CoreCache, PolicySpec};
 use sledsim_run::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ pub(crate) fn hit_ratios<'py>(
     device_blocks: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, String)> {
-    let policies = policies.iter().map(|label| Choice::named(label));
+    let policies = policies.iter().map(|label| PolicySpec::named(label));
     let spec = HitsSpec {
         segment_blocks,
         sizes_blocks,
@@ -62,7 +62,7 @@ impl Cache {
 impl Cache {
     #[new]
     fn new(policy: &str, slots: u32) -> PyResult<Self> {
-        let choice = Choice::named(policy).map_err(to_python)?;
+        let choice = PolicySpec::named(policy).map_err(to_python)?;
         Ok(Self {
             cache: Mutex::new(CoreCache::new(&choice, slots)),
             label: choice.label().to_owned(),

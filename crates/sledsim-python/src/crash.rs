@@ -8,7 +8,7 @@ use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash;
 use sledsim_run::crash::Plan;
 
@@ -62,7 +62,7 @@ pub(crate) fn crash_test(
     given: Given,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let scheduler = Choice::named(scheduler).map_err(to_python)?;
+    let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let plan = plan(given).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);

@@ -6,7 +6,7 @@ use crate::error::to_python;
 use pyo3::prelude::*;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Admission, TlsSpec};
 use sledsim_emulator::server::{self, ExportSpec};
 use sledsim_emulator::{fuse, nbd};
@@ -79,7 +79,7 @@ impl Server {
             Ok(ExportSpec {
                 name: export.name,
                 device: export.device.device.clone(),
-                scheduler: Choice::named(&export.scheduler)?,
+                scheduler: SchedulerSpec::named(&export.scheduler)?,
                 file: export.file,
                 read_only: export.read_only,
                 speed: export.speed,

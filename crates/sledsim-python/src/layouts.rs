@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::SledsimError;
 use pyo3::prelude::*;
 use sledsim_base::progress::Progress;
-use sledsim_core::layouts::{Laid, Part};
+use sledsim_core::layouts::{Part, ResolvedLayout};
 use sledsim_run::replay::TraceFiles;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ struct LayoutPart {
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Layout {
-    pub(crate) laid: Laid,
+    pub(crate) laid: ResolvedLayout,
     blocks: u64,
 }
 
@@ -59,7 +59,7 @@ impl Layout {
         };
         let laid = detached(py, None, || {
             let check = &mut |at: Progress| check.report(at.completed, at.expected());
-            Laid::read(keys, &mut device.site(&traces, check))
+            ResolvedLayout::read(keys, &mut device.site(&traces, check))
         });
         match laid {
             Ok(laid) => Ok(Self {
@@ -76,8 +76,8 @@ impl Layout {
     }
 
     /// Name and keys in effect, as JSON.
-    fn facts(&self) -> String {
-        self.laid.facts().to_string()
+    fn to_json(&self) -> String {
+        self.laid.to_json().to_string()
     }
 
     /// Where a logical block is, and how many lie side by side from there on.

@@ -20,10 +20,10 @@ pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {
         "background_tasks" => KINDS.names().collect(),
         "device_kinds" => catalog::Device::kinds().collect(),
         "layouts" => LAYOUTS.names().collect(),
-        "policies" => caches::Choice::names().collect(),
+        "policies" => caches::PolicySpec::names().collect(),
         "presets" => shipped(&catalog::PRESETS),
         "scenarios" => shipped(&SCENARIOS),
-        "schedulers" => schedulers::Choice::names().collect(),
+        "schedulers" => schedulers::SchedulerSpec::names().collect(),
         "trace_endings" => {
             let formats = formats::all().readers.iter();
             formats.flat_map(|format| format.endings).copied().collect()

@@ -12,7 +12,7 @@ use sledsim_base::files;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::parallel::free::TaskSpec;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::{Load as CoreLoad, show};
 use sledsim_run::run::{Plan, RowsTo, SeriesTo};
 use sledsim_run::scenario::{Additions, Scenario};
@@ -113,25 +113,25 @@ pub(crate) fn run(
     load: &Load,
     scheduler: &str,
     background: Vec<Vec<(String, Bound<'_, PyAny>)>>,
-    rows: Kept,
-    series: Kept,
+    rows: Output,
+    series: Output,
     series_ms: Option<f64>,
     precision: Option<f64>,
     seeds: u64,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Gave> {
-    let scheduler = Choice::named(scheduler).map_err(to_python)?;
+    let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let plan = Plan {
         rows: match rows {
-            Kept::File(path) => RowsTo::File(path),
-            Kept::InMemory(true) => RowsTo::Memory,
-            Kept::InMemory(false) => RowsTo::Nowhere,
+            Output::File(path) => RowsTo::File(path),
+            Output::InMemory(true) => RowsTo::Memory,
+            Output::InMemory(false) => RowsTo::Nowhere,
         },
         series: match series {
-            Kept::File(path) => SeriesTo::File(path),
-            Kept::InMemory(true) => SeriesTo::Memory,
-            Kept::InMemory(false) => SeriesTo::Nowhere,
+            Output::File(path) => SeriesTo::File(path),
+            Output::InMemory(true) => SeriesTo::Memory,
+            Output::InMemory(false) => SeriesTo::Nowhere,
         },
         window: series_ms.map(Nanos::from_ms),
         precision,
@@ -173,7 +173,7 @@ fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
 
 /// Whether and where something is kept.
 #[derive(FromPyObject)]
-pub(crate) enum Kept {
+pub(crate) enum Output {
     InMemory(bool),
     File(PathBuf),
 }

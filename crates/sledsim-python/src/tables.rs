@@ -15,7 +15,9 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 #[cfg(target_os = "linux")]
 use sledsim_rpc::client::RemoteMedium;
-use sledsim_run::tables::{Column, Cost, Drive, Kind, Medium, Settings, Table as CoreTable};
+use sledsim_run::tables::{
+    Column, Cost, Drive, Medium, Settings, Table as CoreTable, TableLayoutKind,
+};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -122,7 +124,7 @@ impl Table {
         first_lbn: u64,
     ) -> PyResult<Self> {
         let settings = Settings {
-            kind: Kind::named(layout).map_err(to_python)?,
+            kind: TableLayoutKind::named(layout).map_err(to_python)?,
             page_header_bytes,
             split,
             first_lbn,
@@ -158,8 +160,8 @@ impl Table {
     }
 
     /// Facts as JSON.
-    fn facts(&self, py: Python<'_>) -> PyResult<String> {
-        let facts = self.look(py, CoreTable::facts).map_err(to_python)?;
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        let facts = self.look(py, CoreTable::to_json).map_err(to_python)?;
         Ok(facts.to_string())
     }
 

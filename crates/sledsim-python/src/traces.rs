@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::formats;
-use sledsim_run::generate::{Place, generate};
+use sledsim_run::generate::{Target, generate};
 use sledsim_run::info;
 use sledsim_run::load::Load as CoreLoad;
 use sledsim_run::replay::BLK_ACTIONS;
@@ -242,10 +242,10 @@ pub(crate) fn trace_generate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (device, scheduler, blocks) = place;
-    let scheduler = Choice::named(&scheduler).map_err(to_python)?;
+    let scheduler = SchedulerSpec::named(&scheduler).map_err(to_python)?;
     let place = match (device.as_deref(), blocks) {
-        (Some(device), None) => Place::Device(&device.device, scheduler),
-        (None, Some(blocks)) => Place::Blocks(blocks),
+        (Some(device), None) => Target::Device(&device.device, scheduler),
+        (None, Some(blocks)) => Target::Blocks(blocks),
         _ => {
             let problem = "device and blocks: give one of them, for the addresses there are";
             return Err(to_python(Error::Key(problem.to_owned())));

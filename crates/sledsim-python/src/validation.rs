@@ -8,9 +8,9 @@ use crate::rows::Rows;
 use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::Error;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::validation;
-use sledsim_run::validation::{Kind, Part};
+use sledsim_run::validation::{Direction, Part};
 use std::path::PathBuf;
 
 /// What came of a validation.
@@ -35,7 +35,7 @@ impl Validation {
     /// Measured and simulated times in ms, each rising.
     fn sorted_ms(&self, part: &str, kind: &str) -> PyResult<(Vec<f64>, Vec<f64>)> {
         let parts = Part::ALL.map(Part::name);
-        let kinds = Kind::ALL.map(Kind::name);
+        let kinds = Direction::ALL.map(Direction::name);
         let part = index("part", part, &parts)?;
         let kind = index("op", kind, &kinds)?;
         Ok(self.validation.comparisons[part][kind].sorted_ms())
@@ -69,7 +69,7 @@ pub(crate) fn validate(
     scheduler: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Validation> {
-    let scheduler = Choice::named(scheduler).map_err(to_python)?;
+    let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
     let (device, load) = (&device.device, &load.load);
     let result = detached(py, load.file(), || {

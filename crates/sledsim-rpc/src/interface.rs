@@ -6,7 +6,7 @@ use sledsim_base::request::{Extent, lbns};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::{Groups, Parallel, Planner};
-use sledsim_core::layouts::{Laid, Layout};
+use sledsim_core::layouts::{Layout, ResolvedLayout};
 
 /// What a sled can access at once, as its clients count blocks.
 pub(crate) struct Interface<'a> {
@@ -19,7 +19,7 @@ impl<'a> Interface<'a> {
     pub(crate) fn of(device: &'a Device) -> Option<Self> {
         Some(Self {
             parallel: &device.mems()?.parallel,
-            layout: device.layout().map(Laid::layout),
+            layout: device.layout().map(ResolvedLayout::layout),
         })
     }
 

@@ -7,7 +7,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_rpc::client::{Code, Error};
 
 #[test]
@@ -138,7 +138,7 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
         ("c_look", &[plain]),
     ] {
         let device = device("cmu2003", keys);
-        let choice = Choice::named(scheduler).unwrap();
+        let choice = SchedulerSpec::named(scheduler).unwrap();
         let mut spec = export("m", device.clone());
         spec.scheduler = choice.clone();
         spec.speed = 20.0;

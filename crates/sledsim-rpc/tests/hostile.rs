@@ -163,7 +163,7 @@ fn those_who_vanish_leave_nothing() {
     socket.write_all(b"\0\0\x01\x01\x04\0\0\0\x01\x83").unwrap();
     drop(socket);
     is_well(&served);
-    let facts = served.rpc.facts();
+    let facts = served.rpc.to_json();
     assert!(
         facts["troubles"]["disconnects_mid_request"]["count"]
             .as_u64()

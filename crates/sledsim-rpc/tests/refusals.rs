@@ -1,7 +1,7 @@
 //! What is refused is not done, no part of it, and the reason says enough.
 
 use crate::served::*;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_rpc::client::{Code, Command, Error, Remote};
 
@@ -182,7 +182,7 @@ fn nothing_of_a_refused_batch_is_done() {
     }
     served.until("gone", |served| served.rpc.clients() == 0);
     assert_eq!(
-        served.rpc.facts()["troubles"]["protocol_errors"]["count"],
+        served.rpc.to_json()["troubles"]["protocol_errors"]["count"],
         0
     );
 }
@@ -190,7 +190,7 @@ fn nothing_of_a_refused_batch_is_done() {
 #[test]
 fn exports_and_schedulers_that_change_what_batches_are() {
     let mut hosted = export("h", device("cmu2003", &[]));
-    hosted.scheduler = Choice::named("sptf").unwrap();
+    hosted.scheduler = SchedulerSpec::named("sptf").unwrap();
     let served = Served::new(vec![
         hosted,
         export(

@@ -1,7 +1,7 @@
 //! A server for tests.
 
 use sledsim_core::catalog::{Device, Override};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::listen::Admission;
 use sledsim_emulator::server::{ExportSpec, Server};
@@ -25,7 +25,7 @@ pub fn export(name: &str, device: Device) -> ExportSpec {
     ExportSpec {
         name: name.to_owned(),
         device,
-        scheduler: Choice::default(),
+        scheduler: SchedulerSpec::default(),
         file: None,
         read_only: false,
         speed: 1.0,
@@ -78,7 +78,7 @@ impl Served {
 
     /// How many clients had trouble of a kind, and the latest.
     pub fn trouble(&self, kind: &str) -> (u64, String) {
-        let facts = self.rpc.facts();
+        let facts = self.rpc.to_json();
         let trouble = &facts["troubles"][kind];
         (
             trouble["count"].as_u64().unwrap(),
@@ -90,7 +90,7 @@ impl Served {
     pub fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
         while !is_so(self) {
-            assert!(Instant::now() < end, "{what}: {}", self.rpc.facts());
+            assert!(Instant::now() < end, "{what}: {}", self.rpc.to_json());
             std::thread::sleep(Duration::from_millis(2));
         }
     }

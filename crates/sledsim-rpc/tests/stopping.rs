@@ -55,7 +55,7 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
     assert_eq!(written[..512], [3; 512]);
     assert_eq!(written[512..], [0; 1024], "what was refused was not done");
     served.rpc.stop(Duration::ZERO);
-    for (kind, what) in served.rpc.facts()["troubles"].as_object().unwrap() {
+    for (kind, what) in served.rpc.to_json()["troubles"].as_object().unwrap() {
         assert_eq!(what["count"], 0, "{kind}: {what}");
     }
 }

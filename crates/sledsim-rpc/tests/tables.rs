@@ -8,7 +8,7 @@ use sledsim_core::catalog::Device;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::server::ExportSpec;
 use sledsim_rpc::client::RemoteMedium;
-use sledsim_run::tables::{Drive, Kind, Settings, Table};
+use sledsim_run::tables::{Drive, Settings, Table, TableLayoutKind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn fast(device: Device) -> ExportSpec {
     }
 }
 
-fn settings(kind: Kind) -> Settings {
+fn settings(kind: TableLayoutKind) -> Settings {
     Settings {
         kind,
         ..Settings::default()
@@ -47,7 +47,7 @@ fn data(records: usize, seed: u64) -> RecordBatch {
     RecordBatch::try_from_iter(WIDTHS.iter().enumerate().map(column)).expect("of one length")
 }
 
-fn loaded(data: &RecordBatch, there: &Served, kind: Kind) -> Table {
+fn loaded(data: &RecordBatch, there: &Served, kind: TableLayoutKind) -> Table {
     let medium = RemoteMedium::new(&there.open("m")).expect("a sled");
     let mut reader = RecordBatchIterator::new([Ok(data.clone())], data.schema());
     Table::load(&mut reader, Box::new(medium), settings(kind)).expect("a table")
@@ -71,7 +71,11 @@ fn whole(table: &mut Table) -> RecordBatch {
 
 #[test]
 fn a_table_over_the_wire_is_the_one_in_process() {
-    for kind in [Kind::Normal, Kind::Vertical, Kind::Capsule] {
+    for kind in [
+        TableLayoutKind::Normal,
+        TableLayoutKind::Vertical,
+        TableLayoutKind::Capsule,
+    ] {
         let sled = device("cmu2003", &[]);
         let served = Served::new(vec![fast(sled.clone())]);
         let source = data(40_000, 1);
@@ -80,8 +84,8 @@ fn a_table_over_the_wire_is_the_one_in_process() {
         let drive = Box::new(Drive::new(&sled).unwrap());
         let mut near = Table::load(&mut reader, drive, settings(kind)).unwrap();
         assert_eq!(
-            (far.clock(), far.facts().unwrap()),
-            (Nanos::ZERO, near.facts().unwrap())
+            (far.clock(), far.to_json().unwrap()),
+            (Nanos::ZERO, near.to_json().unwrap())
         );
         assert!(whole(&mut far) == source);
         let mut last = far.clock();
@@ -135,7 +139,7 @@ fn two_tables_on_one_sled_do_not_meet() {
         let mut reader = RecordBatchIterator::new([Ok(source.clone())], source.schema());
         let settings = Settings {
             first_lbn,
-            ..settings(Kind::Capsule)
+            ..settings(TableLayoutKind::Capsule)
         };
         Table::load(&mut reader, Box::new(medium), settings).unwrap()
     };
@@ -148,7 +152,7 @@ fn two_tables_on_one_sled_do_not_meet() {
 #[test]
 fn the_end_of_the_server_is_said_and_remembered() {
     let mut served = Served::new(vec![export("m", device("cmu2003", &[]))]);
-    let mut table = loaded(&data(20_000, 1), &served, Kind::Capsule);
+    let mut table = loaded(&data(20_000, 1), &served, TableLayoutKind::Capsule);
     let error = thread::scope(|scope| {
         let scans = scope.spawn(|| {
             loop {

@@ -11,7 +11,7 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::engine::{Observer, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_traces::Record;
 use sledsim_traces::convert::output;
 use sledsim_traces::writers::Writer;
@@ -19,12 +19,12 @@ use std::path::Path;
 
 /// What a load is laid on.
 #[derive(Clone, Debug)]
-pub enum Place<'a> {
+pub enum Target<'a> {
     /// So many blocks, with nothing that completes requests.
     Blocks(u64),
     /// A device. An open load needs no more of it than its blocks; a closed
     /// one is simulated on it.
-    Device(&'a Device, SchedulerChoice),
+    Device(&'a Device, SchedulerSpec),
 }
 
 /// How many requests pass between two calls of `check`.
@@ -41,14 +41,14 @@ const CHECK_EVERY: u64 = 4096;
 /// device, a load that the device cannot follow, or `check`'s.
 pub fn generate(
     load: &Load,
-    place: Place<'_>,
+    place: Target<'_>,
     path: &Path,
     to: Option<&str>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Value> {
     let blocks = match place {
-        Place::Blocks(blocks) => blocks,
-        Place::Device(device, _) => device.blocks(),
+        Target::Blocks(blocks) => blocks,
+        Target::Device(device, _) => device.blocks(),
     };
     if blocks == 0 {
         return Err(Error::Key("blocks = 0: must be at least 1".to_owned()));
@@ -58,8 +58,8 @@ pub fn generate(
     let mut recorder = Recorder::new(load.source(blocks, check)?, writer);
     let open = draw(&mut recorder, check)?;
     if !open {
-        let Place::Device(device, scheduler) = &place else {
-            let name = load.facts(&*recorder.source)["workload"].clone();
+        let Target::Device(device, scheduler) = &place else {
+            let name = load.to_json(&*recorder.source)["workload"].clone();
             let name = name.as_str().unwrap_or("load").to_owned();
             return Err(Error::Key(format!(
                 "workload {name}: is closed, its requests wait for completions: give a device \
@@ -84,7 +84,7 @@ pub fn generate(
         let problem = format!("not written: the workload has no requests that {format} holds");
         return Err(Error::file(path, problem));
     }
-    let facts = load.facts(&*recorder.source);
+    let facts = load.to_json(&*recorder.source);
     let lost = recorder.writer.finish()?;
     Ok(json!({
         "output": {
@@ -97,11 +97,11 @@ pub fn generate(
         "blocks": blocks,
         "arrivals": if open { "open" } else { "closed, as simulated" },
         "device": match &place {
-            Place::Device(device, _) => Some(device.name()),
-            Place::Blocks(_) => None,
+            Target::Device(device, _) => Some(device.name()),
+            Target::Blocks(_) => None,
         },
         "scheduler": match &place {
-            Place::Device(_, scheduler) if !open => Some(scheduler.label()),
+            Target::Device(_, scheduler) if !open => Some(scheduler.label()),
             _ => None,
         },
         "workload": facts,

@@ -7,7 +7,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::BLOCK_BYTES;
-use sledsim_core::compose::caches::{Cache, Choice};
+use sledsim_core::compose::caches::{Cache, PolicySpec};
 use sledsim_traces::END_BYTES;
 
 /// What is cached, and by what.
@@ -18,7 +18,7 @@ pub struct HitsSpec {
     /// Blocks of each cache; what is less than a segment is not used.
     pub sizes_blocks: Vec<u64>,
     /// Its policies.
-    pub policies: Vec<Choice>,
+    pub policies: Vec<PolicySpec>,
     /// How many blocks the load is laid on. A trace may do without.
     pub device_blocks: Option<u64>,
 }
@@ -135,7 +135,7 @@ impl HitsSpec {
             read_hits: hits.read_hits,
             ..all
         });
-        Ok((counted.collect(), load.facts(&*source)))
+        Ok((counted.collect(), load.to_json(&*source)))
     }
 
     /// The segments a request touches.

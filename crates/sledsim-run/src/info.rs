@@ -25,9 +25,9 @@ pub fn load_info(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Value> {
     let mut source = load.source(blocks, check)?;
-    let mut facts = json!({ "workload": load.facts(&*source), "blocks": blocks });
+    let mut facts = json!({ "workload": load.to_json(&*source), "blocks": blocks });
     spec.describe(&mut facts, |record| take_all(&mut *source, record, check))?;
-    facts["workload"] = load.facts(&*source);
+    facts["workload"] = load.to_json(&*source);
     Ok(facts)
 }
 

@@ -146,8 +146,8 @@ impl Load {
     }
 
     /// Every key of the load under way with its value in effect.
-    pub(crate) fn facts(&self, running: &dyn Running) -> Value {
-        let mut facts = running.facts();
+    pub(crate) fn to_json(&self, running: &dyn Running) -> Value {
+        let mut facts = running.to_json();
         if let Some(preset) = &self.preset {
             facts["preset"] = json!(preset);
         }
@@ -176,7 +176,7 @@ fn limits(keys: &mut Keys) -> Result<Limits> {
 /// A load under way.
 pub(crate) trait Running: Source {
     /// Every key with its value in effect, and what was done so far.
-    fn facts(&self) -> Value;
+    fn to_json(&self) -> Value;
 
     /// Whether any requests arrive at times of their own.
     fn is_open(&self) -> bool;
@@ -193,8 +193,8 @@ pub(crate) trait Running: Source {
 }
 
 impl Running for Generator {
-    fn facts(&self) -> Value {
-        self.facts()
+    fn to_json(&self) -> Value {
+        self.to_json()
     }
 
     fn is_open(&self) -> bool {
@@ -203,8 +203,8 @@ impl Running for Generator {
 }
 
 impl Running for Mix {
-    fn facts(&self) -> Value {
-        self.facts()
+    fn to_json(&self) -> Value {
+        self.to_json()
     }
 
     fn is_open(&self) -> bool {
@@ -217,8 +217,8 @@ impl Running for Mix {
 }
 
 impl Running for TraceSource {
-    fn facts(&self) -> Value {
-        self.facts()
+    fn to_json(&self) -> Value {
+        self.to_json()
     }
 
     fn is_open(&self) -> bool {

@@ -28,8 +28,8 @@ use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::{self, Device};
 use sledsim_core::devices::mems::parallel::free::TaskSpec;
-use sledsim_core::layouts::Laid;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::layouts::ResolvedLayout;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::workloads;
 use sledsim_core::workloads::{Workload, is_path};
 use std::path::{Path, PathBuf, absolute};
@@ -40,7 +40,7 @@ pub struct Scenario {
     /// The device, with its layout and background tasks if any are given.
     pub device: Device,
     /// The scheduler of every mechanism of it, and that of the host.
-    pub scheduler: SchedulerChoice,
+    pub scheduler: SchedulerSpec,
     /// The load.
     pub load: Load,
 }
@@ -125,7 +125,7 @@ fn unknown(name: &str) -> String {
         "--workload"
     } else if name.starts_with("sample:") {
         "--trace"
-    } else if SchedulerChoice::names().any(|known| known == name) {
+    } else if SchedulerSpec::names().any(|known| known == name) {
         "--scheduler"
     } else {
         let hint = did_you_mean(name, SCENARIOS.iter().map(|(name, _)| *name));
@@ -200,7 +200,7 @@ impl Scenario {
             keys.set_text(&full, value, &format!("--set {key}"))?;
         }
         if let Some(scheduler) = &additions.scheduler {
-            for (key, value) in SchedulerChoice::keys_of(scheduler)? {
+            for (key, value) in SchedulerSpec::keys_of(scheduler)? {
                 keys.set(&format!("scheduler.{key}"), value, "--scheduler")?;
             }
         }
@@ -226,7 +226,7 @@ impl Scenario {
                 beside,
                 samples: additions.samples.as_deref(),
             };
-            let laid = Laid::read(layout, &mut device.site(&traces, check))?;
+            let laid = ResolvedLayout::read(layout, &mut device.site(&traces, check))?;
             device = device.laid_out(laid);
         }
         let tasks = if additions.background.is_empty() {
@@ -243,7 +243,7 @@ impl Scenario {
         Ok(Self {
             load: load.map_err(|error| of_device(error, &device))?,
             device,
-            scheduler: SchedulerChoice::read(scheduler)?,
+            scheduler: SchedulerSpec::read(scheduler)?,
         })
     }
 }

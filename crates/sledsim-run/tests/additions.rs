@@ -7,11 +7,11 @@ use sledsim_base::keys::Keys;
 use sledsim_base::registry::Registry;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use sledsim_core::compose::caches::{Cache, Choice as PolicyChoice, POLICIES, Policy, PolicyEntry};
-use sledsim_core::layouts::{LAYOUTS, Laid, Layout, LayoutEntry, Made, Run};
+use sledsim_core::compose::caches::{Cache, POLICIES, Policy, PolicyEntry, PolicySpec};
+use sledsim_core::layouts::{LAYOUTS, Layout, LayoutEntry, LayoutSpec, ResolvedLayout, Run};
 use sledsim_core::model::Mechanism;
 use sledsim_core::queueing::schedulers::{
-    Choice as SchedulerChoice, SCHEDULERS, Scheduler, SchedulerEntry, Waiting,
+    SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
 };
 use sledsim_run::load::Load;
 use sledsim_run::replay::TraceFiles;
@@ -46,7 +46,7 @@ const LAST_FIRST: SchedulerEntry = SchedulerEntry {
 #[test]
 fn a_scheduler() {
     let known = Registry::over(&SCHEDULERS, &[LAST_FIRST]);
-    let choose = |keys: &str| SchedulerChoice::among(known, Keys::parse(keys, "x.toml")?);
+    let choose = |keys: &str| SchedulerSpec::among(known, Keys::parse(keys, "x.toml")?);
     let keys = "requests = 40\nrate = 1e6\nread_fraction = 1";
     let load = Load::workload("random", Keys::parse(keys, "x.toml").unwrap()).unwrap();
     let ids = |scheduler| {
@@ -66,7 +66,7 @@ fn a_scheduler() {
         error,
         "unknown scheduler 'last_frist'; did you mean 'last_first'?"
     );
-    assert!(SchedulerChoice::named("last_first").is_err());
+    assert!(SchedulerSpec::named("last_first").is_err());
 }
 
 /// The first block is the last of the device.
@@ -86,7 +86,12 @@ impl Layout for Backwards {
 
 const BACKWARDS: LayoutEntry = LayoutEntry {
     name: "backwards",
-    read: |_, site| Ok(Made::new(serde_json::json!({}), Backwards(site.blocks))),
+    read: |_, site| {
+        Ok(LayoutSpec::new(
+            serde_json::json!({}),
+            Backwards(site.blocks),
+        ))
+    },
 };
 
 #[test]
@@ -99,18 +104,18 @@ fn a_layout() {
     let lay = |name: &str| {
         let (g2, check) = (device("g2", &[]), &mut |_| Ok(()));
         let keys = Keys::parse(&format!("name = \"{name}\""), "x.toml").unwrap();
-        let laid = Laid::among(known, keys, &mut g2.site(&traces, check))?;
+        let laid = ResolvedLayout::among(known, keys, &mut g2.site(&traces, check))?;
         Ok::<_, Error>(g2.laid_out(laid))
     };
     let laid = lay("backwards").unwrap();
-    assert_eq!(laid.layout().unwrap().facts()["name"], "backwards");
+    assert_eq!(laid.layout().unwrap().to_json()["name"], "backwards");
     // The first block of one is the last of the other: the same seek from the centre.
     let first_seek = |device: &_, lbn: u64| {
         let keys = format!(
             "requests = 1\nfirst_lbn = {lbn}\nlast_lbn = {lbn}\nsize = \"fixed\"\nmean_size_kib = 0.5"
         );
         let load = Load::workload("random", Keys::parse(&keys, "x.toml").unwrap()).unwrap();
-        let scheduler = SchedulerChoice::default();
+        let scheduler = SchedulerSpec::default();
         let found = run(device, &load, scheduler, &RowsTo::List, &mut |_| Ok(())).unwrap();
         found.list[0].parts
     };
@@ -152,7 +157,7 @@ const LAST_USED: PolicyEntry = PolicyEntry {
     name: "last_used",
     read: |_| {
         let make = |_| Box::new(LastUsed(Vec::new())) as Box<dyn Policy>;
-        Ok(PolicyChoice::new("last_used", &[], make))
+        Ok(PolicySpec::new("last_used", &[], make))
     },
 };
 
@@ -160,14 +165,14 @@ const LAST_USED: PolicyEntry = PolicyEntry {
 fn a_policy() {
     let known = Registry::over(&POLICIES, &[LAST_USED]);
     let hits = |name: &str| {
-        let mut cache = Cache::new(&PolicyChoice::among(known, name).unwrap(), 4);
+        let mut cache = Cache::new(&PolicySpec::among(known, name).unwrap(), 4);
         (0..50).filter(|at| cache.access(at % 5)).count()
     };
     // Five keys in a loop never hit in four slots by least recent use; here the
     // first three stay, and of each further loop all but one or two hit.
     assert_eq!(hits("lru"), 0);
     assert!(hits("last_used") >= 9 * 3, "{}", hits("last_used"));
-    let error = PolicyChoice::among(known, "last_use").unwrap_err();
+    let error = PolicySpec::among(known, "last_use").unwrap_err();
     assert!(
         error.to_string().contains("did you mean 'last_used'?"),
         "{error}"

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{RowsTo, run};
 use std::fmt::Write as _;
@@ -44,7 +44,10 @@ fn replay(path: &Path, keys: &str) -> Value {
     let load = Load::trace(path, Keys::parse(keys, "my.toml").unwrap()).unwrap();
     let device = Device::resolve("g2", &[]).unwrap();
     let rows = RowsTo::Nowhere;
-    let run = run(&device, &load, Choice::default(), &rows, &mut |_| Ok(())).unwrap();
+    let run = run(&device, &load, SchedulerSpec::default(), &rows, &mut |_| {
+        Ok(())
+    })
+    .unwrap();
     run.document
 }
 

@@ -8,7 +8,7 @@ use crate::record::{END_BYTES, LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 
 /// What one such format makes of the `N` fields of a line.
-pub trait Layout<const N: usize>: Send {
+pub trait CommaFormat<const N: usize>: Send {
     /// The fields and what they may be.
     const FIELDS: [Field; N];
     /// Whether further fields may follow, which mean nothing here.
@@ -26,7 +26,7 @@ pub trait Layout<const N: usize>: Send {
     }
 }
 
-/// Reads lines in a [`Layout`].
+/// Reads lines in a [`CommaFormat`].
 pub struct Commas<L, const N: usize> {
     lines: Lines,
     layout: L,
@@ -35,7 +35,7 @@ pub struct Commas<L, const N: usize> {
     empty: u64,
 }
 
-impl<L: Layout<N>, const N: usize> Commas<L, N> {
+impl<L: CommaFormat<N>, const N: usize> Commas<L, N> {
     /// Reads from `input`.
     pub fn new(input: Input, layout: L) -> Self {
         let lines = Lines::new(input);
@@ -64,7 +64,7 @@ impl<L: Layout<N>, const N: usize> Commas<L, N> {
     }
 }
 
-impl<L: Layout<N>, const N: usize> Reader for Commas<L, N> {
+impl<L: CommaFormat<N>, const N: usize> Reader for Commas<L, N> {
     fn next(&mut self) -> Result<Option<Record>> {
         loop {
             let there = match self.started {

@@ -47,7 +47,7 @@ pub struct Supply {
 }
 
 /// What a name stands for.
-enum Kind {
+enum Source {
     /// Something to be opened as often as one likes.
     File(PathBuf),
     Stream(Shared),
@@ -100,7 +100,7 @@ impl Supply {
     pub fn open(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<Input> {
         let name = self.name().to_string_lossy();
         let stream = match self.kind()? {
-            Kind::File(path) => {
+            Source::File(path) => {
                 let file = File::open(path).map_err(|error| self.failed(&error))?;
                 let about = file.metadata().map_err(|error| self.failed(&error))?;
                 if !about.is_file() {
@@ -109,7 +109,7 @@ impl Supply {
                 let (file, bytes) = (Arc::new(file), about.len());
                 return Input::whole(&name, Whole::with_bytes(file, bytes));
             }
-            Kind::Stream(stream) => stream,
+            Source::Stream(stream) => stream,
         };
         let mut state = lock(&stream);
         if let State::Unread = *state {
@@ -139,7 +139,7 @@ impl Supply {
     /// It cannot be read or copied, is longer than [`MOST_KEPT_BYTES`], was
     /// read before, or `check`'s.
     pub fn keep(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        let Kind::Stream(stream) = self.kind()? else {
+        let Source::Stream(stream) = self.kind()? else {
             return Ok(());
         };
         let mut state = lock(&stream);
@@ -155,9 +155,9 @@ impl Supply {
         }
     }
 
-    fn kind(&self) -> Result<Kind> {
+    fn kind(&self) -> Result<Source> {
         if let Some(stream) = self.stream.get() {
-            return Ok(Kind::Stream(Arc::clone(stream)));
+            return Ok(Source::Stream(Arc::clone(stream)));
         }
         let failed = |error: io::Error| self.failed(&error);
         let about = if self.is_standard_input() {
@@ -167,14 +167,14 @@ impl Supply {
             // descriptor itself has one place for all who read it.
             let mut at_start = || file.stream_position().is_ok_and(|at| at == 0);
             if cfg!(target_os = "linux") && about.is_file() && at_start() {
-                return Ok(Kind::File("/dev/stdin".into()));
+                return Ok(Source::File("/dev/stdin".into()));
             }
             about
         } else {
             let about = fs::metadata(&self.path).map_err(failed)?;
             if is_read_anew(&about) && (cfg!(target_os = "linux") || !self.path.starts_with("/dev"))
             {
-                return Ok(Kind::File(self.path.clone()));
+                return Ok(Source::File(self.path.clone()));
             }
             about
         };
@@ -182,7 +182,7 @@ impl Supply {
         // another writer when all are done with this one.
         let nameless = self.is_standard_input() || fs::canonicalize(&self.path).is_err();
         let stream = self.stream.get_or_init(|| shared(&about, nameless));
-        Ok(Kind::Stream(Arc::clone(stream)))
+        Ok(Source::Stream(Arc::clone(stream)))
     }
 
     fn open_stream(&self) -> Result<File> {

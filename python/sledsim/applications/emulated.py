@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError
 from sledsim.applications import file_systems, recordings
-from sledsim.applications.facts import facts_of, outermost
+from sledsim.applications.io_statistics import facts_of, outermost
 from sledsim.applications.outcome import Outcome
 from sledsim.devices import device as device_named
-from sledsim.emulator import choice
+from sledsim.emulator import export_spec
 from sledsim.emulator.control import ask, control_path
 from sledsim.emulator.mounting import supervisor, system
-from sledsim.emulator.mounting.ending import end
 from sledsim.emulator.mounting.state import State
+from sledsim.emulator.mounting.unmount import end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +139,7 @@ class Bench:
             file_system=self._file_system.kind,
             make=False,
             options=self._options,
-            serve=choice.DEFAULTS
+            serve=export_spec.DEFAULTS
             | {
                 "device": str(path.absolute()) if path.is_file() else name,
                 "scheduler": self._settings.scheduler,

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sledsim.applications.facts import Facts
+    from sledsim.applications.io_statistics import Facts
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ class Outcome:
         """How much longer the predicted run is, as a share of the run."""
         return None if self.predicted is None else self.predicted.run_s / self.run_s - 1
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, for JSON."""
         facts = asdict(self.facts)
         predicted = None
         if self.predicted is not None:

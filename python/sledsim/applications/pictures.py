@@ -27,7 +27,7 @@ def bars_of(axes: Axes, documents: Mapping[str, Mapping[str, Any]]) -> None:
     axes
         Where.
     documents
-        `Outcome.document` by the name of its bar.
+        `Outcome.to_dict()` by the name of its bar.
     """
     places = range(len(documents))
     bottom = [0.0] * len(documents)
@@ -64,5 +64,5 @@ def draw(outcomes: Sequence[Outcome], title: str) -> Figure:
     figure = Figure(figsize=(1.8 + 1.5 * len(outcomes), 4.5), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title)
-    bars_of(axes, {outcome.device: outcome.document for outcome in outcomes})
+    bars_of(axes, {outcome.device: outcome.to_dict() for outcome in outcomes})
     return figure

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.applications.facts import facts_of
+from sledsim.applications.io_statistics import facts_of
 from sledsim.applications.outcome import Outcome, Prediction
 from sledsim.arguments import path_text
 
@@ -83,7 +83,7 @@ class Recording:
         outside_s = self.run_s - run.workload["recorded_duration_s"]
         return Outcome(
             application=self.application,
-            device=run.document["device"],
+            device=run.to_dict()["device"],
             run_s=outside_s + run.summary["duration_s"],
             compute_s=self.compute_s,
             facts=facts_of(pa.table(run.requests)),

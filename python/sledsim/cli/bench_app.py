@@ -12,7 +12,7 @@ from sledsim import _core, applications
 from sledsim._core import SledsimError
 from sledsim.cli import plots
 from sledsim.cli.parser import command, print_json, split_names
-from sledsim.cli.tables import number, plain, table
+from sledsim.cli.text_tables import number, plain, table
 
 if TYPE_CHECKING:
     import argparse
@@ -104,7 +104,7 @@ def _bench(options: argparse.Namespace) -> None:
         figure = pictures.draw(outcomes, kind.title)
         _core.write_atomically(options.plot, plots.rendered(figure, options.plot))
     if options.json:
-        print_json({"application": name, "devices": [each.document for each in outcomes]})
+        print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return
     print("\n".join(_report(outcomes)))
     if options.plot is not None:

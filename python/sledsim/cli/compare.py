@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
-from sledsim.cli import loads, plots
+from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json, split_names
-from sledsim.cli.tables import number, percent, table
-from sledsim.cli.work import work
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, percent, table
 from sledsim.comparison import Comparison, compare
-from sledsim.devices import of_core
+from sledsim.devices import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -44,20 +44,20 @@ def add(commands: Commands) -> None:
         "--schedulers",
         metavar="A,B,...",
         default="fcfs",
-        help=f"who goes next: any of {loads.SCHEDULERS}",
+        help=f"who goes next: any of {load_options.SCHEDULERS}",
     )
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help=f"where blocks live on all of them: {loads.LAYOUTS}",
+        help=f"where blocks live on all of them: {load_options.LAYOUTS}",
     )
-    loads.add_load(parser)
+    load_options.add_load(parser)
     parser.add_argument(
         "--same-lbns",
         action="store_true",
         help="lay a generated load on the LBNs that every device has",
     )
-    loads.add_precision(parser)
+    load_options.add_precision(parser)
     parser.add_argument(
         "--plot",
         metavar="FILE",
@@ -70,8 +70,8 @@ def _compare(options: argparse.Namespace) -> None:
         plots.check(options.plot)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
-    settings = loads.settings(options)
-    precision = loads.precision(options)
+    settings = load_options.settings(options)
+    precision = load_options.precision(options)
     trace = None if options.trace is None else trace_path(options.trace)
     scenarios = [
         _core.scenario(
@@ -86,7 +86,7 @@ def _compare(options: argparse.Namespace) -> None:
         )
         for name in names
     ]
-    devices = [of_core(core_device) for core_device, _, _ in scenarios]
+    devices = [wrap(core_device) for core_device, _, _ in scenarios]
     load = Load(scenarios[0][1], "load")
     comparison = work(
         lambda beat: compare(
@@ -102,7 +102,7 @@ def _compare(options: argparse.Namespace) -> None:
     if options.plot is not None:
         _core.write_atomically(options.plot, plots.draw_comparison(comparison, options.plot))
     if options.json:
-        print_json(comparison.document)
+        print_json(comparison.to_dict())
         return
     print("\n\n".join(_report(comparison)))
     if options.plot is not None:
@@ -110,8 +110,8 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def _report(comparison: Comparison) -> Iterator[str]:
-    document = comparison.document
-    facts = list(loads.facts(document["runs"][0]))
+    document = comparison.to_dict()
+    facts = list(load_options.facts(document["runs"][0]))
     if document["runs"][0]["workload"]["workload"] != "trace":
         facts.append(["LBNs", document["lbns"]])
     yield table(facts, "<<")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import loads
+from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
-from sledsim.cli.work import work
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, table
 from sledsim.crashes import crash_test
-from sledsim.devices import of_core
+from sledsim.devices import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ Exit code 1 if anything was lost, invented or brought back.
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "crash", _crash, _ABOUT)
-    loads.add_device(parser, required=True)
-    loads.add_load(parser)
+    load_options.add_device(parser, required=True)
+    load_options.add_load(parser)
     parser.add_argument(
         "--points", metavar="N", type=int, default=1000, help="how often power fails (1000)"
     )
@@ -77,11 +77,11 @@ def _crash(options: argparse.Namespace) -> bool:
         options.scheduler,
         options.workload,
         None if options.trace is None else trace_path(options.trace),
-        loads.settings(options),
+        load_options.settings(options),
         samples_folder(),
         options.layout,
     )
-    device, load = of_core(core_device), Load(core_load, "load")
+    device, load = wrap(core_device), Load(core_load, "load")
     report = work(
         lambda beat: crash_test(
             load,
@@ -98,12 +98,12 @@ def _crash(options: argparse.Namespace) -> bool:
         )
     )
     if options.json:
-        print_json(report.document)
+        print_json(report.to_dict())
         return report.passed
-    print(table(list(_facts(report.document)), "<<"))
+    print(table(list(_facts(report.to_dict())), "<<"))
     for violation in report.violations:
         print(f"\n{violation['text']}")
-    left = report.document["violations"] - len(report.violations)
+    left = report.to_dict()["violations"] - len(report.violations)
     if left:
         print(f"\n... and {number(left)} more")
     return report.passed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, size, specification, table
-from sledsim.devices import Device, device, of_core, presets
+from sledsim.cli.text_tables import number, size, specification, table
+from sledsim.devices import Device, device, presets, wrap
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +82,7 @@ def resolve(name: str, settings: list[str]) -> Device:
         return device(name)
     full = [item if item.startswith("device.") else f"device.{item}" for item in settings]
     core, _, _ = _core.scenario(None, name, None, None, None, full)
-    return of_core(core)
+    return wrap(core)
 
 
 def _list(options: argparse.Namespace) -> None:

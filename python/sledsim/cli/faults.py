@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
-from sledsim.cli.work import work
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, table
 from sledsim.faults import tip_failures
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _faults(options: argparse.Namespace) -> None:
         )
     )
     if options.json:
-        print_json(result.document)
+        print_json(result.to_dict())
         return
     print(
         f"{number(result.squares)} squares of {options.data_tips} + {options.ecc_tips} tips and "

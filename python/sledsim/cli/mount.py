@@ -10,8 +10,8 @@ from sledsim._core import SledsimError
 from sledsim.cli.failures import refuse_failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
-from sledsim.cli.tables import size
-from sledsim.emulator import choice
+from sledsim.cli.text_tables import size
+from sledsim.emulator import export_spec
 
 if TYPE_CHECKING:
     import argparse
@@ -62,13 +62,13 @@ def add(commands: Commands) -> None:
 def _mount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
 
-    choice.chosen(vars(options))  # says what is wrong with it, before anything is made
+    export_spec.chosen(vars(options))  # says what is wrong with it, before anything is made
     directory = _directory(options)
     system.need_root("mount", "; without it `sledsim serve --fuse` gives one file")
     there_is_none = options.file is None or not Path(options.file).exists()
     makes = directory is not None and (there_is_none or options.mkfs)
     system.need_mounting(system.MAKERS[options.fs or "ext4"][0] if makes else None)
-    served = {key: getattr(options, key) for key in ("device", *choice.DEFAULTS)}
+    served = {key: getattr(options, key) for key in ("device", *export_spec.DEFAULTS)}
     for key in ("file", "record"):
         served[key] = _absolute(served[key])
     if Path(options.device).is_file():

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core, cautions
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
-from sledsim.cli.work import work
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, table
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands, Parser

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
+from sledsim.cli.text_tables import number, table
 from sledsim.devices import sled_of
 
 if TYPE_CHECKING:

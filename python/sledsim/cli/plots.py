@@ -69,7 +69,7 @@ def draw(run: Run, path: str) -> bytes:
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    document = run.document
+    document = run.to_dict()
     figure.suptitle(
         f"{document['device']}, {document['scheduler']}, {document['workload']['workload']}"
     )

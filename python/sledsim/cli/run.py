@@ -6,11 +6,11 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import loads, plots
+from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, percent, size, table
-from sledsim.cli.work import work
-from sledsim.devices import of_core
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, percent, size, table
+from sledsim.devices import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.simulation import simulate
 
@@ -69,10 +69,10 @@ def add(commands: Commands) -> None:
         help="a file with device, scheduler and load, or one that comes with sledsim: "
         + ", ".join(_core.names("scenarios")),
     )
-    loads.add_device(parser, required=False)
-    loads.add_background(parser)
-    loads.add_load(parser)
-    loads.add_rows(parser, "one row per request")
+    load_options.add_device(parser, required=False)
+    load_options.add_background(parser)
+    load_options.add_load(parser)
+    load_options.add_rows(parser, "one row per request")
     parser.add_argument(
         "--series",
         metavar="FILE",
@@ -84,7 +84,7 @@ def add(commands: Commands) -> None:
         type=float,
         help="the length of its windows; by default there are at most 1,024",
     )
-    loads.add_precision(parser)
+    load_options.add_precision(parser)
     parser.add_argument(
         "--threads",
         metavar="N",
@@ -99,7 +99,7 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    rows = loads.rows(options)
+    rows = load_options.rows(options)
     if options.plot is not None:
         plots.check(options.plot, rows, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
@@ -109,13 +109,13 @@ def _run(options: argparse.Namespace) -> None:
         options.scheduler,
         options.workload,
         trace,
-        loads.settings(options),
+        load_options.settings(options),
         samples_folder(),
         options.layout,
         options.background,
     )
-    device, load = of_core(core_device), Load(core_load, "scenario")
-    precision = loads.precision(options)
+    device, load = wrap(core_device), Load(core_load, "scenario")
+    precision = load_options.precision(options)
     run = work(
         lambda beat: simulate(
             load,
@@ -133,9 +133,9 @@ def _run(options: argparse.Namespace) -> None:
     if options.plot is not None:
         _core.write_atomically(options.plot, plots.draw(run, options.plot))
     if options.json:
-        print_json(run.document)
+        print_json(run.to_dict())
         return
-    print("\n\n".join(_report(run.document)))
+    print("\n\n".join(_report(run.to_dict())))
     for file in (rows, options.series, options.plot):
         if file is not None:
             print(f"\nwritten: {file}")
@@ -174,7 +174,7 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     if document["layout"]["name"] != "simple":
         keys = (f"{key} {value}" for key, value in document["layout"].items() if key != "name")
         yield ["layout", ", ".join([document["layout"]["name"], *keys])]
-    yield from loads.facts(document)
+    yield from load_options.facts(document)
     reads, writes = number(summary["reads"]), number(summary["writes"])
     count = number(summary["requests"])
     yield ["requests", f"{count}: {reads} reads, {writes} writes, {size(moved)}"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import table
+from sledsim.cli.text_tables import table
 from sledsim.devices import Disk, sled_of
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.cli import loads
+from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, size, table
+from sledsim.cli.text_tables import number, size, table
 from sledsim.emulator import Export, Server, serve
-from sledsim.emulator.choice import chosen
+from sledsim.emulator.export_spec import chosen
 
 if TYPE_CHECKING:
     import argparse
@@ -94,8 +94,8 @@ def add(commands: Commands) -> None:
 
 def add_device(parser: Parser, *, required: bool) -> None:
     """Take the options that say what is emulated."""
-    loads.add_device(parser, required=required)
-    loads.add_background(parser)
+    load_options.add_device(parser, required=required)
+    load_options.add_background(parser)
     parser.add_repeatable(
         "--set",
         "device.KEY=VALUE",

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
 
 def _umount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import system  # noqa: PLC0415 (Linux only)
-    from sledsim.emulator.mounting.ending import end  # noqa: PLC0415
+    from sledsim.emulator.mounting.unmount import end  # noqa: PLC0415
 
     system.need_root("umount")
     documents = []

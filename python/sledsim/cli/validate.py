@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim._core import SledsimError
-from sledsim.cli import loads, plots, validation_plots
+from sledsim.cli import load_options, plots, validation_plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, percent, table
-from sledsim.cli.work import work
-from sledsim.devices import of_core
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, percent, table
+from sledsim.devices import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.validation import validate
 
@@ -49,15 +49,17 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--trace", metavar="FILE", required=True, help="a trace that has measured times"
     )
-    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {loads.SCHEDULERS}")
-    loads.add_reading(parser)
+    parser.add_argument(
+        "--scheduler", metavar="NAME", help=f"who goes next: {load_options.SCHEDULERS}"
+    )
+    load_options.add_reading(parser)
     parser.add_argument(
         "--max-demerit",
         metavar="PERCENT",
         help="exit with 1 if the demerit figure of all requests is above this percentage of the "
         "measured mean",
     )
-    loads.add_rows(parser, "one row per request, measured and simulated")
+    load_options.add_rows(parser, "one row per request, measured and simulated")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the distributions of both (.png, .svg or .pdf)"
     )
@@ -65,7 +67,7 @@ def add(commands: Commands) -> None:
 
 def _validate(options: argparse.Namespace) -> bool:
     limit = _limit(options.max_demerit)
-    rows = loads.rows(options)
+    rows = load_options.rows(options)
     if options.plot is not None:
         plots.check(options.plot, rows)
     core_device, core_load, scheduler = _core.scenario(
@@ -74,10 +76,10 @@ def _validate(options: argparse.Namespace) -> bool:
         options.scheduler,
         None,
         trace_path(options.trace),
-        loads.settings(options),
+        load_options.settings(options),
         samples_folder(),
     )
-    device, load = of_core(core_device), Load(core_load, options.trace)
+    device, load = wrap(core_device), Load(core_load, options.trace)
     validation = work(lambda beat: validate(device, load, scheduler, progress=beat))
     if rows is not None:
         validation.write_requests(rows)
@@ -86,9 +88,9 @@ def _validate(options: argparse.Namespace) -> bool:
     share = validation.demerit_percent["all"]
     passed = limit is None or (share is not None and share <= limit)
     if options.json:
-        print_json(validation.document)
+        print_json(validation.to_dict())
         return passed
-    print("\n\n".join(_report(validation.document)))
+    print("\n\n".join(_report(validation.to_dict())))
     for file in (rows, options.plot):
         if file is not None:
             print(f"\nwritten: {file}")
@@ -127,7 +129,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
 
 def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
-    yield from loads.facts(document)
+    yield from load_options.facts(document)
     left = document["left_out"]
     reasons = [
         f"{number(count)} {reason.replace('_', ' ')}" for reason, count in left.items() if count

@@ -38,7 +38,7 @@ def draw(validation: Validation, path: str) -> bytes:
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
 
-    document = validation.document
+    document = validation.to_dict()
     parts = document["parts"] or {}
     count = 1 + len(parts) if parts else 2
     figure = Figure(figsize=(5.2 * count, 4.4), layout="constrained")
@@ -89,7 +89,7 @@ def _distributions(axes: Axes, validation: Validation, part: str, figures: dict[
         at = min(int(_TAIL * count), count - 1)
         least = min(least, measured[0], simulated[0])
         tail = max(tail, measured[at], simulated[at])
-    closed = validation.document["replay"] == "closed"
+    closed = validation.to_dict()["replay"] == "closed"
     name = "service (measured) and response (simulated)" if closed else part
     axes.set(xlabel=f"{name} time, ms", ylabel="share of requests", ylim=(0, 1))
     axes.grid(alpha=0.3)

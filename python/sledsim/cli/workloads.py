@@ -8,7 +8,7 @@ from sledsim import _core
 from sledsim.characteristics import CACHES_MB, WINDOWS_S, characteristics
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, specification, table
+from sledsim.cli.text_tables import number, specification, table
 from sledsim.loads import Load, workload_presets, workload_spec
 
 if TYPE_CHECKING:

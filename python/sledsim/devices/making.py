@@ -53,7 +53,7 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     """
     name, keys = path_text("device", name), list(flat(overrides))
     core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
-    made = of_core(core)
+    made = wrap(core)
     made._made_from = made_from  # noqa: SLF001 (of this module)
     return made
 
@@ -73,7 +73,7 @@ def device_of(given: object, name: str = "device") -> Device:
     return device(path_text(name, given))
 
 
-def of_core(core: _core.Device) -> Device:
+def wrap(core: _core.Device) -> Device:
     """Wrap a device of the core in the class of its kind."""
     if (sled := core.sled()) is not None:
         return Sled(core, sled)

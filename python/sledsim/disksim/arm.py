@@ -8,16 +8,16 @@ import math
 from typing import TYPE_CHECKING
 
 from sledsim import _core
-from sledsim.disksim.account import Risen, place_of
+from sledsim.disksim.parameter_coverage import Risen, place_of
 from sledsim.disksim.seeks import read_seek_curve
-from sledsim.disksim.sheet import Table
+from sledsim.disksim.toml_writer import Table
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Sheet
+    from sledsim.disksim.parameter_coverage import Account
+    from sledsim.disksim.toml_writer import Sheet
     from sledsim.disksim.tree import Block, Place
 
 _TYPE = "Seek type"

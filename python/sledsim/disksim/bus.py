@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.account import place_of
+from sledsim.disksim.parameter_coverage import place_of
 
 if TYPE_CHECKING:
     from sledsim.disksim.tree import Block, Place

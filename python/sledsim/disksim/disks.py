@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim import arm, buffers, overheads, unread, zones
-from sledsim.disksim.account import chosen, place_of
+from sledsim.disksim import arm, buffers, overheads, unmapped_parameters, zones
 from sledsim.disksim.bus import block_time
-from sledsim.disksim.sheet import Table
+from sledsim.disksim.parameter_coverage import chosen, place_of
+from sledsim.disksim.toml_writer import Table
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
-    from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Sheet
+    from sledsim.disksim.parameter_coverage import Account
+    from sledsim.disksim.toml_writer import Sheet
     from sledsim.disksim.topology import Drive
     from sledsim.disksim.tree import Block
 
@@ -37,13 +37,13 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     SledsimError
         For a parameter that is missing, out of range or not modelled, with its line.
     """
-    disk = account.open(drive.block, unread.DISK)
+    disk = account.open(drive.block, unmapped_parameters.DISK)
     if "Scheduler" in disk:
-        account.open(disk.block("Scheduler"), unread.SCHEDULER, "Scheduler: ")
-    model = account.open(disk.block("Model"), unread.MODEL)
+        account.open(disk.block("Scheduler"), unmapped_parameters.SCHEDULER, "Scheduler: ")
+    model = account.open(disk.block("Model"), unmapped_parameters.MODEL)
     if model.type != "dm_disk":
         raise error(model.place, f"'Model' is a {model.type}: must be a dm_disk")
-    mechanics = account.open(arm.block_of(model), unread.MECHANICS)
+    mechanics = account.open(arm.block_of(model), unmapped_parameters.MECHANICS)
 
     surfaces = model.integer("Number of data surfaces", at_least=1, at_most=1000)
     cylinders = _cylinders(model, account)
@@ -114,7 +114,7 @@ def _write_bus(drive: Drive, disk: Block, scale: float, top: Table, account: Acc
     source = name if scale == 1 else f"{name}, times Time scale for overheads"
     top.add("command_overhead_ms", overhead, source, place_of(disk, name))
 
-    bus = None if drive.bus is None else account.open(drive.bus, unread.BUS, "Bus: ")
+    bus = None if drive.bus is None else account.open(drive.bus, unmapped_parameters.BUS, "Bus: ")
     reading = block_time(disk, bus, "Read block transfer time")
     writing = block_time(disk, bus, "Write block transfer time")
     top.add("bus_ms_per_block", *reading)

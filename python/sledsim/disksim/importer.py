@@ -10,9 +10,9 @@ from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import optional, path_text, text
 from sledsim.disksim import disks, mems
-from sledsim.disksim.account import Account
+from sledsim.disksim.parameter_coverage import Account
 from sledsim.disksim.parser import read
-from sledsim.disksim.sheet import Sheet
+from sledsim.disksim.toml_writer import Sheet
 from sledsim.disksim.topology import DEVICES, Drive, base_of, described, drives, lineage_of
 from sledsim.disksim.tree import error
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim import unread
-from sledsim.disksim.account import chosen, place_of
+from sledsim.disksim import unmapped_parameters
 from sledsim.disksim.bus import block_time
+from sledsim.disksim.parameter_coverage import chosen, place_of
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
-    from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Sheet, Table
+    from sledsim.disksim.parameter_coverage import Account
+    from sledsim.disksim.toml_writer import Sheet, Table
     from sledsim.disksim.topology import Drive
     from sledsim.disksim.tree import Block
 
@@ -60,9 +60,9 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     SledsimError
         For a parameter that is missing, out of range or not modelled, with its line.
     """
-    block = account.open(drive.block, unread.MEMS)
+    block = account.open(drive.block, unmapped_parameters.MEMS)
     if "Scheduler" in block:
-        account.open(block.block("Scheduler"), unread.SCHEDULER, "Scheduler: ")
+        account.open(block.block("Scheduler"), unmapped_parameters.SCHEDULER, "Scheduler: ")
     name = "Number of sleds"
     if block.integer(name) != 1:
         message = f"'{name}' is {block.integer(name)}: must be 1, for a device with one sled"
@@ -135,7 +135,7 @@ def _write_kinematics(block: Block, top: Table, account: Account) -> None:
 
 
 def _write_bus(drive: Drive, block: Block, top: Table, account: Account) -> None:
-    bus = None if drive.bus is None else account.open(drive.bus, unread.BUS, "Bus: ")
+    bus = None if drive.bus is None else account.open(drive.bus, unmapped_parameters.BUS, "Bus: ")
     reading = block_time(block, bus, "Read block transfer time")
     writing = block_time(block, bus, "Write block transfer time")
     top.add("bus_ms_per_block", *reading)

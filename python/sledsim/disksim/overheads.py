@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.account import place_of
+from sledsim.disksim.parameter_coverage import place_of
 
 if TYPE_CHECKING:
-    from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Table
+    from sledsim.disksim.parameter_coverage import Account
+    from sledsim.disksim.toml_writer import Table
     from sledsim.disksim.tree import Block
 
 _KEYS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim import unread
-from sledsim.disksim.account import chosen, place_of
+from sledsim.disksim import unmapped_parameters
+from sledsim.disksim.parameter_coverage import chosen, place_of
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
-    from sledsim.disksim.account import Account
-    from sledsim.disksim.sheet import Sheet, Table
+    from sledsim.disksim.parameter_coverage import Account
+    from sledsim.disksim.toml_writer import Sheet, Table
     from sledsim.disksim.tree import Block, Place
 
 _MAPPINGS = {0: "ascending", 1: "serpentine_zone", 2: "serpentine_drive"}
@@ -60,7 +60,7 @@ def write(
     if layout.type != "dm_layout_g1":
         message = f"'Layout Model' is a {layout.type}: must be a dm_layout_g1"
         raise error(layout.place, message)
-    layout = account.open(layout, unread.LAYOUT)
+    layout = account.open(layout, unmapped_parameters.LAYOUT)
     name = "LBN-to-PBN mapping scheme"
     mapping = chosen(layout, name, _MAPPINGS)
     top = sheet.top
@@ -78,7 +78,7 @@ def write(
     elif scheme == _TRACKS:
         per_range = 1
 
-    blocks = [account.open(zone, unread.ZONE) for zone in layout.blocks("Zones")]
+    blocks = [account.open(zone, unmapped_parameters.ZONE) for zone in layout.blocks("Zones")]
     if not blocks:
         raise error(place_of(layout, "Zones"), "'Zones' is empty: must list at least one zone")
     _write_unused(blocks, cylinders, top, account)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import Parallelism, of_core
+from sledsim.devices import Parallelism, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -177,7 +177,7 @@ class RemoteDevice:
         SledsimError
             If a part of it is based on a file that only the server has.
         """
-        return of_core(self._core.device())
+        return wrap(self._core.device())
 
     @property
     def parallelism(self) -> Parallelism:

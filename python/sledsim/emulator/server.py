@@ -14,7 +14,7 @@ from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import optional, path_text, real, several, text, whole
 from sledsim.devices import Device, device_of
-from sledsim.layouts import laid_out
+from sledsim.layouts import with_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class Export:
 
     def _core(self) -> dict[str, object]:
         base = device_of(self.device)
-        core = laid_out(base, self.layout)._core  # noqa: SLF001 (one package)
+        core = with_layout(base, self.layout)._core  # noqa: SLF001 (one package)
         if self.batch_window_ms is not None:
             window_ms = real("batch_window_ms", self.batch_window_ms)
             core = core.with_batch_window(window_ms, "batch_window_ms")

@@ -49,7 +49,7 @@ def summary_of(
     else:
         document = ss.simulate(
             load, device, scheduler, seeds=seeds, requests=False, threads=1, **keys
-        ).document
+        ).to_dict()
     _collect(document["caution"])
     summary: dict[str, Any] = document["summary"]
     return summary

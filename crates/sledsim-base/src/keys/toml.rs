@@ -30,7 +30,7 @@ impl Keys {
             .map(str::trim)
             .collect::<Vec<_>>()
             .join("\n");
-        keys.walk("", document.as_table(), Place::File(text, file), None)?;
+        keys.walk("", document.as_table(), Origin::File(text, file), None)?;
         // A table may be continued further down: iteration order is not file order.
         keys.entries.sort_by_key(|entry| entry.at);
         Ok(keys)
@@ -43,7 +43,7 @@ impl Keys {
     /// # Errors
     /// A table with a dot or a bracket inside a name.
     pub fn set(&mut self, key: &str, value: Value, origin: &str) -> Result<()> {
-        self.add(key, value, None, Place::Said(origin), None)
+        self.add(key, value, None, Origin::Said(origin), None)
     }
 
     /// As [`Keys::set`] from text: `text` is a TOML value; a word, or a number
@@ -88,7 +88,7 @@ impl Keys {
         &mut self,
         prefix: &str,
         table: &dyn TableLike,
-        place: Place<'_>,
+        place: Origin<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
         for (name, item) in table.iter() {
@@ -117,7 +117,7 @@ impl Keys {
         key: String,
         table: &dyn TableLike,
         origin: String,
-        place: Place<'_>,
+        place: Origin<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
         let inside = format!("{key}.");
@@ -130,7 +130,7 @@ impl Keys {
         key: &str,
         mut value: Value,
         span: Option<std::ops::Range<usize>>,
-        place: Place<'_>,
+        place: Origin<'_>,
         outer: Option<&str>,
     ) -> Result<()> {
         let origin = place.origin(span.clone());
@@ -159,7 +159,7 @@ impl Keys {
             return Ok(());
         }
         let (mut at, mut line) = (0, 0);
-        if let (Place::File(text, _), Some(span)) = (place, span) {
+        if let (Origin::File(text, _), Some(span)) = (place, span) {
             (at, line) = (span.start, line_of(text, span.start));
             // Parsed on its own the value owns its text.
             if let Ok(owned) = text[span].parse() {
@@ -181,27 +181,27 @@ impl Keys {
 
 /// Where a value is written.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Origin<'a> {
     /// The text of a file, and its name.
     File(&'a str, &'a str),
     /// A flag or argument.
     Said(&'a str),
 }
 
-impl Place<'_> {
+impl Origin<'_> {
     fn origin(self, span: Option<std::ops::Range<usize>>) -> String {
         match self {
-            Place::File(text, file) => {
+            Origin::File(text, file) => {
                 let line = line_of(text, span.map_or(0, |span| span.start));
                 format!("{file}:{line}")
             }
-            Place::Said(origin) => origin.to_owned(),
+            Origin::Said(origin) => origin.to_owned(),
         }
     }
 
     /// The comment behind a value, on its last line.
     fn comment(self, span: Option<std::ops::Range<usize>>) -> Option<String> {
-        let (Place::File(text, _), Some(span)) = (self, span) else {
+        let (Origin::File(text, _), Some(span)) = (self, span) else {
             return None;
         };
         let rest = text[span.end..].lines().next().unwrap_or("").trim_start();

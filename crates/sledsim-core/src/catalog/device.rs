@@ -3,19 +3,19 @@
 use super::kinds::KINDS;
 use super::presets::{PRESETS, load, short_name, with_base};
 use crate::compose::HostQueue;
+use crate::compose::content_tracker::ContentTracker;
 use crate::compose::hybrids::mcd::McdSpec;
 use crate::compose::hybrids::mcd::kind::McdKind;
-use crate::compose::keeper::Keeper;
 use crate::devices::disk::spec::DiskSpec;
 use crate::devices::kind::{Child, Children, DeviceKind};
 use crate::devices::memory::Memory;
 use crate::devices::mems::kind::SledKind;
 use crate::devices::mems::parallel::free::TaskSpec;
 use crate::devices::mems::spec::Mems;
-use crate::layouts::{Laid, Site, Traces};
+use crate::layouts::{ResolvedLayout, Site, Traces};
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::queueing::schedulers::{Choice as SchedulerChoice, Scheduler};
+use crate::queueing::schedulers::{Scheduler, SchedulerSpec};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
@@ -35,7 +35,7 @@ pub struct Device {
     /// All keys as resolved, for showing.
     keys: Keys,
     /// Where its blocks live, if not where it has them.
-    layout: Option<Laid>,
+    layout: Option<ResolvedLayout>,
 }
 
 /// Reads the children of the device called `name`.
@@ -217,7 +217,7 @@ impl Device {
 
     /// The same device with its blocks laid out.
     #[must_use]
-    pub fn laid_out(self, layout: Laid) -> Self {
+    pub fn laid_out(self, layout: ResolvedLayout) -> Self {
         Self {
             layout: Some(layout),
             ..self
@@ -291,7 +291,7 @@ impl Device {
 
     /// Its layout, if it was laid out.
     #[must_use]
-    pub fn layout(&self) -> Option<&Laid> {
+    pub fn layout(&self) -> Option<&ResolvedLayout> {
         self.layout.as_ref()
     }
 
@@ -344,31 +344,31 @@ impl Device {
     ///
     /// # Errors
     /// A scheduler that asks for positions where nothing has any.
-    pub fn build_with(&self, scheduler: &SchedulerChoice) -> Result<(Box<dyn Model>, Vec<String>)> {
+    pub fn build_with(&self, scheduler: &SchedulerSpec) -> Result<(Box<dyn Model>, Vec<String>)> {
         self.build_hosted(scheduler, false)
     }
 
     /// As [`Device::build_with`], with contents in every device that is not made
-    /// of others ([`Keeper`]); whether the whole keeps any is for it to say
+    /// of others ([`ContentTracker`]); whether the whole keeps any is for it to say
     /// ([`Model::contents`]). Times are the same.
     ///
     /// # Errors
     /// As [`Device::build_with`].
     pub fn build_keeping(
         &self,
-        scheduler: &SchedulerChoice,
+        scheduler: &SchedulerSpec,
     ) -> Result<(Box<dyn Model>, Vec<String>)> {
         self.build_hosted(scheduler, true)
     }
 
     fn build_hosted(
         &self,
-        scheduler: &SchedulerChoice,
+        scheduler: &SchedulerSpec,
         keeping: bool,
     ) -> Result<(Box<dyn Model>, Vec<String>)> {
         let keeping = keeping.then_some(scheduler);
         let refuse = |label: &str, what: String| {
-            let others = SchedulerChoice::names_without_positions().join(", ");
+            let others = SchedulerSpec::names_without_positions().join(", ");
             Err(Error::Key(format!(
                 "scheduler '{label}': asks for positioning times, and {what} has none; those that \
                  do without are {others}"
@@ -400,7 +400,7 @@ impl Device {
     fn build_into(
         &self,
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
-        keeping: Option<&SchedulerChoice>,
+        keeping: Option<&SchedulerSpec>,
         names: &mut Vec<String>,
     ) -> Box<dyn Model> {
         let device = names.len() as u16;
@@ -412,7 +412,7 @@ impl Device {
             let build =
                 move || (leaf.kind).build(&leaf.name, device, &|| choice.make(), Vec::new());
             let is_early = self.promise() == Promise::Flush;
-            return Box::new(Keeper::new(is_early, Box::new(build)));
+            return Box::new(ContentTracker::new(is_early, Box::new(build)));
         }
         let children = self.children.iter();
         let children = children.map(|child| child.build_into(scheduler, keeping, names));

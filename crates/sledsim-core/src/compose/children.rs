@@ -3,7 +3,7 @@
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, CompletionQueue, Model, Report};
+use crate::model::{CompletionQueue, CompletionSink, Model, Report};
 use slab::Slab;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
@@ -32,10 +32,10 @@ struct Collector<'a> {
     announced: &'a mut CompletionQueue<usize>,
     rows: &'a mut Slab<(usize, Row)>,
     child: usize,
-    above: &'a mut dyn Answers,
+    above: &'a mut dyn CompletionSink,
 }
 
-impl Answers for Collector<'_> {
+impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
         let place = self.rows.insert((self.child, *row));
@@ -137,9 +137,9 @@ impl Children {
     }
 
     /// Hands `request` to child `index`.
-    pub fn submit(&mut self, index: usize, request: Request, answers: &mut dyn Answers) {
-        self.tell(index, answers, |model, answers| {
-            model.submit(request, answers);
+    pub fn submit(&mut self, index: usize, request: Request, sink: &mut dyn CompletionSink) {
+        self.tell(index, sink, |model, sink| {
+            model.submit(request, sink);
         });
     }
 
@@ -148,7 +148,7 @@ impl Children {
     fn tell(
         &mut self,
         child: usize,
-        above: &mut dyn Answers,
+        above: &mut dyn CompletionSink,
         told: impl FnOnce(&mut dyn Model, &mut Collector<'_>),
     ) {
         let mut collector = Collector {
@@ -188,7 +188,7 @@ impl Children {
         &mut self,
         until: Nanos,
         inclusive: bool,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) -> Option<Option<(usize, Row)>> {
         let at = self.next?;
         if at > until || (at == until && !inclusive) {
@@ -201,7 +201,7 @@ impl Children {
             return Some(Some(self.rows.remove(place)));
         }
         let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
-        self.tell(child, answers, |model, answers| model.wake(at, answers));
+        self.tell(child, sink, |model, sink| model.wake(at, sink));
         Some(None)
     }
 

@@ -5,7 +5,7 @@ use crate::devices::memory::Memory;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
@@ -81,7 +81,7 @@ impl HostQueue {
     }
 
     /// Gives the device a request at `at`.
-    fn pick(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn pick(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
         let Some(Waiting {
             request,
@@ -98,14 +98,14 @@ impl HostQueue {
         if let Some(tokens) = self.tokens.remove(&request.id)
             && let Some(contents) = self.child.contents(0)
         {
-            contents.hold(&tokens);
+            contents.stage_write(&tokens);
         }
         let part = Request {
             parent: Some(request.id),
             arrival: at,
             ..request
         };
-        self.child.submit(0, part, answers);
+        self.child.submit(0, part, sink);
     }
 }
 
@@ -118,7 +118,7 @@ impl Composite for HostQueue {
         &mut self.child
     }
 
-    fn child_done(&mut self, _child: usize, child_row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, _child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         self.free = child_row.completion;
         let Some(row) = self.given.remove(&child_row.id) else {
             return;
@@ -131,15 +131,15 @@ impl Composite for HostQueue {
             ..*child_row
         };
         done.parts.queue += child_row.arrival - row.arrival;
-        answers.done(&done);
+        sink.done(&done);
     }
 
     fn timer(&self) -> Option<Nanos> {
         self.pick_at()
     }
 
-    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
-        self.pick(at, answers);
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.pick(at, sink);
     }
 }
 
@@ -152,9 +152,9 @@ impl Model for HostQueue {
         self.child.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         if self.waiting == 0 {
             self.since = arrival;
         }
@@ -173,8 +173,8 @@ impl Model for HostQueue {
         self.waiting += 1;
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {
@@ -201,13 +201,13 @@ impl Model for HostQueue {
 
 /// Of its own it keeps the tokens of writes that wait; requests keep their ids.
 impl Contents for HostQueue {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         tokens.clone_into(&mut self.held);
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let contents = self.child.contents(0);
-        contents.map_or_else(Vec::new, |contents| contents.returned(id))
+        contents.map_or_else(Vec::new, |contents| contents.take_read_data(id))
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {

@@ -1,7 +1,7 @@
 //! A read cache: a fast model in front of a slow one, writing through.
 
 use super::{Children, Composite};
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -65,14 +65,14 @@ impl ReadCache {
         front
     }
 
-    fn send(&mut self, child: usize, mut request: Request, answers: &mut dyn Answers) {
+    fn send(&mut self, child: usize, mut request: Request, sink: &mut dyn CompletionSink) {
         request.id = self.next_child_id;
         self.next_child_id += 1;
-        self.children.submit(child, request, answers);
+        self.children.submit(child, request, sink);
     }
 
     /// Copies what the back just read or wrote into the front.
-    fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
+    fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, sink: &mut dyn CompletionSink) {
         for lbn in lbns(extents) {
             let slot = self.slot(lbn);
             if row.op == Op::Write {
@@ -89,7 +89,7 @@ impl ReadCache {
             extents,
             ..Request::default()
         };
-        self.send(FRONT, copy, answers);
+        self.send(FRONT, copy, sink);
     }
 }
 
@@ -102,7 +102,7 @@ impl Composite for ReadCache {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         // Copies into the front carry no parent.
         let Some(id) = child_row.parent else { return };
         let Some((row, extents)) = self.open.remove(&id) else {
@@ -116,9 +116,9 @@ impl Composite for ReadCache {
             queue_depth: row.queue_depth,
             ..*child_row
         };
-        answers.done(&done);
+        sink.done(&done);
         if child == BACK && row.op.moves_data() && u64::from(row.blocks) <= self.held.len() as u64 {
-            self.keep(&row, &extents, child_row.completion, answers);
+            self.keep(&row, &extents, child_row.completion, sink);
         }
     }
 }
@@ -132,8 +132,8 @@ impl Model for ReadCache {
         self.children.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.advance(request.arrival, false, answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.open.len() as u32;
         self.open.insert(request.id, (row, request.extents.clone()));
@@ -160,12 +160,12 @@ impl Model for ReadCache {
                 extents,
                 ..request
             },
-            answers,
+            sink,
         );
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

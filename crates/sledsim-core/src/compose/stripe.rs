@@ -2,7 +2,7 @@
 
 use super::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
 use sledsim_base::row::Row;
@@ -23,12 +23,12 @@ pub struct Stripe {
     /// Outstanding requests: children still at work, and the row so far.
     open: BTreeMap<u64, (usize, Row)>,
     next_child_id: u64,
-    kept: Option<Kept>,
+    kept: Option<ContentState>,
 }
 
 /// What a stripe whose children keep contents knows of these.
 #[derive(Default)]
-struct Kept {
+struct ContentState {
     /// The tokens of the write to come.
     held: Vec<u64>,
     /// Of each read its extents, and what the children returned so far.
@@ -57,7 +57,7 @@ impl Stripe {
             blocks,
             open: BTreeMap::new(),
             next_child_id: 0,
-            kept: keeps.then(Kept::default),
+            kept: keeps.then(ContentState::default),
         }
     }
 
@@ -125,13 +125,13 @@ impl Composite for Stripe {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, child_row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         let Some(id) = child_row.parent else { return };
         if let Some(kept) = &mut self.kept
             && let Some((_, parts)) = kept.reads.get_mut(&id)
             && let Some(contents) = self.children.contents(child)
         {
-            parts[child] = contents.returned(child_row.id);
+            parts[child] = contents.take_read_data(child_row.id);
         }
         let Some((left, row)) = self.open.get_mut(&id) else {
             return;
@@ -149,7 +149,7 @@ impl Composite for Stripe {
             row.completion = child_row.completion;
             row.parts = child_row.parts;
             if let Some((_, row)) = self.open.remove(&id) {
-                answers.done(&row);
+                sink.done(&row);
             }
         }
     }
@@ -164,8 +164,8 @@ impl Model for Stripe {
         self.children.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.advance(request.arrival, false, answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.open.len() as u32;
         let parts = self.split(&request.extents);
@@ -190,14 +190,14 @@ impl Model for Stripe {
             if part.op == Op::Write
                 && let Some(contents) = self.children.contents(index)
             {
-                contents.hold(&tokens[index]);
+                contents.stage_write(&tokens[index]);
             }
-            self.children.submit(index, part, answers);
+            self.children.submit(index, part, sink);
         }
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {
@@ -214,13 +214,13 @@ impl Model for Stripe {
 }
 
 impl Contents for Stripe {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(kept) = &mut self.kept {
             tokens.clone_into(&mut kept.held);
         }
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let reading = self.kept.as_mut().and_then(|kept| kept.reads.remove(&id));
         let Some((extents, parts)) = reading else {
             return Vec::new();
@@ -235,7 +235,7 @@ impl Contents for Stripe {
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
         self.open.clear();
-        self.kept = Some(Kept::default());
+        self.kept = Some(ContentState::default());
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {

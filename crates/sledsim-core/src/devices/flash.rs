@@ -23,7 +23,7 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::{Answers, Energy, Events, Model, Report};
+use crate::model::{CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use slab::Slab;
@@ -122,7 +122,7 @@ struct Page {
 
 /// A request under way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Open {
+struct HostRequest {
     row: Row,
     pages_left: u32,
 }
@@ -136,7 +136,7 @@ pub struct FlashModel {
     link_free: Nanos,
     pages: BinaryHeap<Reverse<Page>>,
     sequence: u64,
-    open: Slab<Open>,
+    open: Slab<HostRequest>,
     /// Time units were at work, all together.
     worked: Nanos,
 }
@@ -173,7 +173,7 @@ impl FlashModel {
     }
 
     /// A page has been read and goes to the link.
-    fn read_page(&mut self, page: &Page, answers: &mut dyn Answers) {
+    fn read_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
         let end = self.take_link(page.blocks, page.at);
         let row = &self.open[page.open].row;
         let parts = Parts {
@@ -182,11 +182,11 @@ impl FlashModel {
             bus: end - page.at,
             ..Parts::default()
         };
-        self.page_done(page, end, parts, answers);
+        self.page_done(page, end, parts, sink);
     }
 
     /// A page to write has crossed the link and goes to its unit.
-    fn page_came(&mut self, page: &Page, answers: &mut dyn Answers) {
+    fn page_came(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
         let (start, end) = self.take_unit(page.unit, page.at, self.spec.program);
         let row = &self.open[page.open].row;
         let parts = Parts {
@@ -195,10 +195,10 @@ impl FlashModel {
             bus: page.at - page.start,
             ..Parts::default()
         };
-        self.page_done(page, end, parts, answers);
+        self.page_done(page, end, parts, sink);
     }
 
-    fn page_done(&mut self, page: &Page, at: Nanos, parts: Parts, answers: &mut dyn Answers) {
+    fn page_done(&mut self, page: &Page, at: Nanos, parts: Parts, sink: &mut dyn CompletionSink) {
         let open = &mut self.open[page.open];
         let row = &mut open.row;
         if at >= row.completion {
@@ -207,7 +207,7 @@ impl FlashModel {
         }
         open.pages_left -= 1;
         if open.pages_left == 0 {
-            answers.done(&open.row);
+            sink.done(&open.row);
             self.open.remove(page.open);
         }
     }
@@ -227,14 +227,14 @@ impl Events for FlashModel {
         self.pages.peek().map(|Reverse(page)| page.at)
     }
 
-    fn happen(&mut self, _at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, _at: Nanos, sink: &mut dyn CompletionSink) {
         let Some(Reverse(page)) = self.pages.pop() else {
             return;
         };
         if self.open[page.open].row.op == Op::Read {
-            self.read_page(&page, answers);
+            self.read_page(&page, sink);
         } else {
-            self.page_came(&page, answers);
+            self.page_came(&page, sink);
         }
     }
 }
@@ -248,15 +248,15 @@ impl Model for FlashModel {
         u64::from(self.spec.units)
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.open.len() as u32;
         row.start = arrival;
         row.completion = arrival;
         if !request.op.moves_data() {
-            answers.done(&row);
+            sink.done(&row);
             return;
         }
         let reads = request.op == Op::Read;
@@ -274,7 +274,7 @@ impl Model for FlashModel {
         row.energy_nj = (joules * 1e9 + 0.5) as u64;
         let link_start = arrival.max(self.link_free);
         row.start = if reads { Nanos::MAX } else { link_start };
-        let open = self.open.insert(Open {
+        let open = self.open.insert(HostRequest {
             pages_left: row.passes,
             row,
         });
@@ -302,8 +302,8 @@ impl Model for FlashModel {
         }
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -9,7 +9,7 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::mechanism::{Mechanism, Place, Service, Step};
+use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::{Energy, Model};
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::{Interface, Station};
@@ -87,15 +87,15 @@ impl Mechanism for Memory {
         }
     }
 
-    fn place(&self, _request: &Request) -> Place {
-        Place { major: 0 }
-    }
-
-    fn major(&self, _at: Nanos) -> i64 {
+    fn target_cylinder(&self, _request: &Request) -> i64 {
         0
     }
 
-    fn at_least(&self, _at: Nanos, _major: i64) -> Nanos {
+    fn cylinder(&self, _at: Nanos) -> i64 {
+        0
+    }
+
+    fn seek_lower_bound(&self, _at: Nanos, _major: i64) -> Nanos {
         self.latency
     }
 

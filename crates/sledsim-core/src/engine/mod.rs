@@ -11,7 +11,7 @@ mod backlog;
 pub use backlog::{Backlog, Piece};
 
 use crate::model::links::{Chains, Links};
-use crate::model::{Answers, Background, CompletionQueue, Model, Source};
+use crate::model::{Background, CompletionQueue, CompletionSink, Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
@@ -106,7 +106,7 @@ struct Collector<'a> {
     failed: Option<Error>,
 }
 
-impl Answers for Collector<'_> {
+impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
         self.completions.push(row.completion, row.id);

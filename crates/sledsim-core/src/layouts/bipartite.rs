@@ -18,7 +18,7 @@ use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
 use super::subregioned::{Grid, Order};
-use super::{Layout, LayoutEntry, Made, Part, Run, Site};
+use super::{Layout, LayoutEntry, LayoutSpec, Part, Run, Site};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -39,7 +39,7 @@ struct Bipartite {
     parts: Vec<Part>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     let by = [("subregions", true), ("columns", false)];
     let (mut facts, base, small) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
         by_subregions(keys, site)?
@@ -47,7 +47,7 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
         by_columns(keys, site)?
     };
     facts["small_blocks"] = json!(small);
-    Ok(Made::new(facts, Bipartite::new(base, small)))
+    Ok(LayoutSpec::new(facts, Bipartite::new(base, small)))
 }
 
 /// The keys in effect, all parts with those of small data first, and how many

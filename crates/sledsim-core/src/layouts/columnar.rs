@@ -9,7 +9,7 @@
 use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
-use super::{Layout, LayoutEntry, Made, Part, Run, Site};
+use super::{Layout, LayoutEntry, LayoutSpec, Part, Run, Site};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -28,10 +28,10 @@ pub(super) struct Columnar {
     parts: Vec<Part>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     let (cylinders, columns) = read_columns(keys, site, ENTRY.name)?;
     let layout = Columnar::new(&cylinders, columns.clone());
-    Ok(Made::new(json!({ "columns": columns.len() }), layout))
+    Ok(LayoutSpec::new(json!({ "columns": columns.len() }), layout))
 }
 
 /// Reads `columns`, for the layout `name`: the columns from the centre

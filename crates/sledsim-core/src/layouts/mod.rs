@@ -5,8 +5,8 @@
 //! inverse. What does not divide evenly goes where the file says, and is never
 //! lost. Nothing is allocated by either.
 //!
-//! [`Laid`] is a layout that was read from its keys and fits its device;
-//! [`Laid::around`] puts it around the model of the device. A layout that
+//! [`ResolvedLayout`] is a layout that was read from its keys and fits its device;
+//! [`ResolvedLayout::around`] puts it around the model of the device. A layout that
 //! follows cylinders or rows goes onto a single sled or disk; one that needs
 //! no geometry goes onto composites too, as one space.
 
@@ -14,17 +14,17 @@ mod bands;
 mod bipartite;
 mod columnar;
 mod cylinders;
-mod laid_out;
 mod organ_pipe;
 mod popularity;
 mod rectangles;
+mod remapped;
 mod reshuffle;
 mod segments;
 mod simple;
 mod subregioned;
 
-pub use laid_out::LaidOut;
 pub use organ_pipe::OrganPipe;
+pub use remapped::RemappedModel;
 pub use reshuffle::{Reshuffle, Reshuffling};
 pub use simple::Simple;
 
@@ -143,13 +143,13 @@ impl Site<'_> {
 
 /// A layout as read from its keys: the keys in effect, and what they make.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct LayoutSpec {
     keys: Value,
     layout: Arc<dyn Layout>,
     reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
 }
 
-impl Made {
+impl LayoutSpec {
     /// One that stays as it is, with its keys in effect.
     pub fn new(keys: Value, layout: impl Layout + 'static) -> Self {
         Self {
@@ -166,7 +166,7 @@ pub struct LayoutEntry {
     /// Its name.
     pub name: &'static str,
     /// Reads its keys, for a device.
-    pub read: fn(&mut Keys, &mut Site<'_>) -> Result<Made>,
+    pub read: fn(&mut Keys, &mut Site<'_>) -> Result<LayoutSpec>,
 }
 
 impl Named for LayoutEntry {
@@ -186,12 +186,12 @@ pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[
 
 /// A layout laid on a device.
 #[derive(Clone, Debug)]
-pub struct Laid {
+pub struct ResolvedLayout {
     name: &'static str,
-    made: Made,
+    spec: LayoutSpec,
 }
 
-impl Laid {
+impl ResolvedLayout {
     /// Reads the layout from `keys`, which are finished, for the device of
     /// `site`.
     ///
@@ -202,11 +202,11 @@ impl Laid {
         Self::among(LAYOUTS, keys, site)
     }
 
-    /// As [`Laid::read`], of the layouts in `known`: [`LAYOUTS`], and those of a
+    /// As [`ResolvedLayout::read`], of the layouts in `known`: [`LAYOUTS`], and those of a
     /// program of its own.
     ///
     /// # Errors
-    /// As [`Laid::read`].
+    /// As [`ResolvedLayout::read`].
     pub fn among(
         known: Registry<LayoutEntry>,
         mut keys: Keys,
@@ -221,16 +221,16 @@ impl Laid {
         if let Some(mems) = site.mems.filter(|_| name != simple::ENTRY.name) {
             mems.whole(site.name, &format!("layout {name}"))?;
         }
-        let made = read(&mut keys, site)?;
+        let spec = read(&mut keys, site)?;
         keys.finish()?;
-        Ok(Self { name, made })
+        Ok(Self { name, spec })
     }
 
     /// Its name and the keys in effect, as in the results.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut facts = json!({ "name": self.name });
-        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.made.keys.as_object()) {
+        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.spec.keys.as_object()) {
             facts.extend(keys.clone());
         }
         facts
@@ -239,16 +239,16 @@ impl Laid {
     /// The map; where it is reshuffled, as it is at first.
     #[must_use]
     pub fn layout(&self) -> &dyn Layout {
-        &*self.made.layout
+        &*self.spec.layout
     }
 
     /// Puts the layout around the model of its device.
     #[must_use]
     pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
-        match &self.made.reshuffle {
+        match &self.spec.reshuffle {
             Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),
             None if self.name == simple::ENTRY.name => model,
-            None => Box::new(LaidOut::new(model, Arc::clone(&self.made.layout))),
+            None => Box::new(RemappedModel::new(model, Arc::clone(&self.spec.layout))),
         }
     }
 }

@@ -13,7 +13,7 @@
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::reshuffle::Reshuffle;
-use super::{Layout, LayoutEntry, Made, Run, Site};
+use super::{Layout, LayoutEntry, LayoutSpec, Run, Site};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -43,7 +43,7 @@ pub struct OrganPipe {
     pub(super) held: Vec<u32>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     let blocks = site.blocks;
     let unit = keys.opt_u64("unit_blocks", 1..=u64::from(u32::MAX))?;
     let popularity = Popularity::read(keys, site)?;
@@ -85,12 +85,12 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
     };
     let pipe = Arc::new(OrganPipe::new(blocks, unit, best, &order));
     let mut facts = json!({ "unit_blocks": unit });
-    popularity.facts(&mut facts);
+    popularity.to_json(&mut facts);
     if let Some(reshuffle) = &reshuffle {
-        reshuffle.facts(&mut facts);
+        reshuffle.to_json(&mut facts);
     }
     let layout: Arc<dyn Layout> = pipe.clone();
-    Ok(Made {
+    Ok(LayoutSpec {
         keys: facts,
         layout,
         reshuffle: reshuffle.map(|rule| (pipe, rule)),

@@ -16,9 +16,9 @@
 //! written.
 
 use super::OrganPipe;
-use super::laid_out::place;
 use super::popularity::add;
-use crate::model::{Answers, Background, Events, Model, Report};
+use super::remapped::place;
+use crate::model::{Background, CompletionSink, Events, Model, Report};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -49,7 +49,7 @@ impl Reshuffle {
         Ok(every_s.map(|every_s| Self { every_s, most }))
     }
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+    pub(super) fn to_json(&self, facts: &mut Value) {
         facts["reshuffle_s"] = json!(self.every_s);
         facts["reshuffle_units"] = json!(self.most);
     }
@@ -104,15 +104,15 @@ pub struct Reshuffling {
 }
 
 /// Tells the model's rows of the host from its own.
-struct Desk<'a> {
-    above: &'a mut dyn Answers,
+struct ForwardingSink<'a> {
+    above: &'a mut dyn CompletionSink,
     open: &'a mut BTreeMap<u64, u64>,
     /// The logical LBN of the unit under way, and when it is done.
     own_lbn: u64,
     due: &'a mut Option<Nanos>,
 }
 
-impl Answers for Desk<'_> {
+impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         if row.id >= FIRST_OWN_ID {
             *self.due = Some(row.completion);
@@ -153,15 +153,18 @@ impl Reshuffling {
         }
     }
 
-    fn split<'a>(&'a mut self, above: &'a mut dyn Answers) -> (&'a mut dyn Model, Desk<'a>) {
+    fn split<'a>(
+        &'a mut self,
+        above: &'a mut dyn CompletionSink,
+    ) -> (&'a mut dyn Model, ForwardingSink<'a>) {
         let moved = self.exchange.and_then(|exchange| exchange.next());
-        let desk = Desk {
+        let forwarding = ForwardingSink {
             above,
             open: &mut self.open,
             own_lbn: moved.map_or(0, |(_, _, unit)| u64::from(unit) * self.pipe.unit),
             due: &mut self.due,
         };
-        (&mut *self.model, desk)
+        (&mut *self.model, forwarding)
     }
 
     /// Chooses what to move, at the arrival of request `cause`.
@@ -183,7 +186,7 @@ impl Reshuffling {
     }
 
     /// A request of the exchange is done, or the first is to begin.
-    fn go_on(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn go_on(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if let Some(exchange) = &mut self.exchange {
             exchange.done += 1;
             if exchange.next().is_none() {
@@ -222,8 +225,8 @@ impl Reshuffling {
             ..Request::default()
         };
         self.next_id += 1;
-        let (model, mut desk) = self.split(answers);
-        model.submit(request, &mut desk);
+        let (model, mut forwarding) = self.split(sink);
+        model.submit(request, &mut forwarding);
     }
 }
 
@@ -232,13 +235,13 @@ impl Events for Reshuffling {
         [self.due, self.model.wake_at()].into_iter().flatten().min()
     }
 
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.due == Some(at) {
             self.due = None;
-            self.go_on(at, answers);
+            self.go_on(at, sink);
         } else {
-            let (model, mut desk) = self.split(answers);
-            model.wake(at, &mut desk);
+            let (model, mut forwarding) = self.split(sink);
+            model.wake(at, &mut forwarding);
         }
     }
 }
@@ -252,9 +255,9 @@ impl Model for Reshuffling {
         self.model.servers()
     }
 
-    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         let at_rest = self.exchange.is_none() && self.due.is_none();
         if arrival >= self.again && at_rest {
             self.plan(request.id, arrival);
@@ -267,12 +270,12 @@ impl Model for Reshuffling {
         }
         self.open.insert(request.id, request.lbn());
         place(&self.pipe, &mut request.extents);
-        let (model, mut desk) = self.split(answers);
-        model.submit(request, &mut desk);
+        let (model, mut forwarding) = self.split(sink);
+        model.submit(request, &mut forwarding);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

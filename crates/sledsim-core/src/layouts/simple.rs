@@ -1,12 +1,12 @@
 //! Every block where the device has it: no layout at all.
 
-use super::{Layout, LayoutEntry, Made, Run};
+use super::{Layout, LayoutEntry, LayoutSpec, Run};
 use serde_json::json;
 
 /// Its registration.
 pub(super) const ENTRY: LayoutEntry = LayoutEntry {
     name: "simple",
-    read: |_, _| Ok(Made::new(json!({}), Simple)),
+    read: |_, _| Ok(LayoutSpec::new(json!({}), Simple)),
 };
 
 /// The identity.

@@ -17,7 +17,7 @@
 
 use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
-use super::{LayoutEntry, Made, Site};
+use super::{LayoutEntry, LayoutSpec, Site};
 use crate::devices::mems::geometry::Geometry;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -53,12 +53,12 @@ pub(super) struct Grid {
     order: Order,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<Made> {
+fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     let grid = Grid::read(keys, site, ENTRY.name, Order::Distance)?;
     let mut parts = grid.regions();
     parts.extend(grid.outside());
     let layout = Rectangles::new(grid.geometry, parts);
-    Ok(Made::new(grid.facts, layout))
+    Ok(LayoutSpec::new(grid.facts, layout))
 }
 
 impl Grid {

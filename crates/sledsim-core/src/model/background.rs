@@ -8,13 +8,13 @@ use sledsim_base::units::Nanos;
 /// The background tasks of a device.
 pub trait Background: Send {
     /// The tasks and how far they came, as in the summary.
-    fn facts(&self) -> Vec<Value>;
+    fn to_json(&self) -> Vec<Value>;
 
     /// Whether a task has come to its end with which the run may end.
     fn ends_run(&self) -> bool;
 
     /// Whether any of them asks for passes of its own now.
-    fn is_impatient(&self) -> bool;
+    fn wants_own_pass(&self) -> bool;
 
     /// The block that the first impatient task asks a pass for while the
     /// mechanism is at a cylinder: of those it could ask for, the one that

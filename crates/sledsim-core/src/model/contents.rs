@@ -17,11 +17,11 @@ use sledsim_base::units::Nanos;
 pub trait Contents {
     /// The tokens of the write that is submitted next, block by block in the
     /// order of its extents.
-    fn hold(&mut self, tokens: &[u64]);
+    fn stage_write(&mut self, tokens: &[u64]);
 
     /// The tokens that read `id` returned, block by block in the order of its
     /// extents: asked once, when its completion is due.
-    fn returned(&mut self, id: u64) -> Vec<u64>;
+    fn take_read_data(&mut self, id: u64) -> Vec<u64>;
 
     /// Power fails at `at`; all that was due before has been done. Of every
     /// write under way any of its blocks are on the media, as `chance` has it:

@@ -1,6 +1,6 @@
 //! A model as a row of events, one after another.
 
-use super::Answers;
+use super::CompletionSink;
 use sledsim_base::units::Nanos;
 
 /// A model that knows its next event: the one loop over them is here.
@@ -9,16 +9,16 @@ pub trait Events {
     fn next_event(&self) -> Option<Nanos>;
 
     /// Does the next event, which is due at `at`.
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers);
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink);
 
     /// Does all events that are due before `until`, and those at `until` too if
     /// `inclusive`.
     #[inline]
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
+    fn advance(&mut self, until: Nanos, inclusive: bool, sink: &mut dyn CompletionSink) {
         while let Some(at) = self.next_event()
             && (at < until || (at == until && inclusive))
         {
-            self.happen(at, answers);
+            self.happen(at, sink);
         }
     }
 }

@@ -21,19 +21,17 @@ pub trait Mechanism: Send {
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
 
-    /// Where the request starts, in coordinates a scheduler can sort by; from 0
-    /// to a few million.
-    fn place(&self, request: &Request) -> Place;
+    /// The cylinder where the request starts, from 0 to a few million.
+    fn target_cylinder(&self, request: &Request) -> i64;
 
-    /// The major of where it is at `at`, or the nearest.
-    fn major(&self, at: Nanos) -> i64;
+    /// The cylinder it is at, or the nearest one, at `at`.
+    fn cylinder(&self, at: Nanos) -> i64;
 
-    /// A lower bound of [`Mechanism::estimate`] at `at` for every request
-    /// whose place has this `major`. It never falls with the distance between
-    /// `major` and [`Mechanism::major`], on either side, so that a search outwards
-    /// may stop at the first major whose bound is no better than the best
-    /// found.
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos;
+    /// A lower bound of [`Mechanism::estimate`] at `at` for every request that
+    /// starts at `cylinder`. It never falls with the distance between `cylinder`
+    /// and [`Mechanism::cylinder`], on either side, so that a search outwards may
+    /// stop at the first cylinder whose bound is no better than the best found.
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
 
     /// One past the last block of the row, track or cylinder that holds `lbn`;
     /// blocks of one lie side by side in LBN order. A row is what is moved in
@@ -63,9 +61,9 @@ pub trait Mechanism: Send {
         None
     }
 
-    /// `step`, a pass of the service just done, came down beside its track: what
-    /// it took to find it, and the energy in J. The mechanism is as before, that
-    /// much later.
+    /// Re-seeks after `step`, a pass of the service just done, settled off track:
+    /// the extra time and energy in J. The mechanism is as before, that much
+    /// later.
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
         let _ = step;
         (Nanos::ZERO, 0.0)
@@ -77,8 +75,8 @@ pub trait Mechanism: Send {
         &[]
     }
 
-    /// Whether it has failed as a whole by `at`, and answers nothing.
-    fn is_gone(&self, at: Nanos) -> bool {
+    /// Whether it has failed as a whole by `at`.
+    fn has_failed(&self, at: Nanos) -> bool {
         let _ = at;
         false
     }
@@ -114,13 +112,6 @@ pub enum Span {
     Track,
     /// What is moved without moving across tracks.
     Cylinder,
-}
-
-/// A place on the media. Time grows mostly with the difference in `major`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Cylinder.
-    pub major: i64,
 }
 
 /// One uninterrupted pass over the media.

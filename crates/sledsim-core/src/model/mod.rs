@@ -54,10 +54,10 @@ pub trait Model: Send {
     /// Takes a request that arrived at `request.arrival`.
     ///
     /// Every extent lies below [`Model::blocks`]; the host checks that.
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink);
 
     /// Does everything that was due up to and including `now`.
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink);
 
     /// When the model next has something to do, or `None` if it only waits
     /// for requests. Asked anew after each `submit` and `wake`.
@@ -95,8 +95,8 @@ pub trait Model: Send {
     fn report(&self, until: Nanos, reports: &mut Vec<Report>);
 }
 
-/// Where a model's answers go.
-pub trait Answers {
+/// Takes the completions that a model announces.
+pub trait CompletionSink {
     /// The request of this row is complete at `row.completion`: final.
     fn done(&mut self, row: &Row);
 
@@ -104,10 +104,10 @@ pub trait Answers {
     fn note(&mut self, row: &Row);
 }
 
-/// For what a model does on its own account, where nobody hears of it.
-pub(crate) struct Unheard;
+/// Discards completions of internal requests.
+pub(crate) struct NullSink;
 
-impl Answers for Unheard {
+impl CompletionSink for NullSink {
     fn done(&mut self, _row: &Row) {}
     fn note(&mut self, _row: &Row) {}
 }

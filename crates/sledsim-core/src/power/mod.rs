@@ -12,16 +12,16 @@
 //! and is `other` in the row of the request that waits for it.
 
 mod adaptive;
-mod choice;
 mod immediate;
 mod never;
+mod spec;
 mod start;
 mod timeout;
 
 pub use adaptive::Adaptive;
-pub use choice::{Choice, break_even};
 pub use immediate::Immediate;
 pub use never::Never;
+pub use spec::{PowerPolicySpec, break_even};
 pub use start::Start;
 pub use timeout::Timeout;
 
@@ -64,7 +64,7 @@ pub struct Watch {
 impl Watch {
     /// Watches over idle periods by `choice`.
     #[must_use]
-    pub fn new(choice: &Choice) -> Self {
+    pub fn new(choice: &PowerPolicySpec) -> Self {
         let policy = choice.make();
         let after = Nanos::MAX;
         let mut watch = Self { policy, after };

@@ -186,24 +186,24 @@ impl GeneratorSpec {
                 keys: &self.keys,
             })?,
             cut: 0,
-            facts: Box::new(self.facts()),
+            facts: Box::new(self.to_json()),
         })
     }
 
     /// Every key with its value in effect.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut facts = json!({
             "workload": self.kind,
             "requests": bounded(self.requests),
             "seed": self.seed,
             "read_fraction": self.read_fraction,
         });
-        self.sizes.facts(&mut facts);
+        self.sizes.to_json(&mut facts);
         facts["first_lbn"] = json!(self.first_lbn);
         facts["last_lbn"] = json!(self.last_lbn);
-        self.places.facts(&mut facts);
-        self.arrivals.facts(&mut facts);
+        self.places.to_json(&mut facts);
+        self.arrivals.to_json(&mut facts);
         facts
     }
 
@@ -244,7 +244,7 @@ impl Generator {
 
     /// Every key with its value in effect, and what was `shortened`.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut facts = (*self.facts).clone();
         facts["shortened"] = json!(self.shortened());
         facts
@@ -253,7 +253,7 @@ impl Generator {
     /// Whether requests answer completions.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        !matches!(self.arrivals, Arrivals::Open(_))
+        !matches!(self.arrivals, Arrivals::OpenArrivals(_))
     }
 
     #[inline]

@@ -196,10 +196,10 @@ const NOBODY: u32 = u32::MAX;
 impl Mix {
     /// Every key with its value in effect, by part, and what was `shortened`.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut parts = Map::new();
         for (name, part) in self.names.iter().zip(&self.parts) {
-            let mut facts = part.facts();
+            let mut facts = part.to_json();
             if let Some(facts) = facts.as_object_mut() {
                 facts.shift_remove("requests");
             }

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_core::catalog::{Device, Override};
-use sledsim_core::model::{Answers, Model};
+use sledsim_core::model::{CompletionSink, Model};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ pub struct Rows {
     pub notes: Vec<Row>,
 }
 
-impl Answers for Rows {
+impl CompletionSink for Rows {
     fn done(&mut self, row: &Row) {
         self.done.push(*row);
     }
@@ -77,14 +77,14 @@ pub fn run_open(model: &mut dyn Model, requests: &[Request]) -> Rows {
 }
 
 /// As [`run_open`], with answers of another kind.
-pub fn run_through(model: &mut dyn Model, requests: &[Request], answers: &mut dyn Answers) {
+pub fn run_through(model: &mut dyn Model, requests: &[Request], sink: &mut dyn CompletionSink) {
     for request in requests {
         while let Some(at) = model.wake_at().filter(|at| *at < request.arrival) {
-            model.wake(at, answers);
+            model.wake(at, sink);
         }
-        model.submit(request.clone(), answers);
+        model.submit(request.clone(), sink);
     }
     while let Some(at) = model.wake_at() {
-        model.wake(at, answers);
+        model.wake(at, sink);
     }
 }

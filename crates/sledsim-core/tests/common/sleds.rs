@@ -9,8 +9,8 @@ use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::parallel::Parallel;
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::model::mechanism::{Mechanism, Place, Service, Span, Step};
-use sledsim_core::model::{Answers, BatchPlanner, Energy};
+use sledsim_core::model::mechanism::{Mechanism, Service, Span, Step};
+use sledsim_core::model::{BatchPlanner, CompletionSink, Energy};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
@@ -79,7 +79,7 @@ impl Log {
     }
 }
 
-impl Answers for Log {
+impl CompletionSink for Log {
     fn done(&mut self, row: &Row) {
         assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
         assert!(row.arrival <= row.start && row.start <= row.completion);
@@ -125,16 +125,16 @@ impl Mechanism for Spy {
         service
     }
 
-    fn place(&self, request: &Request) -> Place {
-        self.inner.place(request)
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        self.inner.target_cylinder(request)
     }
 
-    fn major(&self, at: Nanos) -> i64 {
-        self.inner.major(at)
+    fn cylinder(&self, at: Nanos) -> i64 {
+        self.inner.cylinder(at)
     }
 
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
-        self.inner.at_least(at, major)
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
+        self.inner.seek_lower_bound(at, cylinder)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {

@@ -12,15 +12,17 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::HostQueue;
-use sledsim_core::compose::keeper::Keeper;
-use sledsim_core::devices::mems::active_tail::ActiveTail;
+use sledsim_core::compose::content_tracker::ContentTracker;
+use sledsim_core::devices::mems::background_drain::BackgroundDrain;
 use sledsim_core::devices::mems::faults::Faulty;
 use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
-use sledsim_core::layouts::{LaidOut, Simple};
+use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::mechanism::{Mechanism, Place, Service, Span, Step};
-use sledsim_core::model::{Answers, Background, BatchPlanner, Energy, Model, Report, Wanted};
+use sledsim_core::model::mechanism::{Mechanism, Service, Span, Step};
+use sledsim_core::model::{
+    Background, BatchPlanner, CompletionSink, Energy, Model, Report, Wanted,
+};
 use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,7 +53,7 @@ fn differences(probe: &Said, wrapper: &Said) -> BTreeSet<&'static str> {
 struct Tasks;
 
 impl Background for Tasks {
-    fn facts(&self) -> Vec<Value> {
+    fn to_json(&self) -> Vec<Value> {
         vec!["probe".into()]
     }
 
@@ -59,7 +61,7 @@ impl Background for Tasks {
         true
     }
 
-    fn is_impatient(&self) -> bool {
+    fn wants_own_pass(&self) -> bool {
         false
     }
 
@@ -123,15 +125,15 @@ impl Mechanism for Probe {
         }
     }
 
-    fn place(&self, _: &Request) -> Place {
-        Place { major: 6 }
+    fn target_cylinder(&self, _: &Request) -> i64 {
+        6
     }
 
-    fn major(&self, _: Nanos) -> i64 {
+    fn cylinder(&self, _: Nanos) -> i64 {
         8
     }
 
-    fn at_least(&self, _: Nanos, _: i64) -> Nanos {
+    fn seek_lower_bound(&self, _: Nanos, _: i64) -> Nanos {
         Nanos(9)
     }
 
@@ -159,7 +161,7 @@ impl Mechanism for Probe {
         &[4]
     }
 
-    fn is_gone(&self, _: Nanos) -> bool {
+    fn has_failed(&self, _: Nanos) -> bool {
         true
     }
 
@@ -175,7 +177,7 @@ impl Mechanism for Probe {
 /// What a mechanism answers.
 fn ask(mechanism: &mut dyn Mechanism) -> Said {
     let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
-    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::facts));
+    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     Said::from([
         ("blocks", format!("{:?}", mechanism.blocks())),
         (
@@ -186,9 +188,15 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             "serve",
             format!("{:?}", mechanism.serve(at, &request, &mut Vec::new())),
         ),
-        ("place", format!("{:?}", mechanism.place(&request))),
-        ("major", format!("{:?}", mechanism.major(at))),
-        ("at_least", format!("{:?}", mechanism.at_least(at, 1))),
+        (
+            "target_cylinder",
+            format!("{:?}", mechanism.target_cylinder(&request)),
+        ),
+        ("cylinder", format!("{:?}", mechanism.cylinder(at))),
+        (
+            "seek_lower_bound",
+            format!("{:?}", mechanism.seek_lower_bound(at, 1)),
+        ),
         ("end_of", format!("{:?}", mechanism.end_of(1, Span::Row))),
         (
             "batches",
@@ -201,7 +209,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             format!("{:?}", mechanism.reseek(&Step::default())),
         ),
         ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
-        ("is_gone", format!("{:?}", mechanism.is_gone(at))),
+        ("is_gone", format!("{:?}", mechanism.has_failed(at))),
         ("counts", format!("{:?}", mechanism.counts())),
         ("energy", format!("{:?}", mechanism.energy(at))),
     ])
@@ -243,11 +251,11 @@ impl Model for Probe {
         7_000
     }
 
-    fn submit(&mut self, _: Request, _: &mut dyn Answers) {
+    fn submit(&mut self, _: Request, _: &mut dyn CompletionSink) {
         self.submitted += 1;
     }
 
-    fn wake(&mut self, now: Nanos, _: &mut dyn Answers) {
+    fn wake(&mut self, now: Nanos, _: &mut dyn CompletionSink) {
         self.woken = now;
     }
 
@@ -285,9 +293,9 @@ impl Model for Probe {
 }
 
 impl Contents for Probe {
-    fn hold(&mut self, _: &[u64]) {}
+    fn stage_write(&mut self, _: &[u64]) {}
 
-    fn returned(&mut self, _: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, _: u64) -> Vec<u64> {
         vec![1, 2]
     }
 
@@ -304,7 +312,7 @@ impl Contents for Probe {
 
 struct Nowhere;
 
-impl Answers for Nowhere {
+impl CompletionSink for Nowhere {
     fn done(&mut self, _: &Row) {}
     fn note(&mut self, _: &Row) {}
 }
@@ -312,7 +320,7 @@ impl Answers for Nowhere {
 /// What a model answers. What was submitted to it and when it was woken is in
 /// its last report.
 fn ask_model(model: &mut dyn Model) -> Said {
-    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::facts));
+    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     let mut said = Said::from([
         ("blocks", format!("{:?}", model.blocks())),
         ("wake_at", format!("{:?}", model.wake_at())),
@@ -320,7 +328,7 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("links", format!("{:?}", model.links())),
         (
             "mechanism",
-            format!("{:?}", model.mechanism().map(|one| one.major(Nanos(0)))),
+            format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0)))),
         ),
         ("background", tasks(model.background())),
         (
@@ -351,16 +359,16 @@ fn models_hand_on_every_hook() {
     let inner = || Box::new(PROBE) as Box<dyn Model>;
 
     // Its LBNs are others than those that the mechanism knows.
-    let mut laid_out = LaidOut::new(inner(), Arc::new(Simple));
+    let mut laid_out = RemappedModel::new(inner(), Arc::new(Simple));
     let own = BTreeSet::from(["mechanism"]);
     assert_eq!(differences(&probe, &ask_model(&mut laid_out)), own);
 
-    let mut keeper = Keeper::new(false, Box::new(move || Box::new(PROBE)));
+    let mut keeper = ContentTracker::new(false, Box::new(move || Box::new(PROBE)));
     let own = BTreeSet::from(["contents"]);
     assert_eq!(differences(&probe, &ask_model(&mut keeper)), own);
 
     // With background tasks there are no batches; contents are kept around it.
-    let mut tail = ActiveTail::new(inner());
+    let mut tail = BackgroundDrain::new(inner());
     let own = BTreeSet::from(["contents", "links"]);
     assert_eq!(differences(&probe, &ask_model(&mut tail)), own);
 

@@ -89,14 +89,12 @@ fn random_request(sled: &dyn Mechanism, id: u64, at: Nanos, random: &mut Stream)
 #[test]
 fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
     visit(|sled, at, random| {
-        let bound = |major| sled.at_least(at, major);
+        let bound = |cylinder| sled.seek_lower_bound(at, cylinder);
         // The nearest major has the least bound; from there it only rises.
-        let last = sled
-            .place(&Request::new(0, at, Op::Read, sled.blocks() - 1, 1))
-            .major;
+        let last = sled.target_cylinder(&Request::new(0, at, Op::Read, sled.blocks() - 1, 1));
         let bounds: Vec<Nanos> = (0..=last).map(bound).collect();
         let nearest = (0..bounds.len())
-            .min_by_key(|&major| bounds[major])
+            .min_by_key(|&cylinder| bounds[cylinder])
             .expect("cylinders");
         assert!(
             bounds[..=nearest].windows(2).all(|pair| pair[0] >= pair[1]),
@@ -109,7 +107,7 @@ fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
         for _ in 0..200 {
             let request = random_request(sled, 0, at, random);
             let estimate = sled.estimate(at, &request);
-            let bound = bounds[sled.place(&request).major as usize];
+            let bound = bounds[sled.target_cylinder(&request) as usize];
             assert!(bound <= estimate, "{bound} > {estimate} for {request:?}");
         }
     });
@@ -178,16 +176,16 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
         }
         let sled = mechanism(name, overrides);
         let mut random = Stream::new(3, "spans");
-        let place = |lbn| sled.place(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
+        let place = |lbn| sled.target_cylinder(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
         let ends = [0, sled.blocks() - 1];
         let some = (0..500).map(|_| random.below(sled.blocks()));
         for lbn in ends.into_iter().chain(some) {
             let [row, track, cylinder] =
                 [Span::Row, Span::Track, Span::Cylinder].map(|span| sled.end_of(lbn, span));
             assert!(lbn < row && row <= track && track <= cylinder && cylinder <= sled.blocks());
-            assert_eq!(place(cylinder - 1).major, place(lbn).major);
+            assert_eq!(place(cylinder - 1), place(lbn));
             if cylinder < sled.blocks() {
-                assert_eq!(place(cylinder).major, place(lbn).major + 1);
+                assert_eq!(place(cylinder), place(lbn) + 1);
             }
             // A row is one pass, whatever comes before and behind.
             let serve = |first: u64, blocks: u64| {

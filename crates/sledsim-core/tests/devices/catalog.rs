@@ -2,7 +2,7 @@
 
 use crate::common::device;
 use sledsim_core::catalog::{Device, Override, PRESETS};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::fs;
 
 fn error(name: &str, overrides: &[(&str, &str)]) -> String {
@@ -226,7 +226,7 @@ fn composites_are_devices_too() {
     let text = "title = 'Pair'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 64\n[child]\nbase = 'g2'\nspring_factor = 0.5\n";
     fs::write(&path, text).expect("written");
     let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
-    let (model, names) = device.build(&|| Choice::default().make());
+    let (model, names) = device.build(&|| SchedulerSpec::default().make());
     assert_eq!(names, ["pair", "pair.child0", "pair.child1"]);
     // Whole units only: 6,750,000 is 105,468 of 64 blocks and 48 more.
     assert_eq!(model.blocks(), 2 * 105_468 * 64);
@@ -255,7 +255,7 @@ fn composites_are_devices_too() {
     );
     let device = Device::resolve(&path.to_string_lossy(), &[]).expect("a device");
     assert_eq!(
-        device.build(&|| Choice::default().make()).1,
+        device.build(&|| SchedulerSpec::default().make()).1,
         ["cached", "cached.front", "cached.back"]
     );
 }

@@ -11,7 +11,7 @@ use sledsim_core::devices::flash::{Flash, FlashModel};
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::model::Model;
 use sledsim_core::model::source::Source;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::collections::VecDeque;
 
 const SMALL: Flash = Flash {
@@ -246,7 +246,8 @@ fn one_unit_is_an_m_d_1_queue_and_so_is_a_memory() {
             );
         }
         let overrides = [("latency_ms", "0.006"), ("ms_per_block", "0.004")];
-        let (mut memory, _) = device("memory", &overrides).build(&|| Choice::default().make());
+        let (mut memory, _) =
+            device("memory", &overrides).build(&|| SchedulerSpec::default().make());
         let wait = mean_wait_ns(&mut *memory, load / 10_000.0, 4000);
         assert!(
             (wait / expected - 1.0).abs() < 0.03,
@@ -309,7 +310,7 @@ impl Observer for Nobody {
 
 /// Pages per second at a queue depth.
 fn rate_per_s(overrides: &[(&str, &str)], op: Op, depth: usize) -> f64 {
-    let (mut model, _) = device("flash", overrides).build(&|| Choice::default().make());
+    let (mut model, _) = device("flash", overrides).build(&|| SchedulerSpec::default().make());
     let mut source = Sequential {
         op,
         next: 0,

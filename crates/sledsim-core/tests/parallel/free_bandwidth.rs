@@ -11,7 +11,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips, TaskSpec};
-use sledsim_core::devices::mems::parallel::{Groups, Parallel, Spot};
+use sledsim_core::devices::mems::parallel::{Groups, MediaAddress, Parallel};
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::model::Energy;
@@ -127,7 +127,7 @@ fn naive_pass(
         }
     }
     // Where the sled is.
-    let here = Spot {
+    let here = MediaAddress {
         cylinder: step.cylinder,
         ..parallel.spot(step.lbn)
     };
@@ -280,7 +280,7 @@ proptest! {
             }
             at = at + served.parts.total() + Nanos(random.below(300_000));
         }
-        let found = free.background().expect("tasks").facts();
+        let found = free.background().expect("tasks").to_json();
         let mut accessed = 0;
         for (task, found) in tasks.iter().zip(&found) {
             accessed += task.free;
@@ -346,7 +346,7 @@ fn rows_are_the_same_with_and_without_tasks() {
         let (mut busy, _) = spec.with_background(&tasks).expect("a sled").build(&fcfs);
         let rows = run_open(&mut *alone, &requests).done;
         assert_eq!(rows, run_open(&mut *busy, &requests).done);
-        let facts = busy.background().expect("tasks").facts();
+        let facts = busy.background().expect("tasks").to_json();
         assert!(
             facts[0]["free_blocks"].as_u64() > Some(1000),
             "{}",
@@ -369,7 +369,7 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
             .expect("a sled")
             .build(&fcfs);
         let done = run_open(&mut *busy, &requests).done;
-        (done, busy.background().expect("a task").facts().remove(0))
+        (done, busy.background().expect("a task").to_json().remove(0))
     };
     let (patient, facts) = run("0");
     assert_eq!(patient, rows);
@@ -415,7 +415,7 @@ fn a_pass_is_of_the_task_that_asked_for_it() {
     let spec = spec.with_background(&tasks).expect("a sled");
     let (mut model, _) = spec.build(&fcfs);
     run_open(&mut *model, &[]);
-    let facts = model.background().expect("tasks").facts();
+    let facts = model.background().expect("tasks").to_json();
     let passes = facts[1]["active_blocks"].as_u64().expect("a number");
     let others = facts[0]["active_blocks"].as_u64().expect("a number");
     // Of ten blocks at once it asked for one.
@@ -433,14 +433,14 @@ fn a_tail_wakes_late_without_a_difference() {
     let rows = run_open(&mut *on_time, &requests).done;
     // Woken only when requests come, and once at the end.
     let (mut late, _) = spec.build(&fcfs);
-    let mut answers = common::Rows::default();
+    let mut sink = common::Rows::default();
     for request in &requests {
-        late.submit(request.clone(), &mut answers);
+        late.submit(request.clone(), &mut sink);
     }
-    late.wake(Nanos::from_s(1e6), &mut answers);
-    assert_eq!(answers.done, rows);
+    late.wake(Nanos::from_s(1e6), &mut sink);
+    assert_eq!(sink.done, rows);
     let facts =
-        |model: &dyn sledsim_core::model::Model| model.background().expect("a task").facts();
+        |model: &dyn sledsim_core::model::Model| model.background().expect("a task").to_json();
     assert_eq!(facts(&*on_time), facts(&*late));
     assert_eq!(facts(&*late)[0]["complete"], true);
     assert_eq!(facts(&*late)[0]["done_blocks"], spec.blocks());

@@ -7,10 +7,10 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::{Energy, Model};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 fn model(name: &str, keys: &[(&str, &str)], scheduler: &str) -> Box<dyn Model> {
-    let choice = Choice::named(scheduler).expect("a scheduler");
+    let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     device(name, keys).build_with(&choice).expect("a model").0
 }
 

@@ -9,7 +9,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, Outcome, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// The next place and size, one request outstanding at a time.
 struct OneByOne<F> {
@@ -71,7 +71,7 @@ struct Ask {
 }
 
 fn run(overrides: &[(&str, &str)], ask: Ask) -> (Sum, Outcome) {
-    let (mut model, _) = device("g2", overrides).build(&|| Choice::default().make());
+    let (mut model, _) = device("g2", overrides).build(&|| SchedulerSpec::default().make());
     let places = model.blocks() / u64::from(ask.blocks);
     let mut random = Stream::new(1, "figures");
     let mut place = places / 2;
@@ -191,7 +191,7 @@ fn bursts_are_as_fast_as_the_page_says() {
     // Bursts of random 4 KiB writes, all at once; how long until the last is
     // complete, and until all are on the media.
     let burst = |overrides: &[(&str, &str)], count: u64| {
-        let (mut model, _) = device("g2", overrides).build(&|| Choice::default().make());
+        let (mut model, _) = device("g2", overrides).build(&|| SchedulerSpec::default().make());
         let places = model.blocks() / 8;
         let mut random = Stream::new(2, "bursts");
         let mut requests: Vec<Request> = (0..count)
@@ -199,7 +199,7 @@ fn bursts_are_as_fast_as_the_page_says() {
             .collect();
         let rows = common::run_open(&mut *model, &requests).done;
         let complete = rows.iter().map(|row| row.completion).max();
-        let (mut again, _) = device("g2", overrides).build(&|| Choice::default().make());
+        let (mut again, _) = device("g2", overrides).build(&|| SchedulerSpec::default().make());
         requests.push(Request {
             id: count,
             op: Op::Flush,

@@ -10,7 +10,7 @@ use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 use std::collections::BTreeMap;
 
@@ -251,7 +251,7 @@ fn every_read_returns_the_latest_write() {
                 let mut log = Log::default();
                 let overrides = [("idle", "'coast'"), ("inactive_after_ms", "5")];
                 let spy = Spy::new(sled("g2", &overrides), &log);
-                let scheduler = Choice::default().make();
+                let scheduler = SchedulerSpec::default().make();
                 let mut station = Buffered::new("g2", 0, spy, scheduler, interface, buffer);
                 assert!(station.blocks() > REGION);
                 let all = requests(seed as u64 + 10 * case as u64, gap_us);

@@ -5,13 +5,13 @@ use crate::common::{device, run_open};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// Rows of one-block reads (arrival in ns, LBN) on a memory that takes 1,000
 /// ns for each, by id.
 fn serve(scheduler: &str, reads: &[(u64, u64)]) -> Vec<Row> {
     let memory = device("memory", &[("latency_ms", "0.001"), ("ms_per_block", "0")]);
-    let choice = Choice::named(scheduler).expect("a scheduler");
+    let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     let (mut model, _) = memory.build_with(&choice).expect("no positions needed");
     let requests: Vec<Request> = (reads.iter().enumerate())
         .map(|(id, &(arrival, lbn))| Request::new(id as u64, Nanos(arrival), Op::Read, lbn, 1))
@@ -71,7 +71,7 @@ fn a_scheduler_without_positions_to_ask_for_is_refused() {
         ("flash", "aged_sptf"),
         ("memory", "fcfs(host=zone_sptf)"),
     ] {
-        let choice = Choice::named(scheduler).expect("a scheduler");
+        let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
         let Err(error) = device(name, &[]).build_with(&choice) else {
             panic!("{scheduler} on {name}");
         };

@@ -6,14 +6,14 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::memory::Memory;
-use sledsim_core::model::{Answers, Model};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::model::{CompletionSink, Model};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Interface, Station};
 
 #[derive(Default)]
 struct Rows(Vec<Row>);
 
-impl Answers for Rows {
+impl CompletionSink for Rows {
     fn done(&mut self, row: &Row) {
         self.0.push(*row);
     }
@@ -32,7 +32,13 @@ fn serve(bus_ns_per_block: f64, requests: &[(u64, Op, u32)]) -> Vec<Row> {
         overhead: Nanos(200),
         bus_ns_per_block,
     };
-    let mut station = Station::new("memory", 0, memory, Choice::default().make(), interface);
+    let mut station = Station::new(
+        "memory",
+        0,
+        memory,
+        SchedulerSpec::default().make(),
+        interface,
+    );
     let mut rows = Rows::default();
     for (id, &(arrival, op, blocks)) in requests.iter().enumerate() {
         let request = Request::new(id as u64, Nanos(arrival), op, 0, blocks);
@@ -105,7 +111,7 @@ fn no_device_is_faster_than_its_bus() {
     // g3's media deliver 276 MB/s, its bus 100 MB/s = 5.12 us per block.
     let overrides = [("command_overhead_ms", "0")];
     for op in [Op::Read, Op::Write] {
-        let (mut model, _) = device("g3", &overrides).build(&|| Choice::default().make());
+        let (mut model, _) = device("g3", &overrides).build(&|| SchedulerSpec::default().make());
         let mut rows = Rows::default();
         let blocks = 3600;
         for id in 0..50 {

@@ -11,7 +11,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// 64-bit FNV-1a over every number of every row.
 fn checksum(rows: &[Row]) -> u64 {
@@ -100,7 +100,7 @@ fn presets_do_to_the_nanosecond_what_they_did() {
         ("msst2005", 9_063_958_890_286_386_900),
     ];
     let now = before.map(|(name, _)| {
-        let (mut model, _) = device(name, &[]).build(&|| Choice::default().make());
+        let (mut model, _) = device(name, &[]).build(&|| SchedulerSpec::default().make());
         let all = requests(model.blocks());
         let mut rows: Rows = run_open(&mut *model, &all);
         rows.done.sort_by_key(|row| row.id);

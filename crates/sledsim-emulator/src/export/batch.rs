@@ -1,6 +1,6 @@
 //! Batches: commands that a device is handed at one instant, linked.
 
-use super::{Command, Export, What};
+use super::{Command, CommandKind, Export};
 use crate::timeline::{Answer, Reply};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Row;
@@ -160,7 +160,7 @@ impl Export {
                     self.bytes / BLOCK_BYTES - 1
                 ));
             }
-            if self.about.read_only && !matches!(command.what, What::Read(_)) {
+            if self.about.read_only && !matches!(command.what, CommandKind::Read(_)) {
                 return Err(Refusal::ReadOnly(format!(
                     "commands[{index}]: a write to LBN {lbn}, and export '{}' is read-only: only \
                      reads are allowed",

@@ -11,7 +11,7 @@ use crate::timeline::{Answer, Reply, Timeline};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
+pub enum CommandKind<'a> {
     /// So many bytes.
     Read(u64),
     /// These bytes are written.
@@ -43,7 +43,7 @@ pub enum What<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
     /// What is asked for.
-    pub what: What<'a>,
+    pub what: CommandKind<'a>,
     /// First byte.
     pub offset: u64,
     /// Answer a write only when it survives a crash.
@@ -57,18 +57,20 @@ impl Command<'_> {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self.what {
-            What::Read(bytes) | What::Trim(bytes) | What::Zero { bytes, .. } => bytes,
-            What::Write(data) => data.len() as u64,
-            What::Flush => 0,
+            CommandKind::Read(bytes)
+            | CommandKind::Trim(bytes)
+            | CommandKind::Zero { bytes, .. } => bytes,
+            CommandKind::Write(data) => data.len() as u64,
+            CommandKind::Flush => 0,
         }
     }
 
     fn op(&self) -> Op {
         match self.what {
-            What::Read(_) => Op::Read,
-            What::Write(_) | What::Zero { unmap: false, .. } => Op::Write,
-            What::Flush => Op::Flush,
-            What::Trim(_) | What::Zero { unmap: true, .. } => Op::Trim,
+            CommandKind::Read(_) => Op::Read,
+            CommandKind::Write(_) | CommandKind::Zero { unmap: false, .. } => Op::Write,
+            CommandKind::Flush => Op::Flush,
+            CommandKind::Trim(_) | CommandKind::Zero { unmap: true, .. } => Op::Trim,
         }
     }
 
@@ -109,7 +111,7 @@ pub struct About {
     /// The device, of which its timeline has the model.
     pub device: Device,
     /// The scheduler of every mechanism of it.
-    pub scheduler: Choice,
+    pub scheduler: SchedulerSpec,
     /// Seconds of the model in a real second.
     pub speed: f64,
 }
@@ -266,17 +268,17 @@ impl Export {
     fn access(&self, command: &Command<'_>) -> Answer {
         let offset = command.offset;
         let done = match command.what {
-            What::Read(bytes) => {
+            CommandKind::Read(bytes) => {
                 let mut buffer = vec![0; bytes as usize];
                 return match self.store.read(offset, &mut buffer) {
                     Ok(()) => Ok(buffer),
                     Err(error) => Err(errno_of(&error)),
                 };
             }
-            What::Write(data) => self.store.write(offset, data),
-            What::Flush => Ok(()),
-            What::Trim(bytes) => self.store.zero(offset, bytes, true),
-            What::Zero { bytes, unmap } => self.store.zero(offset, bytes, unmap),
+            CommandKind::Write(data) => self.store.write(offset, data),
+            CommandKind::Flush => Ok(()),
+            CommandKind::Trim(bytes) => self.store.zero(offset, bytes, true),
+            CommandKind::Zero { bytes, unmap } => self.store.zero(offset, bytes, unmap),
         };
         done.map(|()| Vec::new()).map_err(|error| errno_of(&error))
     }

@@ -2,7 +2,7 @@
 
 use super::reply::{Data, Done, Patch, Written, errno};
 use crate::errno::{Errno, errno_of};
-use crate::export::{Command, Export, What};
+use crate::export::{Command, CommandKind, Export};
 use crate::timeline::Reply;
 use fuser::{
     FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -161,8 +161,8 @@ impl Files {
             return Box::new(patch).send(Ok(Vec::new()));
         }
         let what = match data {
-            Some(data) => What::Write(data),
-            None => What::Zero {
+            Some(data) => CommandKind::Write(data),
+            None => CommandKind::Zero {
                 bytes,
                 unmap: false,
             },
@@ -328,7 +328,7 @@ impl Filesystem for Device {
             return reply.data(&[]);
         }
         let command = Command {
-            what: What::Read(bytes),
+            what: CommandKind::Read(bytes),
             offset,
             fua: false,
             stream: handle.0 as u32,
@@ -370,7 +370,7 @@ impl Filesystem for Device {
         let files = or_refuse!(reply, self.files());
         let export = &or_refuse!(reply, files.file(number)).export;
         let command = Command {
-            what: What::Flush,
+            what: CommandKind::Flush,
             offset: 0,
             fua: false,
             stream: handle.0 as u32,
@@ -395,7 +395,7 @@ impl Filesystem for Device {
         let (stream, reply) = (handle.0 as u32, Box::new(Done(reply)));
         if punches {
             let command = Command {
-                what: What::Trim(bytes),
+                what: CommandKind::Trim(bytes),
                 offset,
                 fua: false,
                 stream,

@@ -13,7 +13,7 @@ mod reply;
 use crate::front_end::Exports;
 use files::{Device, Files};
 use fuser::{Config, Session, SessionACL};
-use mounting::{Mounted, Place};
+use mounting::{MountPoint, Mounted};
 use sledsim_base::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Exports mounted as files; unmounted when dropped.
 pub struct FuseMount {
-    place: Place,
+    place: MountPoint,
     mounted: Mounted,
     files: Option<Arc<Files>>,
     session: Option<JoinHandle<()>>,
@@ -83,7 +83,7 @@ impl FuseMount {
     /// A mount point that is not there, not empty or mounted on already, an export whose name
     /// cannot be a file's, and whatever keeps this user from mounting.
     pub fn start(point: &Path, exports: &Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let place = Place::at(point)?;
+        let place = MountPoint::at(point)?;
         let refuse = |problem: String| Error::file(point, problem);
         if place.is_folder {
             let cannot = |name: &str| {

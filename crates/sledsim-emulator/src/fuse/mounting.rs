@@ -20,7 +20,7 @@ const KIND: &str = "fuse.sledsim";
 
 /// A place to mount on that is fit for it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct MountPoint {
     /// Without links.
     pub point: PathBuf,
     /// Else a regular file.
@@ -31,7 +31,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Mounted(Entry);
 
-impl Place {
+impl MountPoint {
     /// Looks at `point`; a mount there whose server has died is removed.
     pub(super) fn at(point: &Path) -> Result<Self> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(point, problem);

@@ -1,7 +1,7 @@
 //! Answers to the kernel.
 
 use crate::errno::Errno;
-use crate::export::{Command, Export, What};
+use crate::export::{Command, CommandKind, Export};
 use crate::timeline::{Answer, Reply};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use sledsim_base::units::BLOCK_BYTES;
@@ -101,20 +101,20 @@ impl Reply for Patch {
             (Err(error), _) => return self.reply.send(Err(error)),
         };
         let mut command = Command {
-            what: What::Flush,
+            what: CommandKind::Flush,
             offset: self.offset,
             fua: self.fua,
             stream: self.stream,
         };
         if let Some((offset, bytes)) = self.reads.pop() {
-            command.what = What::Read(bytes);
+            command.what = CommandKind::Read(bytes);
             command.offset = offset;
             command.fua = false;
             return export.submit(command, self);
         }
         command.what = match &self.data {
-            Some(data) => What::Write(data),
-            None => What::Zero {
+            Some(data) => CommandKind::Write(data),
+            None => CommandKind::Zero {
                 bytes: self.bytes,
                 unmap: false,
             },

@@ -2,15 +2,15 @@
 
 mod address;
 mod admission;
-mod door;
+mod client_errors;
+mod listener;
 mod tls;
-mod troubles;
 
 pub use address::Address;
 pub use admission::Admission;
-pub use door::Door;
+pub use client_errors::ClientErrorStats;
+pub use listener::Listener;
 pub use tls::{TlsSpec, pem_items};
-pub use troubles::Troubles;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, stat};

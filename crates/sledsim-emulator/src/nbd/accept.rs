@@ -1,12 +1,12 @@
 //! The server: accepts clients, and sends them away in the end.
 
 use super::Settings;
+use super::client_error::ClientErrorKind;
 use super::connection::Connection;
 use super::session::{self, Shared};
-use super::trouble::Kind;
 use super::uri::uri;
 use crate::front_end::{Exports, FrontEnd};
-use crate::listen::{Address, Door, Listening};
+use crate::listen::{Address, Listener, Listening};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -31,12 +31,12 @@ impl Clients {
 }
 
 /// One connection, which is there as long as this.
-struct Guest {
+struct ConnectionGuard {
     clients: Arc<Clients>,
     connection: Arc<Connection>,
 }
 
-impl Drop for Guest {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.clients.here().remove(&self.connection.client);
     }
@@ -47,7 +47,7 @@ pub struct NbdServer {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
     uri: String,
-    door: Mutex<Option<Door>>,
+    listener: Mutex<Option<Listener>>,
 }
 
 impl NbdServer {
@@ -60,19 +60,19 @@ impl NbdServer {
         let shared = Arc::new(Shared::new(exports, settings)?);
         let listening = Listening::at(address, &settings.admission)?;
         let clients = Arc::new(Clients::default());
-        let host = Host {
+        let host = AcceptLoop {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
         };
         let uri = uri(&listening.place, settings.admission.tls.is_some());
-        let welcome = Box::new(move |client| host.welcome(client));
-        let door = Door::open(listening, "sledsim-nbd-door", welcome)
+        let on_accept = Box::new(move |client| host.on_accept(client));
+        let listener = Listener::open(listening, "sledsim-nbd-door", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
             clients,
             uri,
-            door: Mutex::new(Some(door)),
+            listener: Mutex::new(Some(listener)),
         })
     }
 
@@ -90,15 +90,15 @@ impl NbdServer {
     }
 
     /// What happened so far: its `kind`, `uri`, `clients` that are connected and that were
-    /// `accepted`, and the `troubles` with them.
+    /// `accepted`, and the `client_errors` with them.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         json!({
             "kind": "nbd",
             "uri": self.uri,
             "clients": self.clients(),
             "accepted": self.clients.accepted.load(Ordering::Relaxed),
-            "troubles": self.shared.troubles.facts(),
+            "troubles": self.shared.client_errors.to_json(),
         })
     }
 
@@ -106,18 +106,18 @@ impl NbdServer {
     /// way are answered, at most `grace` in all; then ends all connections and
     /// waits until they have ended. A second call does nothing.
     pub fn stop(&self, grace: Duration) {
-        let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(door) = door.take() else {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(listener) = listener.take() else {
             return;
         };
         self.shared.stopping.store(true, Ordering::SeqCst);
-        let sessions = door.close();
+        let sessions = listener.close();
         let end = Instant::now() + grace;
         let here: Vec<_> = self.clients.here().values().cloned().collect();
         for connection in here {
             let left = end.saturating_duration_since(Instant::now());
-            let _ = connection.gate.idle(left);
-            connection.gate.close();
+            let _ = connection.limiter.idle(left);
+            connection.limiter.close();
             connection.hang_up();
         }
         for session in sessions {
@@ -127,8 +127,8 @@ impl NbdServer {
 }
 
 impl FrontEnd for NbdServer {
-    fn facts(&self) -> Value {
-        Self::facts(self)
+    fn to_json(&self) -> Value {
+        Self::to_json(self)
     }
 
     fn is_alive(&self) -> bool {
@@ -148,32 +148,32 @@ impl Drop for NbdServer {
 }
 
 /// Serves those who come.
-struct Host {
+struct AcceptLoop {
     shared: Arc<Shared>,
     clients: Arc<Clients>,
 }
 
-impl Host {
-    fn welcome(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
-        let troubles = &self.shared.troubles;
+impl AcceptLoop {
+    fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
+        let client_errors = &self.shared.client_errors;
         let socket = match socket {
             Ok(socket) => socket,
             Err(error) => {
-                Kind::Accept.note(troubles, 0, &error.to_string());
+                ClientErrorKind::Accept.note(client_errors, 0, &error.to_string());
                 return None;
             }
         };
         let client = self.clients.accepted.fetch_add(1, Ordering::Relaxed);
         let mut here = self.clients.here();
         if let Some(why) = self.shared.settings.admission.refusal(here.len()) {
-            Kind::TooMany.note(troubles, client, &why);
+            ClientErrorKind::TooMany.note(client_errors, client, &why);
             return None;
         }
         let connection = Arc::new(Connection::new(client, socket));
         here.insert(client, Arc::clone(&connection));
         drop(here);
         let shared = Arc::clone(&self.shared);
-        let guest = Guest {
+        let guest = ConnectionGuard {
             clients: Arc::clone(&self.clients),
             connection,
         };
@@ -182,7 +182,7 @@ impl Host {
             Ok(session) => Some(session),
             Err(error) => {
                 let why = format!("no thread: {error}");
-                Kind::Accept.note(troubles, client, &why);
+                ClientErrorKind::Accept.note(client_errors, client, &why);
                 None
             }
         }

@@ -1,7 +1,7 @@
 //! A connection, as those see it who may want to end it.
 
-use super::gate::Gate;
-use super::shuttle::Shuttle;
+use super::limiter::InFlightLimiter;
+use super::tls_proxy::TlsProxy;
 use rustix::fd::OwnedFd;
 use rustix::net::{Shutdown, shutdown};
 use rustls::ServerConfig;
@@ -13,17 +13,17 @@ pub(super) struct Connection {
     /// A number no other connection of this server has.
     pub(super) client: u32,
     /// What is under way.
-    pub(super) gate: Arc<Gate>,
+    pub(super) limiter: Arc<InFlightLimiter>,
     /// What the client's bytes come from; with TLS, behind it.
     socket: Mutex<Arc<OwnedFd>>,
-    shuttle: Mutex<Option<Shuttle>>,
+    shuttle: Mutex<Option<TlsProxy>>,
 }
 
 impl Connection {
     pub(super) fn new(client: u32, socket: OwnedFd) -> Self {
         Self {
             client,
-            gate: Arc::default(),
+            limiter: Arc::default(),
             socket: Mutex::new(Arc::new(socket)),
             shuttle: Mutex::default(),
         }
@@ -36,7 +36,7 @@ impl Connection {
     /// From now on the client speaks TLS; what it says comes from the socket
     /// that this returns.
     pub(super) fn start_tls(&self, config: &Arc<ServerConfig>) -> io::Result<Arc<OwnedFd>> {
-        let (shuttle, plain) = Shuttle::start(self.socket(), Arc::clone(config))?;
+        let (shuttle, plain) = TlsProxy::start(self.socket(), Arc::clone(config))?;
         let plain = Arc::new(plain);
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         *socket = Arc::clone(&plain);
@@ -54,6 +54,6 @@ impl Connection {
     pub(super) fn end(&self) -> Option<String> {
         self.hang_up();
         let mut shuttle = self.shuttle.lock().unwrap_or_else(PoisonError::into_inner);
-        shuttle.take().and_then(Shuttle::join)
+        shuttle.take().and_then(TlsProxy::join)
     }
 }

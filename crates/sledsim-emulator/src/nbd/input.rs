@@ -1,6 +1,6 @@
 //! What a client sends, through a buffer.
 
-use super::trouble::Kind;
+use super::client_error::ClientErrorKind;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -16,7 +16,7 @@ pub(super) enum End {
     /// The client sends no more. What is under way may be answered.
     Eof,
     /// Something is wrong: nothing more is sent.
-    Bad(Kind, String),
+    Bad(ClientErrorKind, String),
 }
 
 /// Bytes that are read at once, if that many are there.
@@ -142,11 +142,14 @@ impl Input {
 /// The client stopped in the middle of something.
 pub(super) fn cut_short() -> End {
     let what = "closed in the middle of a message";
-    End::Bad(Kind::Vanished, what.to_owned())
+    End::Bad(ClientErrorKind::Vanished, what.to_owned())
 }
 
 fn broken(error: Errno) -> End {
-    End::Bad(Kind::Vanished, std::io::Error::from(error).to_string())
+    End::Bad(
+        ClientErrorKind::Vanished,
+        std::io::Error::from(error).to_string(),
+    )
 }
 
 fn wait(socket: &OwnedFd, what: PollFlags, deadline: Instant) -> Result<(), End> {
@@ -154,7 +157,7 @@ fn wait(socket: &OwnedFd, what: PollFlags, deadline: Instant) -> Result<(), End>
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let what = "the handshake took too long";
-            return Err(End::Bad(Kind::Timeout, what.to_owned()));
+            return Err(End::Bad(ClientErrorKind::Timeout, what.to_owned()));
         }
         let left = Timespec::try_from(left).ok();
         let mut polled = [PollFd::new(socket, what)];

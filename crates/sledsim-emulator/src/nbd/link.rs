@@ -1,6 +1,6 @@
 //! The way back to a client: replies, whole and one after the other.
 
-use super::gate::Gate;
+use super::limiter::InFlightLimiter;
 use super::wire::Head;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
@@ -26,7 +26,7 @@ struct Rest(Frame, usize);
 /// The sending side of a connection.
 pub(super) struct Link {
     socket: Arc<OwnedFd>,
-    pub(super) gate: Arc<Gate>,
+    pub(super) limiter: Arc<InFlightLimiter>,
     out: Mutex<Out>,
     changed: Condvar,
 }
@@ -44,10 +44,10 @@ struct Out {
 }
 
 impl Link {
-    pub(super) fn new(socket: Arc<OwnedFd>, gate: Arc<Gate>) -> Arc<Self> {
+    pub(super) fn new(socket: Arc<OwnedFd>, limiter: Arc<InFlightLimiter>) -> Arc<Self> {
         Arc::new(Self {
             socket,
-            gate,
+            limiter,
             out: Mutex::default(),
             changed: Condvar::new(),
         })
@@ -76,7 +76,7 @@ impl Link {
             return;
         }
         drop(out);
-        self.gate.leave(rest.0.size);
+        self.limiter.leave(rest.0.size);
     }
 
     /// Sends what the socket takes of `rest`; whether it is done with, sent or
@@ -107,7 +107,7 @@ impl Link {
     fn bury(&self, out: &mut Out) {
         out.dead = true;
         for Rest(frame, _) in out.queue.drain(..) {
-            self.gate.leave(frame.size);
+            self.limiter.leave(frame.size);
         }
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
@@ -121,7 +121,7 @@ impl Link {
                 let done = self.push(&mut out, &mut rest);
                 out.sent += (rest.1 - before) as u64;
                 if done {
-                    self.gate.leave(rest.0.size);
+                    self.limiter.leave(rest.0.size);
                 } else {
                     out.queue.push_front(rest);
                     break;
@@ -146,7 +146,7 @@ impl Link {
     pub(super) fn finish(&self, patience: Duration) -> bool {
         let mut before = None;
         let read = loop {
-            if self.gate.idle(patience) {
+            if self.limiter.idle(patience) {
                 break true;
             }
             let out = self.out();

@@ -11,16 +11,16 @@
 //! sends nonsense, harms nobody but itself.
 
 mod accept;
+mod client_error;
 mod connection;
-mod gate;
 mod input;
+mod limiter;
 mod link;
 mod negotiate;
 mod options;
 mod reply;
 mod session;
-mod shuttle;
-mod trouble;
+mod tls_proxy;
 mod uri;
 mod wire;
 

@@ -1,10 +1,10 @@
 //! The handshake: the client says which export it wants, and how.
 
+use super::client_error::ClientErrorKind;
 use super::connection::Connection;
 use super::input::{End, Input};
 use super::options::{self, Info, MetaQuery};
 use super::session::Shared;
-use super::trouble::Kind;
 use super::wire::*;
 use crate::export::Export;
 use std::sync::Arc;
@@ -43,11 +43,11 @@ pub(super) struct Handshake<'a> {
 }
 
 fn refused(why: impl Into<String>) -> End {
-    End::Bad(Kind::Handshake, why.into())
+    End::Bad(ClientErrorKind::Handshake, why.into())
 }
 
 fn protocol(why: impl Into<String>) -> End {
-    End::Bad(Kind::Protocol, why.into())
+    End::Bad(ClientErrorKind::Protocol, why.into())
 }
 
 impl<'a> Handshake<'a> {
@@ -257,7 +257,7 @@ impl<'a> Handshake<'a> {
         }
         self.reply(OPT_STARTTLS, REP_ACK, &[])?;
         let started = self.connection.start_tls(tls);
-        let socket = started.map_err(|error| End::Bad(Kind::Tls, error.to_string()))?;
+        let socket = started.map_err(|error| End::Bad(ClientErrorKind::Tls, error.to_string()))?;
         self.input.switch(socket);
         self.secured = true;
         // Nothing of what was said before can be trusted.

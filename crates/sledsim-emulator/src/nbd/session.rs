@@ -1,17 +1,17 @@
 //! The life of a connection: the handshake, then requests.
 
 use super::Settings;
+use super::client_error::{self, ClientErrorKind};
 use super::connection::Connection;
 use super::input::{End, Input, cut_short};
 use super::link::Link;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
 use super::reply::PendingReply;
-use super::trouble::{self, Kind};
 use super::wire::*;
 use crate::errno::{Errno, errno_of};
-use crate::export::{Command, What};
+use crate::export::{Command, CommandKind};
 use crate::front_end::Exports;
-use crate::listen::{TlsSpec, Troubles};
+use crate::listen::{ClientErrorStats, TlsSpec};
 use rustix::fd::OwnedFd;
 use rustls::ServerConfig;
 use sledsim_base::error::Result;
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) settings: Settings,
-    pub(super) troubles: Troubles,
+    pub(super) client_errors: ClientErrorStats,
     pub(super) stopping: AtomicBool,
 }
 
@@ -35,7 +35,7 @@ impl Shared {
             exports,
             tls: tls.transpose()?.map(Arc::new),
             settings: settings.clone(),
-            troubles: trouble::none(),
+            client_errors: client_error::none(),
             stopping: AtomicBool::new(false),
         })
     }
@@ -46,10 +46,14 @@ impl Shared {
 ///
 /// # Errors
 /// Certificates that cannot be used.
-pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> Result<Troubles> {
+pub fn serve(
+    socket: OwnedFd,
+    exports: Arc<Exports>,
+    settings: &Settings,
+) -> Result<ClientErrorStats> {
     let shared = Shared::new(exports, settings)?;
     run(&shared, &Connection::new(0, socket));
-    Ok(shared.troubles)
+    Ok(shared.client_errors)
 }
 
 /// Serves `connection` until it ends.
@@ -57,7 +61,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
     let client = connection.client;
     let note = |end: &End| match end {
         End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
-            kind.note(&shared.troubles, client, why);
+            kind.note(&shared.client_errors, client, why);
         }
         _ => {}
     };
@@ -67,7 +71,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
     match Handshake::new(&mut input, connection, shared).run() {
         Ok(agreed) => {
             input.no_deadline();
-            let link = Link::new(connection.socket(), Arc::clone(&connection.gate));
+            let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
             let session = Session {
                 shared,
                 agreed: &agreed,
@@ -82,17 +86,17 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
             }
             if !link.finish(patience) {
                 let why = "closed without reading its replies".to_owned();
-                note(&End::Bad(Kind::Unread, why));
+                note(&End::Bad(ClientErrorKind::Unread, why));
             }
         }
         Err(End::Eof) => {
             let why = "closed before it had an export".to_owned();
-            note(&End::Bad(Kind::Handshake, why));
+            note(&End::Bad(ClientErrorKind::Handshake, why));
         }
         Err(end) => note(&end),
     }
     if let Some(why) = connection.end() {
-        note(&End::Bad(Kind::Tls, why));
+        note(&End::Bad(ClientErrorKind::Tls, why));
     }
 }
 
@@ -120,25 +124,28 @@ impl Session<'_> {
         loop {
             let request = match input.take(Request::BYTES) {
                 Ok(bytes) => Request::decode(bytes),
-                Err(End::Eof) if self.link.gate.requests() > 0 => {
+                Err(End::Eof) if self.link.limiter.requests() > 0 => {
                     let why = "closed with requests under way".to_owned();
                     let shared = self.shared;
                     if !shared.stopping.load(Ordering::SeqCst) {
-                        Kind::Vanished.note(&shared.troubles, self.client, &why);
+                        ClientErrorKind::Vanished.note(&shared.client_errors, self.client, &why);
                     }
                     return Err(End::Eof);
                 }
                 Err(end) => return Err(end),
             };
             let request = request.map_err(|magic| {
-                End::Bad(Kind::Protocol, format!("request magic {magic:#010x}"))
+                End::Bad(
+                    ClientErrorKind::Protocol,
+                    format!("request magic {magic:#010x}"),
+                )
             })?;
             if request.command == CMD_DISC {
                 return Ok(());
             }
             if request.command == CMD_WRITE && request.length > SKIP_MAXIMUM {
                 let why = format!("a write of {} bytes", request.length);
-                return Err(End::Bad(Kind::Protocol, why));
+                return Err(End::Bad(ClientErrorKind::Protocol, why));
             }
             self.request(&request, input)?;
         }
@@ -151,8 +158,8 @@ impl Session<'_> {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
             _ => 0,
         };
-        let gate = &self.link.gate;
-        let open = gate.enter(
+        let limiter = &self.link.limiter;
+        let open = limiter.enter(
             size,
             settings.max_outstanding,
             settings.max_outstanding_bytes,
@@ -188,14 +195,14 @@ impl Session<'_> {
         let what = match request.command {
             CMD_READ => {
                 pending.data_at = Some(request.offset);
-                What::Read(bytes)
+                CommandKind::Read(bytes)
             }
             // The device reads them, into its caches if it has some.
-            CMD_CACHE => What::Read(bytes),
-            CMD_WRITE => What::Write(data),
-            CMD_FLUSH => What::Flush,
-            CMD_TRIM => What::Trim(bytes),
-            CMD_WRITE_ZEROES => What::Zero {
+            CMD_CACHE => CommandKind::Read(bytes),
+            CMD_WRITE => CommandKind::Write(data),
+            CMD_FLUSH => CommandKind::Flush,
+            CMD_TRIM => CommandKind::Trim(bytes),
+            CMD_WRITE_ZEROES => CommandKind::Zero {
                 bytes,
                 unmap: !no_hole,
             },
@@ -207,7 +214,8 @@ impl Session<'_> {
         let command = Command {
             what,
             offset: request.offset,
-            fua: request.flags & FLAG_FUA != 0 && !matches!(what, What::Read(_) | What::Flush),
+            fua: request.flags & FLAG_FUA != 0
+                && !matches!(what, CommandKind::Read(_) | CommandKind::Flush),
             stream: self.stream,
         };
         self.agreed.export.submit(command, Box::new(pending));

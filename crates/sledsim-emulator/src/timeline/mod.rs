@@ -18,7 +18,7 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Background;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::{Answers, CompletionQueue, Model, Report};
+use sledsim_core::model::{CompletionQueue, CompletionSink, Model, Report};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -48,7 +48,7 @@ pub trait Reply: Send {
 }
 
 /// Who is told of what happened; must not wait.
-pub trait Witness: Send + Sync {
+pub trait CompletionObserver: Send + Sync {
     /// A request is answered, so much later (in model time) than its completion.
     fn answered(&self, row: &Row, lateness: Nanos);
 
@@ -81,10 +81,10 @@ struct UnderWay {
     pending: HashMap<u64, Pending, FxBuildHasher>,
     /// The ids of the requests.
     completions: CompletionQueue<u64>,
-    witness: Arc<dyn Witness>,
+    witness: Arc<dyn CompletionObserver>,
 }
 
-impl Answers for UnderWay {
+impl CompletionSink for UnderWay {
     fn done(&mut self, row: &Row) {
         self.completions.push(row.completion, row.id);
         self.pending.entry(row.id).or_default().row = Some(*row);
@@ -159,7 +159,7 @@ struct Shared {
     changed: Condvar,
     /// Tells a spinning clock thread to look again.
     poke: AtomicBool,
-    witness: Arc<dyn Witness>,
+    witness: Arc<dyn CompletionObserver>,
     /// Requests that are due and that the witness does not know of yet. It grows
     /// under the lock of the state.
     unrecorded: AtomicUsize,
@@ -272,7 +272,7 @@ impl Timeline {
     pub fn start(
         model: Box<dyn Model>,
         speed: f64,
-        witness: Arc<dyn Witness>,
+        witness: Arc<dyn CompletionObserver>,
     ) -> std::io::Result<Self> {
         let (blocks, links) = (model.blocks(), model.links());
         let shared = Arc::new(Shared {
@@ -412,7 +412,7 @@ impl Timeline {
     #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
         let state = self.shared.state();
-        (state.model.background()).map_or_else(Vec::new, Background::facts)
+        (state.model.background()).map_or_else(Vec::new, Background::to_json)
     }
 
     /// Waits until nothing is under way, at most `grace`; whether that is so.

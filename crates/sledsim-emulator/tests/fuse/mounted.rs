@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::fuse::{FuseMount, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::fs::{File, OpenOptions};
@@ -26,7 +26,7 @@ pub fn export(name: &str, device: Device) -> ExportSpec {
     ExportSpec {
         name: name.into(),
         device,
-        scheduler: Choice::default(),
+        scheduler: SchedulerSpec::default(),
         file: None,
         read_only: false,
         speed: 1.0,

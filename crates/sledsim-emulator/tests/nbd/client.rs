@@ -2,7 +2,7 @@
 //! specification spelled out.
 
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Address, Admission};
 use sledsim_emulator::nbd::{NbdServer, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
@@ -434,7 +434,7 @@ pub fn exports(wanted: &[Wanted]) -> Server {
         ExportSpec {
             name: wanted.name.to_owned(),
             device: Device::resolve("memory", &device).unwrap(),
-            scheduler: Choice::named("fcfs").unwrap(),
+            scheduler: SchedulerSpec::named("fcfs").unwrap(),
             file: wanted.file.clone(),
             read_only: wanted.read_only,
             speed: wanted.speed,
@@ -487,7 +487,7 @@ impl Served {
         let spec = ExportSpec {
             name: preset.to_owned(),
             device: Device::resolve(preset, &[]).unwrap(),
-            scheduler: Choice::named(scheduler).unwrap(),
+            scheduler: SchedulerSpec::named(scheduler).unwrap(),
             file: None,
             read_only: false,
             speed,
@@ -497,8 +497,8 @@ impl Served {
     }
 
     /// How often there was trouble of this kind.
-    pub fn troubles(&self, kind: &str) -> u64 {
-        let facts = self.nbd.facts();
+    pub fn client_errors(&self, kind: &str) -> u64 {
+        let facts = self.nbd.to_json();
         facts["troubles"][kind]["count"].as_u64().unwrap()
     }
 
@@ -521,6 +521,6 @@ impl Served {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        panic!("it never came: {}", self.nbd.facts());
+        panic!("it never came: {}", self.nbd.to_json());
     }
 }

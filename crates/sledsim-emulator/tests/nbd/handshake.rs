@@ -90,7 +90,8 @@ fn the_old_way_to_choose_an_export() {
     client.option(LIST, &[]);
     assert!(client.is_closed());
     served.until(|served| {
-        served.troubles("refused_handshakes") == 1 && served.troubles("protocol_errors") == 1
+        served.client_errors("refused_handshakes") == 1
+            && served.client_errors("protocol_errors") == 1
     });
 }
 
@@ -175,7 +176,7 @@ fn abort_ends_it() {
         "protocol_errors",
         "disconnects_mid_request",
     ] {
-        assert_eq!(served.troubles(kind), 0, "{kind}");
+        assert_eq!(served.client_errors(kind), 0, "{kind}");
     }
 }
 
@@ -258,6 +259,6 @@ fn what_breaks_the_rules_ends_the_handshake() {
         let mut client = Client::silent(&served.socket);
         break_it(&mut client);
         assert!(client.is_closed());
-        served.until(|served| served.troubles("protocol_errors") == done as u64 + 1);
+        served.until(|served| served.client_errors("protocol_errors") == done as u64 + 1);
     }
 }

@@ -118,7 +118,7 @@ fn the_session_that_is_mutated_is_a_good_one() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     throw(&served.socket, &session());
     served.until(|served| served.nbd.clients() == 0);
-    for (kind, what) in served.nbd.facts()["troubles"].as_object().unwrap() {
+    for (kind, what) in served.nbd.to_json()["troubles"].as_object().unwrap() {
         assert_eq!(what["count"], 0, "{kind}");
     }
     let mut client = Client::simple(&served.socket, "d");
@@ -144,14 +144,14 @@ fn clients_that_go_away_in_the_middle_are_counted() {
         leave(&mut client);
         drop(client);
         served.until(|served| served.nbd.clients() == 0);
-        assert_eq!(served.troubles(gone), done as u64 + 1);
+        assert_eq!(served.client_errors(gone), done as u64 + 1);
     }
     let mut client = Client::connect(&served.socket);
     client.say(b"IHAVEOPT\0\0\0\x03\0\0");
     drop(client);
-    served.until(|served| served.troubles(gone) == 5);
+    served.until(|served| served.client_errors(gone) == 5);
     drop(Client::connect(&served.socket));
-    served.until(|served| served.troubles("refused_handshakes") == 1);
+    served.until(|served| served.client_errors("refused_handshakes") == 1);
     // Half a write is no write.
     let mut client = Client::simple(&served.socket, "d");
     assert_eq!(client.read(0, 4096), Ok(vec![0; 4096]));
@@ -167,7 +167,7 @@ fn what_is_not_a_request_ends_the_connection() {
     let mut client = Client::ready(&served.socket, "d");
     client.ask(WRITE, 0, 0, 0, u32::MAX);
     assert!(client.is_closed());
-    served.until(|served| served.troubles("protocol_errors") == 2);
+    served.until(|served| served.client_errors("protocol_errors") == 2);
 }
 
 /// A client may say goodbye, or stop talking, and still hear what it asked for.

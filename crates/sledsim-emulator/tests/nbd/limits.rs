@@ -18,7 +18,7 @@ fn no_more_clients_than_allowed() {
     let second = Client::simple(&served.socket, "d");
     assert_eq!(served.nbd.clients(), 2);
     assert!(Client::silent(&served.socket).is_closed());
-    assert_eq!(served.troubles("too_many_clients"), 1);
+    assert_eq!(served.client_errors("too_many_clients"), 1);
     assert_eq!(first.read(0, 512), Ok(vec![0; 512]));
     drop(second);
     served.until(|served| served.nbd.clients() == 1);
@@ -57,7 +57,7 @@ fn a_handshake_takes_only_so_long() {
     lists.join().unwrap();
     assert!(start.elapsed() >= PATIENCE);
     served.until(|served| served.nbd.clients() == 0);
-    assert!(served.troubles("handshake_timeouts") >= 2);
+    assert!(served.client_errors("handshake_timeouts") >= 2);
     // In time is in time, however long it stays then.
     let mut client = Client::simple(&served.socket, "d");
     thread::sleep(PATIENCE * 2);
@@ -77,7 +77,7 @@ fn a_handshake_has_an_end() {
         assert!(asked < 100_000);
     }
     assert!(asked > 1000, "{asked}");
-    served.until(|served| served.troubles("protocol_errors") == 1);
+    served.until(|served| served.client_errors("protocol_errors") == 1);
 }
 
 /// Requests beyond the limit are not even read.
@@ -179,7 +179,7 @@ fn who_leaves_while_waiting_is_gone() {
     }
     drop(client);
     served.until(|served| served.nbd.clients() == 0);
-    assert_eq!(served.troubles("disconnects_mid_request"), 1);
+    assert_eq!(served.client_errors("disconnects_mid_request"), 1);
 }
 
 /// Someone who says goodbye and does not read what they asked for is left.
@@ -194,7 +194,7 @@ fn nobody_waits_for_ever_for_a_client_that_left() {
     client.ask(READ, 0, 1, 0, 16 << 20);
     client.ask(DISC, 0, 0, 0, 0);
     served.until(|served| served.nbd.clients() == 0);
-    assert_eq!(served.troubles("unread_replies"), 1);
+    assert_eq!(served.client_errors("unread_replies"), 1);
     // One that reads slowly, and no byte for longer than others may take in all,
     // is not.
     let mut client = Client::ready(&served.socket, "d");

@@ -37,7 +37,7 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
     export.store().read(0, &mut written).unwrap();
     assert_eq!(written, [0; 512], "what was refused was not done");
     served.nbd.stop(Duration::ZERO);
-    for (kind, what) in served.nbd.facts()["troubles"].as_object().unwrap() {
+    for (kind, what) in served.nbd.to_json()["troubles"].as_object().unwrap() {
         assert_eq!(what["count"], 0, "{kind}");
     }
 }

@@ -109,8 +109,8 @@ fn is_let_in(nbd: &NbdServer, certificates: &Path, who: Option<&str>) -> bool {
     sent.is_ok() && client.wire.read_exact(&mut [0; 20]).is_ok()
 }
 
-fn troubles(nbd: &NbdServer, kind: &str) -> u64 {
-    nbd.facts()["troubles"][kind]["count"].as_u64().unwrap()
+fn client_errors(nbd: &NbdServer, kind: &str) -> u64 {
+    nbd.to_json()["troubles"][kind]["count"].as_u64().unwrap()
 }
 
 fn until(what: impl Fn() -> bool) {
@@ -149,7 +149,7 @@ fn only_clients_with_a_certificate_are_served() {
     let mut client = plain(&nbd);
     client.option(EXPORT_NAME, b"d");
     assert!(client.is_closed());
-    assert_eq!(troubles(&nbd, "refused_handshakes"), 1);
+    assert_eq!(client_errors(&nbd, "refused_handshakes"), 1);
     for (who, may) in [
         (Some("client"), true),
         (None, false),
@@ -157,7 +157,7 @@ fn only_clients_with_a_certificate_are_served() {
     ] {
         assert_eq!(is_let_in(&nbd, folder.path(), who), may, "{who:?}");
     }
-    until(|| troubles(&nbd, "tls_failures") == 2);
+    until(|| client_errors(&nbd, "tls_failures") == 2);
     let mut client = secure(plain(&nbd), folder.path(), Some("client"));
     assert_eq!(client.replies(STARTTLS, &[])[0].0, ERR_INVALID);
     client.structure();
@@ -183,7 +183,7 @@ fn only_clients_with_a_certificate_are_served() {
     // With the farewell of TLS: nothing was cut off.
     assert_eq!(client.wire.read(&mut [0; 1]).unwrap(), 0);
     until(|| nbd.clients() == 0);
-    assert_eq!(troubles(&nbd, "disconnects_mid_request"), 0);
+    assert_eq!(client_errors(&nbd, "disconnects_mid_request"), 0);
 }
 
 #[test]
@@ -222,13 +222,13 @@ fn what_is_said_too_early_ends_it() {
     let mut client = plain(&nbd);
     client.say(b"IHAVEOPT\0\0\0\x05\0\0\0\0IHAVEOPT\0\0\0\x03\0\0\0\0");
     assert!(client.is_closed());
-    until(|| troubles(&nbd, "protocol_errors") == 1);
+    until(|| client_errors(&nbd, "protocol_errors") == 1);
     // What is no TLS ends it, too, and so does nothing at all.
     let mut client = plain(&nbd);
     assert_eq!(client.replies(STARTTLS, &[]), [(ACK, vec![])]);
     client.say(&[0x55; 100]);
     assert!(client.is_closed());
-    until(|| troubles(&nbd, "tls_failures") == 1);
+    until(|| client_errors(&nbd, "tls_failures") == 1);
     let mut client = plain(&nbd);
     assert_eq!(client.replies(STARTTLS, &[]), [(ACK, vec![])]);
     drop(client);

@@ -6,7 +6,7 @@ use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_emulator::front_end::{Exports, FrontEnd};
-use sledsim_emulator::listen::{Address, Door, Listening, TlsSpec, Troubles};
+use sledsim_emulator::listen::{Address, ClientErrorStats, Listener, Listening, TlsSpec};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) settings: Settings,
-    pub(super) troubles: Troubles,
+    pub(super) client_errors: ClientErrorStats,
     /// Until when connections must have ended, once they must.
     pub(super) stop: watch::Sender<Option<Instant>>,
     clients: AtomicUsize,
@@ -31,7 +31,7 @@ pub(super) struct Shared {
 pub struct RpcServer {
     shared: Arc<Shared>,
     uri: String,
-    door: Option<Door>,
+    listener: Option<Listener>,
 }
 
 impl RpcServer {
@@ -52,23 +52,23 @@ impl RpcServer {
             exports,
             tls,
             settings: settings.clone(),
-            troubles: Troubles::new(&TROUBLES),
+            client_errors: ClientErrorStats::new(&TROUBLES),
             stop: watch::Sender::new(None),
             clients: AtomicUsize::new(0),
             accepted: AtomicU32::new(0),
         });
         let uri = uri(&listening.place);
-        let host = Host {
+        let host = AcceptLoop {
             shared: Arc::clone(&shared),
             is_tcp: listening.is_tcp(),
         };
-        let welcome = Box::new(move |client| host.welcome(client));
-        let door = Door::open(listening, "sledsim-rpc-door", welcome)
+        let on_accept = Box::new(move |client| host.on_accept(client));
+        let listener = Listener::open(listening, "sledsim-rpc-door", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
             uri,
-            door: Some(door),
+            listener: Some(listener),
         })
     }
 
@@ -95,13 +95,13 @@ fn uri(place: &Address) -> String {
 }
 
 impl FrontEnd for RpcServer {
-    fn facts(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "kind": "rpc",
             "uri": self.uri,
             "clients": self.clients(),
             "accepted": self.shared.accepted.load(Ordering::Relaxed),
-            "troubles": self.shared.troubles.facts(),
+            "troubles": self.shared.client_errors.to_json(),
         })
     }
 
@@ -110,11 +110,11 @@ impl FrontEnd for RpcServer {
     }
 
     fn stop(&mut self, grace: Duration) {
-        let Some(door) = self.door.take() else {
+        let Some(listener) = self.listener.take() else {
             return;
         };
         self.shared.stop.send_replace(Some(Instant::now() + grace));
-        for session in door.close() {
+        for session in listener.close() {
             let _ = session.join();
         }
     }
@@ -128,39 +128,41 @@ impl Drop for RpcServer {
 }
 
 /// Counts a client as long as it is there.
-struct Guest(Arc<Shared>);
+struct ConnectionGuard(Arc<Shared>);
 
-impl Guest {
+impl ConnectionGuard {
     fn of(shared: &Arc<Shared>) -> Self {
         shared.clients.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.clients.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// Serves those who come.
-struct Host {
+struct AcceptLoop {
     shared: Arc<Shared>,
     is_tcp: bool,
 }
 
-impl Host {
-    fn welcome(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
+impl AcceptLoop {
+    fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let shared = &self.shared;
         let client = shared.accepted.load(Ordering::Relaxed);
         let failed = |error: &io::Error| {
-            shared.troubles.note(client, ACCEPT, &error.to_string());
+            shared
+                .client_errors
+                .note(client, ACCEPT, &error.to_string());
         };
         let socket = socket.inspect_err(failed).ok()?;
         shared.accepted.fetch_add(1, Ordering::Relaxed);
         let clients = shared.clients.load(Ordering::SeqCst);
         if let Some(why) = shared.settings.admission.refusal(clients) {
-            shared.troubles.note(client, TOO_MANY, &why);
+            shared.client_errors.note(client, TOO_MANY, &why);
             return None;
         }
         let peer = Peer {
@@ -169,7 +171,7 @@ impl Host {
             socket,
             is_tcp: self.is_tcp,
         };
-        let guest = Guest::of(shared);
+        let guest = ConnectionGuard::of(shared);
         let thread = thread::Builder::new().name("sledsim-rpc".into());
         let session = thread.spawn(move || {
             connection::run(peer);

@@ -1,9 +1,9 @@
 //! The life of a connection.
 
 use super::accept::Shared;
-use super::hold::{Held, Hold};
 use super::inbound::{Inbound, Large};
 use super::opening::{self, Again, Bad};
+use super::permits::{PermittedBody, SharedPermits};
 use super::service::Session;
 use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
 use crate::v1::mem_store_server::MemStoreServer;
@@ -53,7 +53,7 @@ pub(super) fn run(peer: Peer) {
     let ended = runtime.and_then(|runtime| runtime.block_on(served(peer)));
     if let Err(error) = ended {
         let why = format!("cannot be served: {error}");
-        shared.troubles.note(client, super::ACCEPT, &why);
+        shared.client_errors.note(client, super::ACCEPT, &why);
     }
 }
 
@@ -87,7 +87,7 @@ where
     match in_time(shared, tls.accept(stream)).await {
         None => {}
         Some(Ok(Ok(stream))) => opened(shared, client, stream).await,
-        Some(Ok(Err(error))) => shared.troubles.note(client, TLS, &error.to_string()),
+        Some(Ok(Err(error))) => shared.client_errors.note(client, TLS, &error.to_string()),
         Some(Err(_)) => slow(shared, client),
     }
 }
@@ -95,7 +95,7 @@ where
 fn slow(shared: &Shared, client: u32) {
     let s = shared.settings.admission.patience.as_secs_f64();
     let why = format!("did not say within {s} s that it speaks gRPC");
-    shared.troubles.note(client, TIMEOUT, &why);
+    shared.client_errors.note(client, TIMEOUT, &why);
 }
 
 /// What comes of `work`, a part of the handshake, unless the server stops before.
@@ -133,7 +133,7 @@ where
     match in_time(shared, opening::read(&mut stream)).await {
         None | Some(Ok(Err(Bad::Gone))) => {}
         Some(Ok(Ok(()))) => spoken(shared, client, Again::new(stream)).await,
-        Some(Ok(Err(Bad::Other(why)))) => shared.troubles.note(client, PROTOCOL, &why),
+        Some(Ok(Err(Bad::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
         Some(Err(_)) => slow(shared, client),
     }
 }
@@ -145,7 +145,7 @@ where
 {
     let settings = &shared.settings;
     let session = Session::new(shared);
-    let room = session.room();
+    let limiter = session.limiter();
     let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
@@ -164,7 +164,7 @@ where
         let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
         // A client that is not looking does not say that it is done, either.
         let told = async {
-            room.idle().await;
+            limiter.idle().await;
             sleep(FAREWELL).await;
         };
         let _ = timeout_at(end.into(), first(connection, told)).await;
@@ -172,10 +172,10 @@ where
     };
     if let Err(error) = ended {
         let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
-        shared.troubles.note(client, kind, &reasons(&error));
-    } else if room.is_used() {
+        shared.client_errors.note(client, kind, &reasons(&error));
+    } else if limiter.is_used() {
         let why = "closed with batches under way";
-        shared.troubles.note(client, VANISHED, why);
+        shared.client_errors.note(client, VANISHED, why);
     }
 }
 
@@ -208,7 +208,7 @@ struct Calls {
     large: Large,
 }
 
-type Answered = http::Response<Held<tonic::body::Body>>;
+type Answered = http::Response<PermittedBody<tonic::body::Body>>;
 
 impl hyper::service::Service<http::Request<Incoming>> for Calls {
     type Response = Answered;
@@ -220,8 +220,8 @@ impl hyper::service::Service<http::Request<Incoming>> for Calls {
         let answer = self.store.clone().call(request);
         Box::pin(async move {
             let mut answer = answer.await?;
-            let hold = answer.extensions_mut().remove::<Hold>();
-            Ok(answer.map(|body| Held::new(body, hold)))
+            let permits = answer.extensions_mut().remove::<SharedPermits>();
+            Ok(answer.map(|body| PermittedBody::new(body, permits)))
         })
     }
 }

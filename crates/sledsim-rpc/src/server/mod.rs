@@ -7,10 +7,10 @@
 
 mod accept;
 mod connection;
-mod hold;
 mod inbound;
+mod limiter;
 mod opening;
-mod room;
+mod permits;
 mod service;
 mod streamed;
 

@@ -1,8 +1,8 @@
 //! The calls of one connection.
 
 use super::accept::Shared;
-use super::hold::Hold;
-use super::room::{Room, Taken};
+use super::limiter::{InFlightLimiter, Permits};
+use super::permits::SharedPermits;
 use super::streamed::{self, Streamed};
 use crate::interface::Interface;
 use crate::v1;
@@ -12,11 +12,11 @@ use sledsim_base::error::Error;
 use sledsim_base::request::Extent;
 use sledsim_base::row::Row;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
-use sledsim_core::layouts::Laid;
+use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::links;
 use sledsim_core::model::links::Links;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{Command, Done, Export, Gathered, Refusal, What};
+use sledsim_emulator::export::{Command, CommandKind, Done, Export, Gathered, Refusal};
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -31,7 +31,7 @@ struct Inner {
     shared: Arc<Shared>,
     /// That of its batches.
     stream: u32,
-    room: Room,
+    limiter: InFlightLimiter,
     /// How many calls of `Batches` there are.
     streams: Arc<AtomicUsize>,
 }
@@ -41,13 +41,13 @@ impl Session {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),
-            room: Room::new(&shared.settings),
+            limiter: InFlightLimiter::new(&shared.settings),
             streams: Arc::default(),
         }))
     }
 
-    pub(super) fn room(&self) -> Room {
-        self.0.room.clone()
+    pub(super) fn limiter(&self) -> InFlightLimiter {
+        self.0.limiter.clone()
     }
 
     pub(super) fn streams(&self) -> &Arc<AtomicUsize> {
@@ -78,8 +78,8 @@ impl Session {
     }
 
     /// Takes room for so many bytes, if there is.
-    fn take(&self, bytes: usize) -> Result<Taken, Status> {
-        self.0.room.try_take(bytes).ok_or_else(|| {
+    fn take(&self, bytes: usize) -> Result<Permits, Status> {
+        self.0.limiter.try_take(bytes).ok_or_else(|| {
             let settings = &self.0.shared.settings;
             Status::resource_exhausted(format!(
                 "too much is under way in this connection: at most {} batches and {} bytes are \
@@ -154,9 +154,10 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
                 Some(v1::command::What::Read(read)) if read.blocks == 0 => {
                     return Err(refuse("read.blocks", " = 0: must be at least 1".into()));
                 }
-                Some(v1::command::What::Read(read)) => {
-                    (What::Read(u64::from(read.blocks) * BLOCK_BYTES), false)
-                }
+                Some(v1::command::What::Read(read)) => (
+                    CommandKind::Read(u64::from(read.blocks) * BLOCK_BYTES),
+                    false,
+                ),
                 Some(v1::command::What::Write(write)) => {
                     let bytes = write.data.len() as u64;
                     if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
@@ -166,7 +167,7 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
                         );
                         return Err(refuse("write.data", problem));
                     }
-                    (What::Write(&write.data), write.fua)
+                    (CommandKind::Write(&write.data), write.fua)
                 }
                 None => return Err(refuse("what", ": missing: must be read or write".into())),
             };
@@ -346,7 +347,7 @@ impl MemStore for Session {
             Links::Ignored => v1::Batching::Ignored,
             Links::Refused => v1::Batching::Refused,
         };
-        let layout = about.device.layout().map(Laid::facts);
+        let layout = about.device.layout().map(ResolvedLayout::to_json);
         let layout = layout.as_ref().and_then(|facts| facts["name"].as_str());
         Ok(Response::new(v1::DescribeResponse {
             export: Some(described(export)),
@@ -435,7 +436,7 @@ impl MemStore for Session {
         // Nobody answers once the clock of the device has stopped.
         let done = told.await.map_err(|_| stopping())?;
         let mut response = Response::new(answered(tag, done));
-        response.extensions_mut().insert(Hold::new(taken));
+        response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
     }
 
@@ -457,7 +458,7 @@ impl MemStore for Session {
         let export = self.export(&request.get_ref().export)?;
         let (tell, told) = oneshot::channel();
         let command = Command {
-            what: What::Flush,
+            what: CommandKind::Flush,
             offset: 0,
             fua: false,
             stream: self.0.stream,
@@ -473,7 +474,7 @@ impl MemStore for Session {
             row: Some(row(&done)),
             lateness_ns: lateness.0,
         });
-        response.extensions_mut().insert(Hold::new(taken));
+        response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
     }
 }

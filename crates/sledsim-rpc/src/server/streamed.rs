@@ -1,6 +1,6 @@
 //! Batches in a stream: many under way.
 
-use super::room::Taken;
+use super::limiter::Permits;
 use super::service::{Session, answered, stopping};
 use crate::v1;
 use sledsim_emulator::export::{Done, Gathered};
@@ -19,7 +19,7 @@ const STREAMS_MAXIMUM: usize = 4;
 struct Answered {
     tag: u64,
     done: Result<Vec<Done>, Status>,
-    _taken: Arc<Taken>,
+    _taken: Arc<Permits>,
 }
 
 /// The answers, as they are there.
@@ -58,7 +58,7 @@ impl Stream for Streamed {
 struct Tell {
     answers: mpsc::UnboundedSender<Answered>,
     tag: u64,
-    taken: Arc<Taken>,
+    taken: Arc<Permits>,
 }
 
 impl Tell {
@@ -142,21 +142,21 @@ impl Reader {
     async fn run(mut self) -> Result<(), Status> {
         let mut stop = self.session.stopping();
         let mut stopped = Box::pin(async move { drop(stop.wait_for(Option::is_some).await) });
-        let room = self.session.room();
+        let limiter = self.session.limiter();
         loop {
             let Some(batch) = next(&mut self.requests, stopped.as_mut()).await? else {
                 return Ok(());
             };
             // One that is refused takes a place, too, until that was said.
             let bytes = self.session.bytes(&batch);
-            let Some(taken) = room.take(*bytes.as_ref().unwrap_or(&0)).await else {
+            let Some(taken) = limiter.take(*bytes.as_ref().unwrap_or(&0)).await else {
                 return Err(stopping());
             };
             self.begin(&batch, bytes.map(drop), taken);
         }
     }
 
-    fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Taken) {
+    fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Permits) {
         let tell = Tell {
             answers: self.answers.clone(),
             tag: batch.tag,

@@ -13,7 +13,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::engine::check_extents;
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::model::{Answers, Model};
+use sledsim_core::model::{CompletionSink, Model};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
@@ -107,7 +107,7 @@ struct Announced {
     count: u64,
 }
 
-impl Answers for Announced {
+impl CompletionSink for Announced {
     fn done(&mut self, row: &Row) {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
         let served = row.status == Status::Ok;
@@ -275,7 +275,7 @@ impl Round<'_> {
             Op::Read => self.report.reads += 1,
             Op::Write => {
                 self.report.writes += 1;
-                self.contents().hold(&tokens);
+                self.contents().stage_write(&tokens);
             }
             Op::Flush | Op::Trim => {}
         }
@@ -316,7 +316,7 @@ impl Round<'_> {
 
     /// Compares what a read returned with what it might.
     fn look_at(&mut self, read: &Request, begun: u64) {
-        let mut tokens = self.contents().returned(read.id).into_iter();
+        let mut tokens = self.contents().take_read_data(read.id).into_iter();
         for lbn in lbns(&read.extents) {
             self.report.read_blocks_checked += 1;
             let found = tokens.next();

@@ -14,7 +14,7 @@
 //!   was begun since;
 //! - what was found after a power failure is all there is from then on.
 //!
-//! [`sledsim_core::compose::keeper::Keeper`] gives a leaf its contents;
+//! [`sledsim_core::compose::content_tracker::ContentTracker`] gives a leaf its contents;
 //! [`sledsim_core::catalog::Device::build_keeping`] puts one around every leaf
 //! of a device.
 
@@ -32,7 +32,7 @@ use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// How a device is tested.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl Plan {
 pub fn test(
     device: &Device,
     load: &Load,
-    scheduler: &SchedulerChoice,
+    scheduler: &SchedulerSpec,
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Report> {
@@ -137,12 +137,7 @@ pub fn test(
 
 /// What was tested, how, and what came of it, as JSON.
 #[must_use]
-pub fn document(
-    device: &Device,
-    scheduler: &SchedulerChoice,
-    plan: &Plan,
-    report: &Report,
-) -> Value {
+pub fn document(device: &Device, scheduler: &SchedulerSpec, plan: &Plan, report: &Report) -> Value {
     let mut document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),

@@ -1,7 +1,7 @@
 //! The requests of a replayed trace: read, put in order, and placed on the
 //! device.
 
-use super::mapping::{Mapping, Place};
+use super::mapping::{MappedRequest, Mapping};
 use super::spec::{Origin, TraceSpec};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -17,7 +17,7 @@ pub const CHECK_EVERY: u64 = 1024;
 #[derive(Clone, Copy)]
 pub struct Placed {
     pub record: Record,
-    pub place: Place,
+    pub place: MappedRequest,
     /// Its time on the clock of the replay.
     pub arrival: Nanos,
 }
@@ -125,7 +125,7 @@ impl Feed {
     #[inline]
     fn placed(&mut self, record: Record) -> Result<Placed> {
         let place = if record.bytes == 0 {
-            Place::default() // a flush
+            MappedRequest::default() // a flush
         } else {
             let place = self.mapping.place(&record);
             place.map_err(|problem| self.records.refuse(problem))?

@@ -72,7 +72,7 @@ pub struct Mapping {
 
 /// Where a request goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct MappedRequest {
     /// First block on the device.
     pub lbn: u64,
     /// How many.
@@ -133,16 +133,16 @@ impl Mapping {
 
     /// Where a request of some blocks goes.
     #[inline]
-    pub fn place(&mut self, record: &Record) -> Result<Place, String> {
+    pub fn place(&mut self, record: &Record) -> Result<MappedRequest, String> {
         let (first, end) = record.blocks();
         let Ok(blocks) = u32::try_from(end - first) else {
             return Err(format!("{} bytes: must be at most 2 TiB", record.bytes));
         };
-        let mut place = Place {
+        let mut place = MappedRequest {
             lbn: first + self.base_of(record.device)?,
             blocks,
             widened: !record.is_aligned(),
-            ..Place::default()
+            ..MappedRequest::default()
         };
         let count = u64::from(blocks);
         if count > self.size {

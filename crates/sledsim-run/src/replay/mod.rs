@@ -2,10 +2,10 @@
 
 mod accesses;
 mod arrivals;
-mod causes;
+mod dependency_inference;
+mod dependency_replay;
 mod feed;
 mod mapping;
-mod paced;
 mod path;
 mod source;
 mod spec;

@@ -1,9 +1,9 @@
 //! A trace as a workload.
 
-use super::arrivals::{Arrivals, Closed, Dependent, DependsOn, OneByOne, Open};
-use super::causes::Causes;
+use super::arrivals::{Arrivals, Closed, Dependent, DependsOn, OneByOne, OpenReplay};
+use super::dependency_inference::DependencyInference;
 use super::feed::{CHECK_EVERY, Feed, Placed};
-use super::mapping::{Address, Mapping, Place, Spans};
+use super::mapping::{Address, MappedRequest, Mapping, Spans};
 use super::spec::{BLK_ACTIONS, NOT_BEGUN, ORIGINS, TraceSpec};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -70,7 +70,7 @@ impl TraceSpec {
             (Some(spec), _) => Box::new(Closed::new(spec, &mut feed)?),
             (_, Some((depends_on, causes))) => Box::new(Dependent::new(depends_on, causes)),
             _ if closed => Box::new(OneByOne::new(&mut feed)?),
-            _ => Box::new(Open::new(&mut feed)?),
+            _ => Box::new(OpenReplay::new(&mut feed)?),
         };
         if arrivals.due(&mut feed)?.is_none() {
             return Err(feed.records.empty(self.supply.name()));
@@ -107,12 +107,12 @@ impl TraceSpec {
         &self,
         depends_on: DependsOn,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<(Causes, u64)> {
+    ) -> Result<(DependencyInference, u64)> {
         let mut streams = BTreeMap::new();
         let count = self.scan(check, &mut |record| {
             *streams.entry(depends_on.stream(record)).or_default() += 1;
         })?;
-        Ok((Causes::new(streams), count))
+        Ok((DependencyInference::new(streams), count))
     }
 
     /// Reads the whole file, and counts the requests.
@@ -178,7 +178,7 @@ struct Counts {
 impl TraceSource {
     /// What was replayed and what was done to it, so far.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let feed = &self.feed;
         let (spec, records, order) = (&feed.spec, &feed.records, &feed.records.order);
         let devices: Vec<_> = records.devices().collect();
@@ -300,7 +300,7 @@ impl Source for TraceSource {
 
 impl Counts {
     #[inline]
-    fn add(&mut self, place: &Place) {
+    fn add(&mut self, place: &MappedRequest) {
         self.widened += u64::from(place.widened);
         self.wrapped += u64::from(place.wrapped);
         self.scaled += u64::from(place.scaled);

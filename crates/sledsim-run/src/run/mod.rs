@@ -20,9 +20,9 @@ use sledsim_base::progress::Progress;
 use sledsim_base::row::Row;
 use sledsim_core::catalog::Device;
 use sledsim_core::engine::{Outcome, simulate};
-use sledsim_core::layouts::Laid;
+use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::Background;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// Where a generated load of no stated length ends if its precision does not
 /// end it.
@@ -68,7 +68,7 @@ struct Single {
 pub fn run(
     device: &Device,
     load: &Load,
-    scheduler: SchedulerChoice,
+    scheduler: SchedulerSpec,
     plan: impl Into<Plan>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Run> {
@@ -83,7 +83,7 @@ pub fn run(
         "sledsim": env!("CARGO_PKG_VERSION"),
         "device": device.name(),
         "scheduler": scheduler.label(),
-        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), Laid::facts),
+        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), ResolvedLayout::to_json),
         "workload": single.workload,
         "summary": summary(&single.stats, &single.facts),
     });
@@ -101,7 +101,7 @@ pub fn run(
 fn run_one(
     device: &Device,
     load: &Load,
-    scheduler: &SchedulerChoice,
+    scheduler: &SchedulerSpec,
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {
@@ -132,7 +132,7 @@ fn run_one(
         demand: (outcome.backlog.as_ref().filter(|_| source.is_open())).and_then(Demand::of),
         reports: recorder.counted.reports(outcome.idle, &*model),
         warm_up: recorder.counted.cut(&outcome),
-        background: (model.background()).map_or_else(Vec::new, Background::facts),
+        background: (model.background()).map_or_else(Vec::new, Background::to_json),
         ..RunFacts::default()
     };
     judge(&mut facts, plan, &recorder.target, &outcome, goes_on);
@@ -144,7 +144,7 @@ fn run_one(
     if let (Some(file), Some(windows)) = (series_file, &windows) {
         file.write(&series_batch(windows), None)?;
     }
-    let mut workload = load.facts(&*source);
+    let mut workload = load.to_json(&*source);
     if recorder.target.is_reached() {
         workload["requests"] = json!(outcome.submitted); // the same run again, then
     }

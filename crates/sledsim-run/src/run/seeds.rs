@@ -13,7 +13,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::Report;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::array;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -27,7 +27,7 @@ const LOOK_AFTER: Duration = Duration::from_millis(10);
 struct Shared<'a> {
     device: &'a Device,
     load: &'a Load,
-    scheduler: &'a SchedulerChoice,
+    scheduler: &'a SchedulerSpec,
     plan: &'a Plan,
     first_seed: u64,
     /// The next run to be taken up.
@@ -52,7 +52,7 @@ struct Done {
 pub(crate) fn run_seeds(
     device: &Device,
     load: &Load,
-    scheduler: &SchedulerChoice,
+    scheduler: &SchedulerSpec,
     plan: &Plan,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {

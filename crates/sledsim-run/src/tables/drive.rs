@@ -9,8 +9,8 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::{Answers, Model};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::model::{CompletionSink, Model};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// A device's model, its clock, and its bytes.
 pub struct Drive {
@@ -29,7 +29,7 @@ pub struct Drive {
 #[derive(Default)]
 struct Done(Option<Nanos>);
 
-impl Answers for Done {
+impl CompletionSink for Done {
     fn done(&mut self, row: &Row) {
         self.0 = Some(row.completion);
     }
@@ -43,7 +43,7 @@ impl Drive {
     /// # Errors
     /// [`Error::Key`] for anything but a single plain sled.
     pub fn new(device: &Device) -> Result<Self> {
-        let (model, _) = device.build_with(&Choice::default())?;
+        let (model, _) = device.build_with(&SchedulerSpec::default())?;
         if model.links() == Links::Refused || device.layout().is_some() {
             return Err(Error::Key(format!(
                 "device '{}': a table must be on a single sled (kind \"mems\"), without a layout, a \

@@ -2,7 +2,7 @@
 //! columns or both are read fast (CMU-CS-03-125, section 5.2).
 //!
 //! A [`Table`] holds real data: `values` turns Arrow columns into bytes and
-//! back, a [`Layout`] says where each value lies and which requests a query
+//! back, a [`TableLayout`] says where each value lies and which requests a query
 //! takes, and a [`Medium`] carries them out: [`Drive`] by the device's own model,
 //! in simulated time, with the device's bytes in a [`Store`]; others by devices
 //! elsewhere. What a query returns is taken out of the pages, never from the
@@ -19,7 +19,7 @@ mod table;
 mod values;
 
 pub use drive::Drive;
-pub use layouts::{Kind, Layout, Run, Settings};
+pub use layouts::{Run, Settings, TableLayout, TableLayoutKind};
 pub use medium::{Cost, Medium};
 pub use schema::Column;
 pub use store::Store;

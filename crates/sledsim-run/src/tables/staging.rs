@@ -1,6 +1,6 @@
 //! The records of a table: from Arrow into pages, and back.
 
-use super::layouts::Layout;
+use super::layouts::TableLayout;
 use super::strings::Dictionary;
 use super::table::Table;
 use super::values::{decode, encode};
@@ -146,7 +146,7 @@ impl Table {
 /// `width` bytes each, into pieces that lie together on the device, and tells
 /// where each is.
 fn pieces(
-    layout: &dyn Layout,
+    layout: &dyn TableLayout,
     column: usize,
     width: usize,
     first: u64,

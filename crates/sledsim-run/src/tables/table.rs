@@ -1,6 +1,6 @@
 //! A table on a device: load, scan, read, append, update.
 
-use super::layouts::{Layout, Settings, layout};
+use super::layouts::{Settings, TableLayout, layout};
 use super::medium::{Cost, Medium};
 use super::schema::{Column, columns, names};
 use super::staging::Staged;
@@ -25,7 +25,7 @@ pub struct Table {
     pub(super) columns: Vec<Column>,
     pub(super) strings: Vec<Dictionary>,
     pub(super) settings: Settings,
-    pub(super) layout: Box<dyn Layout>,
+    pub(super) layout: Box<dyn TableLayout>,
     pub(super) medium: Box<dyn Medium>,
     pub(super) records: u64,
 }
@@ -189,7 +189,7 @@ impl Table {
     ///
     /// # Errors
     /// None.
-    pub fn facts(&self) -> Result<Value> {
+    pub fn to_json(&self) -> Result<Value> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let ranges = self.lbns(&all)?;
         let blocks: u64 = ranges.iter().map(|(first, last)| last - first + 1).sum();
@@ -201,7 +201,7 @@ impl Table {
             "first_lbn": ranges.first().map(|range| range.0),
             "last_lbn": ranges.last().map(|range| range.1),
         });
-        let more = self.layout.facts(&self.columns, self.records);
+        let more = self.layout.to_json(&self.columns, self.records);
         if let (Value::Object(facts), Value::Object(more)) = (&mut facts, more) {
             facts.extend(more);
         }

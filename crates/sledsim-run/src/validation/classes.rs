@@ -11,7 +11,7 @@ pub const NEAR_BLOCKS: u64 = 256;
 
 /// Where a request lies, as seen from the one that arrived before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Placement {
     /// There is none before it.
     First,
     /// It starts where the other ended.
@@ -24,7 +24,7 @@ pub enum Place {
     Far,
 }
 
-impl Place {
+impl Placement {
     /// All, in their order in tables.
     pub const ALL: [Self; 5] = [
         Self::First,
@@ -63,7 +63,7 @@ impl Place {
 }
 
 /// The class of a request: its operation, that of the one before, its place.
-pub type Class = (u8, Option<u8>, Place);
+pub type Class = (u8, Option<u8>, Placement);
 
 /// Every class there is, as JSON: reads first, after reads first.
 pub fn told(requests: &[(Class, Pair)]) -> Value {

@@ -14,7 +14,7 @@ mod classes;
 mod demerit;
 mod table;
 
-pub use classes::{NEAR_BLOCKS, Place};
+pub use classes::{NEAR_BLOCKS, Placement};
 pub use demerit::{ClassWeighted, Comparison, Pair};
 
 use crate::load::Load;
@@ -29,7 +29,7 @@ use sledsim_base::request::Op;
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice as SchedulerChoice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 pub use table::write as write_table;
 
@@ -61,7 +61,7 @@ impl Part {
 
 /// Which requests are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Direction {
     /// Reads and writes.
     All,
     /// Reads.
@@ -70,7 +70,7 @@ pub enum Kind {
     Write,
 }
 
-impl Kind {
+impl Direction {
     /// All.
     pub const ALL: [Self; 3] = [Self::All, Self::Read, Self::Write];
 
@@ -120,7 +120,7 @@ pub struct Validation {
     /// The results; see the validation page of the guide.
     pub document: Value,
     /// The comparison of each part and kind, in the order of [`Part::ALL`] and
-    /// [`Kind::ALL`]; parts that the trace does not tell hold no requests.
+    /// [`Direction::ALL`]; parts that the trace does not tell hold no requests.
     pub comparisons: [[Comparison; 3]; 3],
     /// A row per request compared, in the order of the trace.
     pub requests: RecordBatch,
@@ -135,7 +135,7 @@ pub struct Validation {
 pub fn validate(
     device: &Device,
     load: &Load,
-    scheduler: SchedulerChoice,
+    scheduler: SchedulerSpec,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Validation> {
     if load.seed().is_some() {
@@ -177,7 +177,7 @@ pub fn validate(
         )));
     }
     let comparisons = Part::ALL.map(|part| {
-        Kind::ALL.map(|kind| {
+        Direction::ALL.map(|kind| {
             let requests = compared.iter().filter(|request| kind.has(request.row.op));
             Comparison::new(requests.filter_map(|request| request.part(part)))
         })
@@ -233,7 +233,7 @@ fn pairs(
         class: (
             row.op as u8,
             before.map(|before| before.op as u8),
-            before.map_or(Place::First, |before| Place::after(before, row)),
+            before.map_or(Placement::First, |before| Placement::after(before, row)),
         ),
         response: match (closed, service) {
             (true, Some(service)) => pair(service, row.response()),
@@ -287,7 +287,7 @@ fn document(
 /// The figures of all, reads and writes.
 fn figures(comparisons: &[Comparison; 3]) -> Value {
     let each = |figure: &dyn Fn(&Comparison) -> Value| {
-        let kinds = Kind::ALL.iter().zip(comparisons);
+        let kinds = Direction::ALL.iter().zip(comparisons);
         let kinds = kinds.map(|(kind, comparison)| (kind.name().to_owned(), figure(comparison)));
         Value::Object(kinds.collect())
     };

@@ -1,6 +1,6 @@
 //! What happened to each request, in the simulation and on the real device.
 
-use super::{Compared, Pair, Place};
+use super::{Compared, Pair, Placement};
 use crate::stats::{RowBuffer, TableFile, described, file_properties};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
@@ -48,7 +48,7 @@ pub(super) fn batch(device: &str, compared: &[Compared]) -> RecordBatch {
         "The rest of it; null where the trace does not tell",
         times(&|request| request.service.map(measured)),
     );
-    let places = StringArray::from_iter_values(Place::ALL.map(Place::name));
+    let places = StringArray::from_iter_values(Placement::ALL.map(Placement::name));
     let keys = compared.iter().map(|request| request.class.2 as i32);
     let keys = Int32Array::from_iter_values(keys);
     let name = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));

@@ -10,8 +10,8 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::model::{CompletionSink, Model, Report};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash::{Plan, test, test_model};
 use sledsim_run::load::Load;
 use std::cmp::Reverse;
@@ -99,7 +99,7 @@ struct Due {
     all: Vec<Row>,
 }
 
-impl Answers for Due {
+impl CompletionSink for Due {
     fn done(&mut self, row: &Row) {
         assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
         let number = self.all.len();
@@ -125,7 +125,7 @@ struct Outcome {
 
 /// Runs the requests, then reads every block, and looks at all that is read.
 fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> Outcome {
-    let choice = Choice::named(scheduler).expect("a scheduler");
+    let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     let (mut model, _) = device.build_keeping(&choice).expect("a model");
     let mut oracle = Oracle::default();
     let mut due = Due::default();
@@ -175,7 +175,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
                 continue;
             }
             if request.op == Op::Read {
-                let tokens = model.contents().expect("contents").returned(row.id);
+                let tokens = model.contents().expect("contents").take_read_data(row.id);
                 assert_eq!(tokens.len(), request.blocks() as usize, "{what}");
                 for (lbn, token) in lbns(&request.extents).zip(tokens) {
                     outcome.checked += 1;
@@ -190,7 +190,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
             let request = arrivals.pop().expect("an arrival");
             let tokens = oracle.begin(&request);
             if request.op == Op::Write {
-                model.contents().expect("contents").hold(&tokens);
+                model.contents().expect("contents").stage_write(&tokens);
             }
             model.submit(request, &mut due);
         } else {
@@ -392,13 +392,15 @@ fn what_is_rebuilt_is_on_the_media() {
                 buffer.size_kib = 800\nbuffer.segments = 4\nbuffer.write_back_segments = 2\n";
     let device = resolve(text);
     for seed in 0..20 {
-        let (mut model, _) = device.build_keeping(&Choice::default()).expect("a model");
+        let (mut model, _) = device
+            .build_keeping(&SchedulerSpec::default())
+            .expect("a model");
         let mut due = Due::default();
         let last = model.blocks() - 16;
         let mut request = Request::new(0, Nanos::ZERO, Op::Write, last, 16);
         request.flags.fua = true;
         let tokens: Vec<u64> = (1..=16).collect();
-        model.contents().expect("contents").hold(&tokens);
+        model.contents().expect("contents").stage_write(&tokens);
         model.submit(request, &mut due);
         let mut now = Nanos::ZERO;
         let rebuilt = |model: &dyn Model| {
@@ -423,7 +425,7 @@ fn what_is_rebuilt_is_on_the_media() {
 fn contents_change_no_time() {
     for seed in 0..300 {
         let drawn = draw(seed + 3_000_000, seed % 4);
-        let choice = Choice::named(drawn.scheduler).expect("a scheduler");
+        let choice = SchedulerSpec::named(drawn.scheduler).expect("a scheduler");
         let rows = |keeping: bool| {
             let built = if keeping {
                 drawn.device.build_keeping(&choice)
@@ -469,7 +471,7 @@ fn a_crash_test_of_an_array_is_refused() {
         let result = test(
             &resolve(&text),
             &load(),
-            &Choice::default(),
+            &SchedulerSpec::default(),
             &Plan::default(),
             &mut |_| Ok(()),
         );
@@ -487,7 +489,7 @@ fn the_write_hole_is_there() {
     let crash = |text: &str| {
         let device = resolve(text);
         let build = || -> sledsim_base::error::Result<Box<dyn Model>> {
-            Ok(device.build_keeping(&Choice::default())?.0)
+            Ok(device.build_keeping(&SchedulerSpec::default())?.0)
         };
         let plan = Plan {
             points: 300,

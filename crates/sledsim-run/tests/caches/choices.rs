@@ -2,7 +2,7 @@
 
 use crate::common::policies::VARIANTS;
 use sledsim_base::random::Stream;
-use sledsim_core::compose::caches::{Choice, Directory};
+use sledsim_core::compose::caches::{Directory, PolicySpec};
 use std::collections::BTreeMap;
 
 #[test]
@@ -34,19 +34,19 @@ fn a_directory_is_a_map() {
 
 #[test]
 fn choices_are_read_from_labels() {
-    let label = |label: &str| Choice::named(label).map(|choice| choice.label().to_owned());
-    for name in Choice::names() {
+    let label = |label: &str| PolicySpec::named(label).map(|choice| choice.label().to_owned());
+    for name in PolicySpec::names() {
         assert_eq!(label(name).unwrap(), name);
     }
-    assert_eq!(Choice::default(), Choice::named("lru").unwrap());
+    assert_eq!(PolicySpec::default(), PolicySpec::named("lru").unwrap());
     assert_eq!(label("slru(protected=0.8)").unwrap(), "slru");
     assert_eq!(
         label("slru( protected = 0.5 )").unwrap(),
         "slru(protected=0.5)"
     );
     assert_ne!(
-        Choice::named("slru(protected=0.5)").unwrap(),
-        Choice::named("slru").unwrap()
+        PolicySpec::named("slru(protected=0.5)").unwrap(),
+        PolicySpec::named("slru").unwrap()
     );
     assert_eq!(label("s3fifo(small=1)").unwrap(), "s3fifo(small=1)");
     for name in VARIANTS.iter().chain(&["s3fifo(small=0.2; fill=main)"]) {
@@ -54,7 +54,7 @@ fn choices_are_read_from_labels() {
     }
     assert_eq!(label("lfuda(age=last_use)").unwrap(), "lfuda");
     assert_eq!(label("s3fifo(fill=small)").unwrap(), "s3fifo");
-    let error = |label: &str| Choice::named(label).unwrap_err().to_string();
+    let error = |label: &str| PolicySpec::named(label).unwrap_err().to_string();
     assert_eq!(error("lur"), "unknown policy 'lur'; did you mean 'lru'?");
     assert_eq!(
         error("mru2"),

@@ -2,7 +2,7 @@
 
 use crate::common::policies::{NaiveArc, NaiveS3Fifo, VARIANTS, naive};
 use sledsim_base::random::{Stream, Zipf};
-use sledsim_core::compose::caches::{Cache, Choice, Policy};
+use sledsim_core::compose::caches::{Cache, Policy, PolicySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Key sequences that try a cache of `slots` in different ways.
@@ -82,7 +82,7 @@ struct Slots {
 
 impl Slots {
     fn new(name: &str, slots: usize) -> Self {
-        let choice = Choice::named(name).unwrap();
+        let choice = PolicySpec::named(name).unwrap();
         Self {
             policy: choice.make(slots as u32),
             keys: vec![None; slots],
@@ -132,7 +132,7 @@ const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 7, 10, 16, 20, 33, 50, 64];
 
 #[test]
 fn every_policy_chooses_what_its_publication_says() {
-    for name in Choice::names().chain(VARIANTS) {
+    for name in PolicySpec::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, slots as u64, 3000) {
                 let mut cache = Slots::new(name, slots);
@@ -152,7 +152,7 @@ fn every_policy_chooses_what_its_publication_says() {
                     let place = format!("{name}, {slots} slots, {what}, access {step} of {key}");
                     assert_eq!(answer, expected, "{place}");
                 }
-                let mut plain = Cache::new(&Choice::named(name).unwrap(), slots as u32);
+                let mut plain = Cache::new(&PolicySpec::named(name).unwrap(), slots as u32);
                 let found = keys.iter().filter(|key| plain.access(**key)).count();
                 assert_eq!(
                     found, hits,
@@ -165,7 +165,7 @@ fn every_policy_chooses_what_its_publication_says() {
 
 #[test]
 fn busy_slots_are_passed_over_and_emptied_ones_filled() {
-    for name in Choice::names().chain(VARIANTS) {
+    for name in PolicySpec::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, 100 + slots as u64, 2000) {
                 let mut random = Stream::new(slots as u64, "busy");
@@ -219,7 +219,7 @@ fn busy_slots_are_passed_over_and_emptied_ones_filled() {
 /// for several keys first, and these come afterwards in another order.
 #[test]
 fn slots_given_up_in_advance_lose_no_slot() {
-    for name in Choice::names() {
+    for name in PolicySpec::names() {
         let slots = 16;
         let mut random = Stream::new(5, "advance");
         let mut cache = Slots::new(name, slots);
@@ -260,7 +260,7 @@ fn slots_given_up_in_advance_lose_no_slot() {
 /// Slots may be given up before all are in use.
 #[test]
 fn the_only_slot_in_use_can_be_given_up() {
-    for name in Choice::names() {
+    for name in PolicySpec::names() {
         for hits in 0..5 {
             let mut cache = Slots::new(name, 50);
             for _ in 0..=hits {
@@ -300,10 +300,10 @@ fn best_hits(keys: &[u64], slots: usize) -> usize {
 
 #[test]
 fn no_policy_beats_the_one_that_knows_the_future() {
-    for name in Choice::names() {
+    for name in PolicySpec::names() {
         for slots in [1, 4, 20, 64] {
             for (what, keys) in sequences(slots as u64, 7, 4000) {
-                let mut cache = Cache::new(&Choice::named(name).unwrap(), slots as u32);
+                let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), slots as u32);
                 let hits = keys.iter().filter(|key| cache.access(**key)).count();
                 let best = best_hits(&keys, slots);
                 assert!(hits <= best, "{name} {slots} {what}: {hits} of {best}");
@@ -330,7 +330,7 @@ fn hits_of_lru_are_the_stack_distances() {
         }
         for slots in 1..=stack.len().min(130) {
             let expected: usize = at_distance.range(..slots).map(|(_, count)| count).sum();
-            let mut cache = Cache::new(&Choice::default(), slots as u32);
+            let mut cache = Cache::new(&PolicySpec::default(), slots as u32);
             let hits = keys.iter().filter(|key| cache.access(**key)).count();
             assert_eq!(hits, expected, "{what}, {slots} slots");
         }
@@ -346,7 +346,7 @@ fn scans_do_not_wash_out_what_is_asked_for_again() {
         .map(|i| if i % 4 == 0 { i / 4 % 40 } else { 1000 + i })
         .collect();
     let hits = |name: &str| {
-        let mut cache = Cache::new(&Choice::named(name).unwrap(), slots);
+        let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), slots);
         // Warm: asked for twice in a row at first.
         for key in (0..40).flat_map(|key| [key; 3]) {
             cache.access(key);
@@ -363,8 +363,8 @@ fn scans_do_not_wash_out_what_is_asked_for_again() {
 #[test]
 fn what_was_popular_does_not_stay_for_ever() {
     // Aging: without it the old favourites would keep all slots.
-    for name in Choice::names().chain(VARIANTS) {
-        let mut cache = Cache::new(&Choice::named(name).unwrap(), 50);
+    for name in PolicySpec::names().chain(VARIANTS) {
+        let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), 50);
         for i in 0..10_000_u64 {
             cache.access(i % 50);
         }
@@ -421,7 +421,7 @@ fn the_published_lists_keep_their_sizes() {
 #[test]
 fn shares_decide() {
     let hits = |label: &str, keys: &[u64]| {
-        let mut cache = Cache::new(&Choice::named(label).unwrap(), 50);
+        let mut cache = Cache::new(&PolicySpec::named(label).unwrap(), 50);
         keys.iter().filter(|key| cache.access(**key)).count()
     };
     for (what, keys) in sequences(50, 9, 5000) {
@@ -439,8 +439,8 @@ fn shares_decide() {
 
 #[test]
 fn a_cache_without_slots_holds_nothing() {
-    for name in Choice::names().chain(VARIANTS) {
-        let mut cache = Cache::new(&Choice::named(name).unwrap(), 0);
+    for name in PolicySpec::names().chain(VARIANTS) {
+        let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), 0);
         assert!((0..10).all(|key| !cache.access(key % 2)), "{name}");
         assert!(cache.is_empty() && cache.slots() == 0 && !cache.contains(0));
     }

@@ -2,7 +2,7 @@
 
 use sledsim_base::keys::Keys;
 use sledsim_base::random::{Stream, Zipf};
-use sledsim_core::compose::caches::Choice;
+use sledsim_core::compose::caches::PolicySpec;
 use sledsim_run::formats::all;
 use sledsim_run::hits::{Hits, HitsSpec};
 use sledsim_run::load::Load;
@@ -27,7 +27,7 @@ fn spec(segment_blocks: u64, sizes_blocks: &[u64], policies: &[&str]) -> HitsSpe
         segment_blocks,
         sizes_blocks: sizes_blocks.to_vec(),
         policies: (policies.iter())
-            .map(|label| Choice::named(label).unwrap())
+            .map(|label| PolicySpec::named(label).unwrap())
             .collect(),
         device_blocks: None,
     }

@@ -3,7 +3,7 @@
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash::{Plan, Report, test};
 use sledsim_run::load::Load;
 
@@ -68,7 +68,7 @@ impl Configurations<'_> {
             let refused = |error| -> ! { panic!("{what}: refused: {error}") };
             let device = Device::from_keys(device, None).unwrap_or_else(|error| refused(error));
             let load = Load::workload(self.workload, load).unwrap_or_else(|error| refused(error));
-            let scheduler = Choice::named(scheduler).unwrap_or_else(|error| refused(error));
+            let scheduler = SchedulerSpec::named(scheduler).unwrap_or_else(|error| refused(error));
             let plan = Plan {
                 seed,
                 ..plan.clone()

@@ -7,11 +7,11 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::compose::keeper::Keeper;
+use sledsim_core::compose::content_tracker::ContentTracker;
 use sledsim_core::model::Model;
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash::{Plan, Report, test};
 use sledsim_run::load::Load;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ fn points(points: u64) -> Plan {
 const SMALL: &str = "requests = 1000\nread_fraction = 0.4\nlast_lbn = 99\nqueue_depth = 8";
 
 fn crash(device: &Device, scheduler: &str, plan: &Plan) -> Report {
-    let scheduler = Choice::named(scheduler).expect("a scheduler");
+    let scheduler = SchedulerSpec::named(scheduler).expect("a scheduler");
     test(device, &load(SMALL), &scheduler, plan, &mut |_| Ok(())).expect("a crash test")
 }
 
@@ -125,7 +125,7 @@ fn a_volatile_buffer_does_not_keep_what_it_acknowledges() {
 #[test]
 fn contents_change_no_time() {
     for (device, scheduler, _) in devices() {
-        let choice = Choice::named(scheduler).expect("a scheduler");
+        let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
         let mut draw = Stream::new(3, "requests");
         let mut arrival = 0;
         let requests: Vec<Request> = (0..3000)
@@ -157,17 +157,17 @@ fn contents_change_no_time() {
 }
 
 /// A keeper around a memory of 1 ms per request and 1 ms per block.
-fn keeper(volatile: bool) -> Keeper {
+fn keeper(volatile: bool) -> ContentTracker {
     let memory = device("memory", &[("latency_ms", "1"), ("ms_per_block", "1")]);
-    let build = move || memory.build(&|| Choice::default().make()).0;
-    Keeper::new(volatile, Box::new(build))
+    let build = move || memory.build(&|| SchedulerSpec::default().make()).0;
+    ContentTracker::new(volatile, Box::new(build))
 }
 
 const MS: u64 = 1_000_000;
 
-fn write(keeper: &mut Keeper, id: u64, at_ms: u64, lbn: u64, tokens: &[u64], fua: bool) {
+fn write(keeper: &mut ContentTracker, id: u64, at_ms: u64, lbn: u64, tokens: &[u64], fua: bool) {
     wake_until(keeper, at_ms * MS);
-    keeper.hold(tokens);
+    keeper.stage_write(tokens);
     let request = Request::new(id, Nanos(at_ms * MS), Op::Write, lbn, tokens.len() as u32);
     let flags = Flags {
         fua,
@@ -176,17 +176,17 @@ fn write(keeper: &mut Keeper, id: u64, at_ms: u64, lbn: u64, tokens: &[u64], fua
     keeper.submit(Request { flags, ..request }, &mut Rows::default());
 }
 
-fn wake_all(keeper: &mut Keeper) {
+fn wake_all(keeper: &mut ContentTracker) {
     wake_until(keeper, u64::MAX);
 }
 
-fn wake_until(keeper: &mut Keeper, ns: u64) {
+fn wake_until(keeper: &mut ContentTracker, ns: u64) {
     while let Some(at) = keeper.wake_at().filter(|at| at.0 < ns) {
         keeper.wake(at, &mut Rows::default());
     }
 }
 
-fn tokens<const N: usize>(keeper: &mut Keeper) -> [u64; N] {
+fn tokens<const N: usize>(keeper: &mut ContentTracker) -> [u64; N] {
     std::array::from_fn(|lbn| keeper.token(lbn as u64))
 }
 
@@ -266,10 +266,10 @@ fn a_read_sees_what_was_there_at_its_arrival_or_its_end() {
         keeper.submit(read(3, 4), &mut Rows::default());
         wake_all(&mut keeper);
         // The first is over before the write is, the second lasts longer.
-        assert_eq!(keeper.returned(1), [1, 2, 0]);
-        found.insert(keeper.returned(3));
+        assert_eq!(keeper.take_read_data(1), [1, 2, 0]);
+        found.insert(keeper.take_read_data(3));
         // Asked once.
-        assert!(keeper.returned(3).is_empty());
+        assert!(keeper.take_read_data(3).is_empty());
     }
     let ways = [vec![1, 2, 0], vec![1, 9, 0]];
     assert_eq!(found, BTreeSet::from(ways));
@@ -296,7 +296,7 @@ fn power_may_fail_in_the_past() {
 
 #[test]
 fn a_layout_keeps_contents_where_they_belong() {
-    use sledsim_core::layouts::Laid;
+    use sledsim_core::layouts::ResolvedLayout;
     use sledsim_run::replay::TraceFiles;
     let g2 = device("g2", &[]);
     let keys = Keys::parse("name = \"columnar\"", "layout").expect("TOML");
@@ -304,7 +304,8 @@ fn a_layout_keeps_contents_where_they_belong() {
         beside: None,
         samples: None,
     };
-    let laid = Laid::read(keys, &mut g2.site(&traces, &mut |_| Ok(()))).expect("a layout");
+    let laid =
+        ResolvedLayout::read(keys, &mut g2.site(&traces, &mut |_| Ok(()))).expect("a layout");
     let report = crash(&g2.laid_out(laid), "sptf", &points(500));
     assert!(report.passed(), "{}", report.shown[0]);
 }
@@ -313,7 +314,7 @@ fn a_layout_keeps_contents_where_they_belong() {
 fn a_trace_is_a_load_too() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let memory = device("memory", &[]);
-    let scheduler = Choice::default();
+    let scheduler = SchedulerSpec::default();
     let keys = || {
         let mut keys = Keys::empty("trace");
         for (key, value) in [
@@ -349,7 +350,7 @@ fn a_trace_is_a_load_too() {
 #[test]
 fn bad_input_is_refused() {
     let refused = |device: &Device, keys: &str, plan: Plan| {
-        let choice = Choice::default();
+        let choice = SchedulerSpec::default();
         let refused = test(device, &load(keys), &choice, &plan, &mut |_| Ok(()));
         refused.expect_err("refused").to_string()
     };
@@ -417,7 +418,7 @@ fn it_can_be_stopped() {
     let stopped = test(
         &memory,
         &load(SMALL),
-        &Choice::default(),
+        &SchedulerSpec::default(),
         &Plan::default(),
         &mut |at| {
             assert_eq!(at.requests, Some(1000));

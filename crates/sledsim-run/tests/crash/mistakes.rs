@@ -8,7 +8,7 @@ use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash::{Plan, Report, test_model};
 use sledsim_run::load::Load;
 
@@ -32,9 +32,9 @@ const FRONT: &str = "base = \"memory\"\nblocks = 32\nlatency_ms = 0.2\nms_per_bl
 
 fn crash(mistake: Mistake, scheduler: &str, back: &str, plan: &Plan) -> Report {
     let (front, back) = (device(FRONT), device(back));
-    let scheduler = Choice::named(scheduler).expect("a scheduler");
+    let scheduler = SchedulerSpec::named(scheduler).expect("a scheduler");
     let by_place = ["fcfs", "c_look"][usize::from(scheduler.label() != "fcfs")];
-    let by_place = Choice::named(by_place).expect("a scheduler");
+    let by_place = SchedulerSpec::named(by_place).expect("a scheduler");
     let build = || {
         let (front, _) = front.build_keeping(&by_place)?;
         let (back, _) = back.build_keeping(&scheduler)?;

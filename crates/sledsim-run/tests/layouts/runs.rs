@@ -8,22 +8,22 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::layouts::{Laid, LaidOut, Simple};
-use sledsim_core::model::{Answers, Model, Report};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::layouts::{RemappedModel, ResolvedLayout, Simple};
+use sledsim_core::model::{CompletionSink, Model, Report};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::replay::TraceFiles;
 use sledsim_run::run::{RowsTo, run};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-fn laid(device: &Device, keys: &str) -> Laid {
+fn laid(device: &Device, keys: &str) -> ResolvedLayout {
     let keys = Keys::parse(keys, "layout.toml").unwrap();
     let traces = TraceFiles {
         beside: None,
         samples: None,
     };
-    Laid::read(keys, &mut device.site(&traces, &mut |_| Ok(()))).unwrap()
+    ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(()))).unwrap()
 }
 
 fn small_sled() -> Device {
@@ -74,7 +74,7 @@ impl Model for Probe {
         self.blocks
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let start = self.free.max(request.arrival);
         self.free = start + Nanos(1_000_000);
         let mut row = Row::of(&request, 0);
@@ -86,10 +86,10 @@ impl Model for Probe {
             ..Parts::default()
         };
         self.seen.lock().unwrap().push(request);
-        answers.done(&row);
+        sink.done(&row);
     }
 
-    fn wake(&mut self, _now: Nanos, _answers: &mut dyn Answers) {}
+    fn wake(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
 
     fn wake_at(&self) -> Option<Nanos> {
         None
@@ -190,7 +190,7 @@ fn rows_of_every_device_carry_logical_lbns_and_their_parts_add_up() {
             };
             // The host's queue needs positions on the device, behind the layout.
             for scheduler in ["fcfs", "sptf", "c_look(host=sptf)"] {
-                let scheduler = Choice::named(scheduler).unwrap();
+                let scheduler = SchedulerSpec::named(scheduler).unwrap();
                 let (mut model, _) = device.build_with(&scheduler).unwrap();
                 let requests = requests(device.blocks(), 1500, 2_000_000);
                 let rows = run_open(&mut *model, &requests);
@@ -224,7 +224,7 @@ fn composites_take_an_organ_pipe_as_one_space_and_children_keep_their_own() {
     let (mut model, _) = plain
         .clone()
         .laid_out(laid.clone())
-        .build(&|| Choice::default().make());
+        .build(&|| SchedulerSpec::default().make());
     let request = Request::new(0, Nanos::ZERO, Op::Read, 640, 64);
     let rows = run_open(&mut *model, &[request]);
     assert_eq!((rows.done[0].lbn, rows.done[0].blocks), (640, 64));
@@ -247,7 +247,10 @@ fn simple_is_no_layout_bit_for_bit() {
         let load = Load::workload("random", load).unwrap();
         let of = |device| {
             let plan = &RowsTo::Memory;
-            run(device, &load, Choice::default(), plan, &mut |_| Ok(())).unwrap()
+            run(device, &load, SchedulerSpec::default(), plan, &mut |_| {
+                Ok(())
+            })
+            .unwrap()
         };
         let (one, other) = (of(&bare), of(&same));
         assert_eq!(one.batches, other.batches);
@@ -256,9 +259,9 @@ fn simple_is_no_layout_bit_for_bit() {
 
         // The wrapper itself changes nothing either.
         let requests = requests(bare.blocks(), 500, 3_000_000);
-        let (mut plain, _) = bare.build(&|| Choice::default().make());
-        let (inner, _) = bare.build(&|| Choice::default().make());
-        let mut wrapped = LaidOut::new(inner, Arc::new(Simple));
+        let (mut plain, _) = bare.build(&|| SchedulerSpec::default().make());
+        let (inner, _) = bare.build(&|| SchedulerSpec::default().make());
+        let mut wrapped = RemappedModel::new(inner, Arc::new(Simple));
         let (expected, found) = (
             run_open(&mut *plain, &requests),
             run_open(&mut wrapped, &requests),
@@ -275,7 +278,10 @@ fn the_document_names_the_layout_and_every_key_in_effect() {
     let device = device.laid_out(laid);
     let load = Load::workload("random", Keys::parse("requests = 10", "x").unwrap()).unwrap();
     let plan = &RowsTo::Nowhere;
-    let run = run(&device, &load, Choice::default(), plan, &mut |_| Ok(())).unwrap();
+    let run = run(&device, &load, SchedulerSpec::default(), plan, &mut |_| {
+        Ok(())
+    })
+    .unwrap();
     let expected = serde_json::json!({
         "name": "subregioned", "regions": 3, "order": "distance",
         "span_cylinders": 2500, "span_rows": 27,
@@ -428,7 +434,7 @@ mod reshuffles {
             let (mut model, _) = bare
                 .clone()
                 .laid_out(laid)
-                .build(&|| Choice::default().make());
+                .build(&|| SchedulerSpec::default().make());
             let rows = run_open(&mut *model, &requests);
             let mut reports = Vec::new();
             model.report(Nanos::from_s(100.0), &mut reports);
@@ -471,7 +477,7 @@ mod reshuffles {
             let laid = laid(&bare, keys);
             bare.clone()
                 .laid_out(laid)
-                .build(&|| Choice::default().make())
+                .build(&|| SchedulerSpec::default().make())
                 .0
         };
         let on_time = run_open(&mut *build(), &requests);

@@ -8,7 +8,7 @@ use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{Plan, Run, run};
 use sledsim_run::stats::{Interval, Pieces, Stats};
@@ -26,7 +26,14 @@ fn load(text: &str) -> Load {
 }
 
 fn planned(device: &Device, load: &Load, plan: &Plan) -> Run {
-    run(device, load, Choice::default(), plan, &mut |_| Ok(())).unwrap()
+    run(
+        device,
+        load,
+        SchedulerSpec::default(),
+        plan,
+        &mut |_| Ok(()),
+    )
+    .unwrap()
 }
 
 fn number(value: &Value) -> f64 {

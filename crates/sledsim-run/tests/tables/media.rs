@@ -8,11 +8,15 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
-use sledsim_run::tables::{Cost, Drive, Kind, Medium, Settings, Store, Table};
+use sledsim_run::tables::{Cost, Drive, Medium, Settings, Store, Table, TableLayoutKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const KINDS: [Kind; 3] = [Kind::Normal, Kind::Vertical, Kind::Capsule];
+const KINDS: [TableLayoutKind; 3] = [
+    TableLayoutKind::Normal,
+    TableLayoutKind::Vertical,
+    TableLayoutKind::Capsule,
+];
 /// Capsules of 8 records and 1, 2 and 4 pages: groups of 2,160.
 const WIDTHS: [usize; 3] = [60, 120, 240];
 
@@ -175,7 +179,7 @@ fn small() -> Device {
     device
 }
 
-fn settings(kind: Kind) -> Settings {
+fn settings(kind: TableLayoutKind) -> Settings {
     Settings {
         kind,
         ..Settings::default()
@@ -264,7 +268,7 @@ proptest! {
                 let changed = (!is_append).then(|| change.get(record.wrapping_sub(at))).flatten();
                 let is_torn = || {
                     let mut bytes = now.iter().zip(before).zip(changed.unwrap_or(before));
-                    KINDS[kind] == Kind::Normal && bytes.all(|((n, b), c)| n == b || n == c)
+                    KINDS[kind] == TableLayoutKind::Normal && bytes.all(|((n, b), c)| n == b || n == c)
                 };
                 prop_assert!(now == before || Some(now) == changed || is_torn(), "record {}", record);
                 if let Some(changed) = changed.filter(|_| !is_failed) {
@@ -283,7 +287,7 @@ fn updates_of_nearly_whole_groups_keep_the_rest() {
     let mut table = loaded(
         &first,
         Apart::boxed(&small(), &Trap::default()),
-        settings(Kind::Capsule),
+        settings(TableLayoutKind::Capsule),
     );
     let mut kept = values(&[first]);
     for from in 0..9 {
@@ -317,7 +321,7 @@ fn a_scan_that_fails_says_so_and_the_next_one_succeeds() {
         }
         let (now, cost) = whole(&mut table);
         assert!(now == values(std::slice::from_ref(&first)));
-        let facts = table.facts().expect("facts");
+        let facts = table.to_json().expect("facts");
         // What the scans that failed took is no part of it.
         assert_eq!(
             facts["blocks"].as_u64().expect("a number").div_ceil(270),

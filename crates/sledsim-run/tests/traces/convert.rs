@@ -7,9 +7,9 @@ use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::formats::{all, options};
-use sledsim_run::generate::{Place, generate};
+use sledsim_run::generate::{Target, generate};
 use sledsim_run::load::Load;
 use sledsim_traces::{ConvertSpec, Format, Sample, trace_info};
 use std::collections::{BTreeMap, BTreeSet};
@@ -361,7 +361,7 @@ fn load(keys: &str) -> Load {
     Load::workload("random", Keys::parse(keys, "my.toml").unwrap()).unwrap()
 }
 
-fn generated(keys: &str, place: Place<'_>) -> Result<(Vec<Line>, Value)> {
+fn generated(keys: &str, place: Target<'_>) -> Result<(Vec<Line>, Value)> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("out.trace");
     let report = generate(&load(keys), place, &path, None, &mut |_| Ok(()));
@@ -378,7 +378,7 @@ fn generated(keys: &str, place: Place<'_>) -> Result<(Vec<Line>, Value)> {
 fn an_open_load_needs_blocks_only_and_is_the_same_on_a_device_of_as_many() {
     let g2 = Device::resolve("g2", &[]).unwrap();
     let keys = "rate = 800\nrequests = 20000\nseed = 3\nread_fraction = 0.25\n";
-    let (found, report) = generated(keys, Place::Blocks(g2.blocks())).unwrap();
+    let (found, report) = generated(keys, Target::Blocks(g2.blocks())).unwrap();
     assert_eq!(found.len(), 20_000);
     assert!(found.is_sorted_by_key(|line| line.0));
     assert!(
@@ -391,7 +391,7 @@ fn an_open_load_needs_blocks_only_and_is_the_same_on_a_device_of_as_many() {
     let rate = 20_000.0 / (found[19_999].0 as f64 * 1e-6);
     assert!((rate / 800.0 - 1.0).abs() < 0.03, "{rate}");
     assert_eq!(report["arrivals"], "open");
-    let on = Place::Device(&g2, Choice::default());
+    let on = Target::Device(&g2, SchedulerSpec::default());
     let (again, report) = generated(keys, on.clone()).unwrap();
     assert_eq!(again, found);
     assert_eq!(report["device"], "g2");
@@ -406,7 +406,8 @@ fn a_closed_load_has_the_arrivals_that_happened() {
         "title = \"m\"\nkind = \"memory\"\nblocks = 1000\nlatency_ms = 2\nms_per_block = 0\n";
     let memory = Device::from_keys(Keys::parse(memory, "m.toml").unwrap(), None).unwrap();
     let keys = "queue_depth = 3\nthink_ms = 0.5\nrequests = 60\nmean_size_kib = 0.5\n";
-    let (found, report) = generated(keys, Place::Device(&memory, Choice::default())).unwrap();
+    let (found, report) =
+        generated(keys, Target::Device(&memory, SchedulerSpec::default())).unwrap();
     // Whoever serves takes 2 ms each, one after the other or all at once: the
     // first three arrive at 0, and all others 2.5 ms after some request began.
     assert_eq!(found.len(), 60);
@@ -419,7 +420,7 @@ fn a_closed_load_has_the_arrivals_that_happened() {
     assert_eq!(report["arrivals"], "closed, as simulated");
     assert_eq!(report["scheduler"], "fcfs");
 
-    let error = generated(keys, Place::Blocks(1000))
+    let error = generated(keys, Target::Blocks(1000))
         .unwrap_err()
         .to_string();
     assert!(
@@ -428,13 +429,13 @@ fn a_closed_load_has_the_arrivals_that_happened() {
     );
     // All that are due at the start need no completion.
     assert_eq!(
-        generated("queue_depth = 9\nrequests = 9\n", Place::Blocks(1000))
+        generated("queue_depth = 9\nrequests = 9\n", Target::Blocks(1000))
             .unwrap()
             .0
             .len(),
         9
     );
-    let error = generated("rate = 5\n", Place::Blocks(0))
+    let error = generated("rate = 5\n", Target::Blocks(0))
         .unwrap_err()
         .to_string();
     assert!(error.contains("blocks = 0"), "{error}");

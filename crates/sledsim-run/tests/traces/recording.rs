@@ -12,7 +12,7 @@ use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{RowsTo, run};
 use sledsim_run::stats::{RowsFile, recording_schema, row_schema};
@@ -24,8 +24,8 @@ fn keys(text: &str) -> Keys {
     Keys::parse(text, "my.toml").unwrap()
 }
 
-fn scheduler(name: &str) -> Choice {
-    Choice::named(name).unwrap()
+fn scheduler(name: &str) -> SchedulerSpec {
+    SchedulerSpec::named(name).unwrap()
 }
 
 /// Runs a load and leaves its rows in `rows`.

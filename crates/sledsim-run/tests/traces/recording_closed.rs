@@ -9,7 +9,7 @@ use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{RowsTo, Run, run};
 use sledsim_run::stats::RowsFile;
@@ -26,7 +26,13 @@ fn workload(text: &str) -> Load {
 
 /// A run whose rows go to a file, or are listed in the order of arrival.
 fn go(load: &Load, device: &Device, rows: &RowsTo) -> Result<Run> {
-    let mut run = run(device, load, Choice::default(), rows, &mut |_| Ok(()))?;
+    let mut run = run(
+        device,
+        load,
+        SchedulerSpec::default(),
+        rows,
+        &mut |_| Ok(()),
+    )?;
     run.list.sort_unstable_by_key(|row| (row.arrival, row.id));
     Ok(run)
 }

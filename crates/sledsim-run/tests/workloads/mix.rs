@@ -28,7 +28,7 @@ fn mix(text: &str) -> Mix {
 
 /// A part alone, with the seed that the mix says it has.
 fn alone(mix: &Mix, part: &str, keys: &str) -> Box<dyn Source> {
-    let seed = mix.facts()["part"][part]["seed"].as_u64().unwrap();
+    let seed = mix.to_json()["part"][part]["seed"].as_u64().unwrap();
     let text = format!("{keys}\nseed = {seed}\nrequests = 1_000_000");
     let mut keys = Keys::parse(&text, "part.toml").unwrap();
     let kind = keys.opt_text("kind").unwrap();
@@ -126,9 +126,9 @@ fn completions_find_their_closed_part() {
     // same at the same time; and never has more outstanding than its depth.
     let mut outstanding = [0_i32; 3];
     let mut most = [0_i32; 3];
-    let mut answers = completions.iter().peekable();
+    let mut sink = completions.iter().peekable();
     for request in &requests {
-        while let Some((id, at)) = answers.next_if(|(_, at)| *at <= request.arrival) {
+        while let Some((id, at)) = sink.next_if(|(_, at)| *at <= request.arrival) {
             let part = requests[*id as usize].stream as usize;
             parts[part].completed(*id, *at);
             outstanding[part] -= 1;
@@ -193,7 +193,7 @@ fn other_seeds_and_no_end() {
         "seed = 9\n{}",
         text.replace("seed = 40", "seed = 43")
     ));
-    assert_eq!(shifted.facts(), expected.facts());
+    assert_eq!(shifted.to_json(), expected.to_json());
     for _ in 0..10_000 {
         assert_eq!(shifted.take().unwrap(), expected.take().unwrap());
     }
@@ -269,7 +269,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
         "{found}"
     );
     // A part that says nothing is a part, and numbers are in the order of the file.
-    let facts = mix("[part.b]\n[part.c]\nrate = 5\n[part.a]").facts();
+    let facts = mix("[part.b]\n[part.c]\nrate = 5\n[part.a]").to_json();
     assert_eq!(facts["part"]["b"]["queue_depth"], 1);
     let names: Vec<_> = facts["part"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["b", "c", "a"]);

@@ -1,6 +1,6 @@
 //! The syntax of the key `columns`: entries, units, the values of operations.
 
-use super::Place;
+use super::ColumnName;
 use super::roles::Quantity;
 use crate::number;
 use sledsim_base::request::Op;
@@ -16,12 +16,12 @@ pub struct Entry {
 
 impl Entry {
     /// Where the column is.
-    pub fn place(&self) -> Result<Place, String> {
+    pub fn place(&self) -> Result<ColumnName, String> {
         if self.quoted || !self.column.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(Place::Name(self.column.clone()));
+            return Ok(ColumnName::Name(self.column.clone()));
         }
         match self.column.parse() {
-            Ok(number @ 1..=65_536) => Ok(Place::Number(number)),
+            Ok(number @ 1..=65_536) => Ok(ColumnName::Number(number)),
             _ => Err(format!(
                 "column {} must be a number from 1 to 65536",
                 self.column

@@ -23,7 +23,7 @@ use sledsim_base::units::Nanos;
 
 /// Where a column is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ColumnName {
     /// By its name in the header.
     Name(String),
     /// By its number, from 1.
@@ -34,7 +34,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Column {
     /// Where it is.
-    pub place: Place,
+    pub place: ColumnName,
     /// The unit as it was written, and its nanoseconds or bytes.
     pub unit: Option<(String, u64)>,
 }
@@ -127,7 +127,7 @@ impl Columns {
     #[must_use]
     pub fn are_numbers(&self) -> bool {
         let mut columns = self.columns.iter().flatten();
-        columns.any(|column| matches!(column.place, Place::Number(_)))
+        columns.any(|column| matches!(column.place, ColumnName::Number(_)))
     }
 
     fn take(&mut self, entry: &Entry) -> std::result::Result<(), String> {
@@ -252,7 +252,7 @@ impl Columns {
             return Err("device_name goes with the numbers of device=: give device=".to_owned());
         }
         let mut columns = self.columns.iter().flatten();
-        if self.are_numbers() && columns.any(|column| matches!(column.place, Place::Name(_))) {
+        if self.are_numbers() && columns.any(|column| matches!(column.place, ColumnName::Name(_))) {
             return Err(
                 "columns must be all names or all numbers (names of digits in quotes)".to_owned(),
             );
@@ -325,7 +325,7 @@ impl Columns {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ColumnName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Name(name) => write!(f, "{name}"),

@@ -99,7 +99,7 @@ impl Devices {
     }
 
     /// What became of what, in the order of the first requests.
-    pub fn facts(&self, inputs: &[Input]) -> Vec<Value> {
+    pub fn to_json(&self, inputs: &[Input]) -> Vec<Value> {
         let facts = |known: &Known| {
             json!({
                 "input": inputs[known.input].path,

@@ -85,7 +85,7 @@ impl Select {
     }
 
     /// Why records were left out.
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         json!({
             "other_devices": self.other_devices,
             "outside_times": self.outside_times,

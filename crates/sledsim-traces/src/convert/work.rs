@@ -75,7 +75,7 @@ pub(super) fn write(
     }
     work.refuse_nothing(to, &merge, &*writer)?;
     let lost = writer.finish()?;
-    Ok(work.facts(to, &merge, &lost))
+    Ok(work.to_json(to, &merge, &lost))
 }
 
 impl Work<'_> {
@@ -137,7 +137,7 @@ impl Work<'_> {
         let problem = match self.written.taken {
             0 => {
                 let read: u64 = merge.inputs.iter().map(|input| input.read).sum();
-                let why = self.select.facts();
+                let why = self.select.to_json();
                 format!("not written: none of {read} requests are left; {why}")
             }
             taken => {
@@ -149,7 +149,7 @@ impl Work<'_> {
     }
 
     /// What was done.
-    fn facts(&self, to: &str, merge: &Merge, lost: &Lost) -> Value {
+    fn to_json(&self, to: &str, merge: &Merge, lost: &Lost) -> Value {
         json!({
             "inputs": merge.inputs.iter().map(input).collect::<Vec<_>>(),
             "output": {
@@ -162,12 +162,12 @@ impl Work<'_> {
                 "last_time_s": self.written.last.s(),
             },
             "ended_by": self.ended,
-            "left_out": self.select.facts(),
+            "left_out": self.select.to_json(),
             "widened": self.written.widened,
             "time_scale": self.spec.time_scale,
             "subtracted_s": self.base.s(),
             "lost_fields": output::lost_fields(lost),
-            "devices": self.devices.facts(&merge.inputs),
+            "devices": self.devices.to_json(&merge.inputs),
         })
     }
 }

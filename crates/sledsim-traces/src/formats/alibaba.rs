@@ -1,6 +1,6 @@
 //! The CSV format of the Alibaba block traces of 2020.
 
-use crate::commas::{self, Commas, Layout};
+use crate::commas::{self, CommaFormat, Commas};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Format = Format {
 /// `device,R/W,offset,length,us`: bytes, and microseconds since 1970.
 pub struct Alibaba;
 
-impl Layout<5> for Alibaba {
+impl CommaFormat<5> for Alibaba {
     const HEADER: &'static str = "device_id,opcode,offset,length,timestamp";
     const FIELDS: [Field; 5] = [
         Field {

@@ -1,7 +1,7 @@
 //! DiskSim's ASCII format: `time device block blocks flags` (DiskSim 4.0
 //! reference manual, "ascii" trace format).
 
-use super::five_words::{FiveWords, Layout};
+use super::five_words::{FiveWordFormat, FiveWords};
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
 use crate::number;
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Format = Format {
 /// Arrival in ms, and hexadecimal flags whose bit 0 is set for a read.
 pub struct DisksimAscii;
 
-impl Layout for DisksimAscii {
+impl FiveWordFormat for DisksimAscii {
     const FIELDS: [Field; 5] = [
         Field {
             name: "time",

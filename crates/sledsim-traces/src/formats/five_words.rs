@@ -12,7 +12,7 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::marker::PhantomData;
 
 /// What is particular to a format.
-pub trait Layout: Send + 'static {
+pub trait FiveWordFormat: Send + 'static {
     /// The words, for messages. Device and blocks, of 512 bytes, are alike in
     /// all formats.
     const FIELDS: [Field; 5];
@@ -35,7 +35,7 @@ pub struct FiveWords<L> {
 
 const LAST_BLOCK: u64 = 1 << 53;
 
-impl<L: Layout> FiveWords<L> {
+impl<L: FiveWordFormat> FiveWords<L> {
     /// Reads from `lines`.
     pub fn new(lines: Lines) -> Self {
         Self {
@@ -70,7 +70,7 @@ fn record(time: u64, device: u32, op: Op, first: u64, count: u32) -> Record {
     }
 }
 
-impl<L: Layout> Reader for FiveWords<L> {
+impl<L: FiveWordFormat> Reader for FiveWords<L> {
     fn next(&mut self) -> Result<Option<Record>> {
         if !self.lines.advance()? {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! The ASCII format of MQSim and SSDsim: `time device block blocks type`.
 
-use super::five_words::{FiveWords, Layout};
+use super::five_words::{FiveWordFormat, FiveWords};
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
 use crate::number;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Format = Format {
 /// Arrival in ns, and 1 for a read, 0 for a write.
 pub struct Mqsim;
 
-impl Layout for Mqsim {
+impl FiveWordFormat for Mqsim {
     const FIELDS: [Field; 5] = [
         Field {
             name: "time",

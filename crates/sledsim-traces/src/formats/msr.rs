@@ -1,6 +1,6 @@
 //! The CSV format of the MSR Cambridge traces (SNIA IOTTA, set 388).
 
-use crate::commas::{self, Commas, Layout};
+use crate::commas::{self, CommaFormat, Commas};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::names::Names;
@@ -37,7 +37,7 @@ const TICK_NS: u64 = 100;
 const TO_1970: u64 = 116_444_736_000_000_000;
 const LATEST_TICKS: u64 = TO_1970 + LATEST_NS / TICK_NS;
 
-impl Layout<7> for Msr {
+impl CommaFormat<7> for Msr {
     const FIELDS: [Field; 7] = [
         Field {
             name: "timestamp",

@@ -1,7 +1,7 @@
 //! The SPC format of the Storage Performance Council, as in the Financial and
 //! WebSearch traces (SPC trace file format specification, revision 1.0.1).
 
-use crate::commas::{self, Commas, Layout};
+use crate::commas::{self, CommaFormat, Commas};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::{END_BYTES, Record};
@@ -25,7 +25,7 @@ pub(super) const ENTRY: Format = Format {
 /// legal; it moves nothing, and is passed over and counted.
 pub struct Spc;
 
-impl Layout<5> for Spc {
+impl CommaFormat<5> for Spc {
     const MORE: bool = true;
     const FIELDS: [Field; 5] = [
         Field {

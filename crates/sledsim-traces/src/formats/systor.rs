@@ -1,6 +1,6 @@
 //! The CSV format of the SYSTOR '17 traces (SNIA IOTTA, set 4964).
 
-use crate::commas::{self, Commas, Layout};
+use crate::commas::{self, CommaFormat, Commas};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Format = Format {
 /// LUN.
 pub struct Systor;
 
-impl Layout<6> for Systor {
+impl CommaFormat<6> for Systor {
     const HEADER: &'static str = "Timestamp,Response,IOType,LUN,Offset,Size";
     const FIELDS: [Field; 6] = [
         Field {

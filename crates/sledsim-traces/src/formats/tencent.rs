@@ -1,6 +1,6 @@
 //! The CSV format of the Tencent CBS traces of 2018 (SNIA IOTTA, set 27917).
 
-use crate::commas::{self, Commas, Layout};
+use crate::commas::{self, CommaFormat, Commas};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Format = Format {
 /// bytes, 0 for a read and 1 for a write. The device is the volume.
 pub struct Tencent;
 
-impl Layout<5> for Tencent {
+impl CommaFormat<5> for Tencent {
     const HEADER: &'static str = "Timestamp,Offset,Size,IOType,VolumeID";
     const FIELDS: [Field; 5] = [
         Field {

@@ -30,12 +30,12 @@ pub(super) const ENTRY: Format = Format {
 /// The opcode is that of the SCSI command, the LBN counts blocks of 512 bytes.
 pub struct Vscsi {
     bytes: Bytes,
-    layout: Layout,
+    layout: FieldOffsets,
 }
 
 /// Where the fields of a version are.
 #[derive(Clone, Copy)]
-struct Layout {
+struct FieldOffsets {
     version: u16,
     record: usize,
     version_at: usize,
@@ -46,7 +46,7 @@ struct Layout {
     response_us_at: Option<usize>,
 }
 
-const VERSION_1: Layout = Layout {
+const VERSION_1: FieldOffsets = FieldOffsets {
     version: 1,
     record: 32,
     version_at: 14,
@@ -57,7 +57,7 @@ const VERSION_1: Layout = Layout {
     response_us_at: None,
 };
 
-const VERSION_2: Layout = Layout {
+const VERSION_2: FieldOffsets = FieldOffsets {
     version: 2,
     record: 40,
     version_at: 2,
@@ -76,7 +76,7 @@ fn field<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     bytes
 }
 
-impl Layout {
+impl FieldOffsets {
     #[inline]
     fn version_in(&self, record: &[u8]) -> u16 {
         u16::from_le_bytes(field(record, self.version_at)) >> 8
@@ -94,7 +94,7 @@ impl Vscsi {
             };
             return Err(bytes.refuse(problem));
         }
-        let fits = |layout: &&Layout| layout.version_in(first) == layout.version;
+        let fits = |layout: &&FieldOffsets| layout.version_in(first) == layout.version;
         if let Some(&layout) = [VERSION_2, VERSION_1].iter().find(fits) {
             return Ok(Self { bytes, layout });
         }

@@ -92,7 +92,7 @@ impl Arrivals {
     }
 
     /// The `arrivals` of the document.
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let gaps = self.count.saturating_sub(1);
         let mean = self.gaps.mean_ns(gaps);
         let variation = self.gaps.variance_ns2(gaps) / (mean * mean);
@@ -112,7 +112,7 @@ impl Arrivals {
             })),
             "gap_scv": variation.is_finite().then_some(variation),
             "windows": windows,
-            "scales": self.scales.facts(self.duration().0),
+            "scales": self.scales.to_json(self.duration().0),
             "late_requests": self.late,
             "late_by_up_to_ms": self.most_late.ms(),
         })

@@ -132,7 +132,7 @@ impl Devices {
     }
 
     /// The `devices` of the document, ascending, with their names.
-    pub fn facts(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<Value> {
+    pub fn to_json(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<Value> {
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
         let facts = |device: &Device| {
             let of = |op: Op| share(device.sequential[op as usize], device.requests[op as usize]);

@@ -112,7 +112,7 @@ impl InfoSpec {
             "format_others": found.others,
             "compression": compression.name(),
         });
-        contents.facts(&mut facts);
+        contents.to_json(&mut facts);
         PassedOver::of(&*records.reader).state(&mut facts);
         // What would sort all, also where a part is sorted.
         if facts["arrivals"]["late_requests"] != json!(0) {
@@ -121,7 +121,7 @@ impl InfoSpec {
         facts["glitch_suspected"] = json!(records.order.suspect);
         facts["devices"] = contents
             .devices
-            .facts(&|id| records.reader.device_name(id).map(str::to_owned))
+            .to_json(&|id| records.reader.device_name(id).map(str::to_owned))
             .into();
         facts["other_devices_requests"] = contents.devices.others().into();
         if self.picture {
@@ -145,8 +145,8 @@ impl InfoSpec {
         self.checked()?;
         let mut contents = Contents::new(self);
         feed(&mut |record, stream| contents.record(record, stream))?;
-        contents.facts(facts);
-        facts["streams"] = contents.devices.facts(&|_| None).into();
+        contents.to_json(facts);
+        facts["streams"] = contents.devices.to_json(&|_| None).into();
         if self.picture {
             contents.picture(facts);
         }
@@ -261,7 +261,7 @@ impl Contents {
         self.sizes.requests.iter().sum()
     }
 
-    fn facts(&self, facts: &mut Value) {
+    fn to_json(&self, facts: &mut Value) {
         let requests = self.requests();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
         let sequential = self.devices.sequential();
@@ -289,17 +289,17 @@ impl Contents {
             "max_size_blocks": self.sizes.most_blocks,
             "total_blocks": self.sizes.blocks,
             "unaligned_requests": self.sizes.unaligned,
-            "sizes": self.sizes.facts(),
+            "sizes": self.sizes.to_json(),
             "size_histogram": self.sizes.histogram(),
             "end_block": self.devices.end(),
             "first_time_s": arrivals.first.s(),
             "last_time_s": arrivals.last.s(),
             "duration_s": arrivals.duration().s(),
             "mean_rate_per_s": arrivals.mean_rate(),
-            "arrivals": arrivals.facts(),
+            "arrivals": arrivals.to_json(),
             "response_time_ms": self.responses(),
             "footprint": self.reuse.as_ref().map(Reuse::footprint),
-            "reuse": self.reuse.as_ref().map(Reuse::facts),
+            "reuse": self.reuse.as_ref().map(Reuse::to_json),
         });
         if let (Value::Object(facts), Value::Object(rest)) = (facts, rest) {
             facts.extend(rest);
@@ -326,12 +326,12 @@ impl Contents {
     }
 
     fn picture(&self, facts: &mut Value) {
-        facts["timeline"] = self.timeline.as_ref().map(Timeline::facts).into();
+        facts["timeline"] = self.timeline.as_ref().map(Timeline::to_json).into();
         let ids: Vec<u32> = self.maps.iter().map(|(id, _)| *id).collect();
         let busiest = self.devices.busiest(&ids);
         let map = self.maps.iter().find(|(id, _)| Some(*id) == busiest);
         facts["map"] = map.map_or(Value::Null, |(id, map)| {
-            let mut facts = map.facts();
+            let mut facts = map.to_json();
             facts["device"] = (*id).into();
             facts
         });
@@ -369,7 +369,7 @@ mod tests {
             contents.record(record, record.device);
         }
         let mut facts = json!({});
-        contents.facts(&mut facts);
+        contents.to_json(&mut facts);
         facts
     }
 

@@ -37,7 +37,7 @@ impl Timeline {
         self.counts[(at >> self.shift) as usize][usize::from(!is_read)] += 1;
     }
 
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let used = used(self.counts.iter().map(|counts| counts[0] + counts[1]));
         let counts = |kind: usize| -> Vec<u64> {
             (self.counts[..used].iter())
@@ -102,7 +102,7 @@ impl Map {
         }
     }
 
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let rows = || self.counts.chunks_exact(PLACES);
         let times = used(rows().map(|row| row.iter().map(|&count| u64::from(count)).sum()));
         let column = |column: usize| rows().map(|row| u64::from(row[column])).sum();

@@ -28,12 +28,12 @@ const LONGEST_UNITS: u64 = 1 << 16;
 
 /// A unit of a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct UnitKey {
     device: u32,
     unit: u64,
 }
 
-impl Place {
+impl UnitKey {
     /// 64 random bits: SplitMix64's finaliser over unit and device.
     #[inline]
     fn hash(self) -> u64 {
@@ -51,13 +51,13 @@ pub(crate) fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Hash for Place {
+impl Hash for UnitKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64((*self).hash());
     }
 }
 
-/// Passes the hash of a [`Place`] through, turned: the table must not look at
+/// Passes the hash of a [`UnitKey`] through, turned: the table must not look at
 /// the upper bits, which are alike for all that are sampled.
 #[derive(Default)]
 struct Pass(u64);
@@ -88,9 +88,9 @@ struct Unit {
 /// Distances and footprint of all references so far.
 pub(super) struct Reuse {
     max_units: usize,
-    units: HashMap<Place, Unit, BuildHasherDefault<Pass>>,
+    units: HashMap<UnitKey, Unit, BuildHasherDefault<Pass>>,
     /// The same by hash, the highest first.
-    highest: BinaryHeap<(u64, Place)>,
+    highest: BinaryHeap<(u64, UnitKey)>,
     order: Order,
     /// Units with a higher hash are not followed.
     limit: u64,
@@ -141,7 +141,7 @@ impl Reuse {
         self.references += count;
         let (start, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
         for unit in units {
-            let place = Place { device, unit };
+            let place = UnitKey { device, unit };
             let hash = place.hash();
             if hash <= self.limit {
                 let first = unit * UNIT_BLOCKS;
@@ -153,7 +153,7 @@ impl Reuse {
         }
     }
 
-    fn reference(&mut self, place: Place, hash: u64, is_read: bool, blocks: u8) {
+    fn reference(&mut self, place: UnitKey, hash: u64, is_read: bool, blocks: u8) {
         if self.order.is_full() {
             let order = &self.order;
             (self.units.values_mut()).for_each(|unit| unit.slot = order.before(unit.slot));
@@ -230,7 +230,7 @@ impl Reuse {
     }
 
     /// The `reuse` of the document.
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let percentiles = self.distances.percentiles([0.5, 0.9, 0.99]);
         let [p50, p90, p99] = percentiles;
         let footprint = self.distinct()[0];

@@ -59,7 +59,7 @@ impl Scales {
     /// scatter adds nothing to their mean. If one half of each window, chosen
     /// by a coin, gets the share b of a random rate, the share of the pairs
     /// that fall into one half together is b^2 + (1 - b)^2, which gives b.
-    pub fn facts(&self, last: u64) -> Vec<Value> {
+    pub fn to_json(&self, last: u64) -> Vec<Value> {
         let mut rolled = self.clone();
         rolled.roll(last / SHORTEST_NS);
         // With the windows under way, which may not be over.

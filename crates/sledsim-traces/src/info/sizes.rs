@@ -44,7 +44,7 @@ impl Sizes {
     }
 
     /// The `sizes` of the document: of each operation there is, and of all.
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut facts = Map::new();
         let mut all = Distribution::new();
         let (mut requests, mut bytes) = (0, 0);

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim.cli import loads
+from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, plain, size, table
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, plain, size, table
 from sledsim.cli.trace.options import (
     add_output,
     add_reading,
@@ -16,7 +17,6 @@ from sledsim.cli.trace.options import (
     reading,
     refuse,
 )
-from sledsim.cli.work import work
 from sledsim.loads import convert_trace
 
 if TYPE_CHECKING:
@@ -117,12 +117,14 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
     ]
     yield table(rows, "<<>><")
     passed = [
-        f"{line['path']}: {line['format']} ({loads.told_by(line)})"
+        f"{line['path']}: {line['format']} ({load_options.told_by(line)})"
         for line in report["inputs"]
         if line["format_others"]
     ]
     passed += [
-        f"{line['path']}: {what}" for line in report["inputs"] for what in loads.passed_over(line)
+        f"{line['path']}: {what}"
+        for line in report["inputs"]
+        for what in load_options.passed_over(line)
     ]
     if passed:
         yield "\n".join(passed)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, table
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
-from sledsim.cli.work import work
-from sledsim.devices import Device, of_core
+from sledsim.devices import Device, wrap
 from sledsim.loads import Load, generate_trace
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _load(options: argparse.Namespace) -> tuple[Load, Device | None, str]:
     device, core, scheduler = _core.scenario(
         None, options.device, options.scheduler, options.workload, None, options.set
     )
-    return Load(core, options.workload), of_core(device), scheduler
+    return Load(core, options.workload), wrap(device), scheduler

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
-from sledsim.cli import loads, plots
+from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, plain, table
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, plain, table
 from sledsim.cli.trace.options import add_reading, refuse
-from sledsim.cli.work import work
 from sledsim.loads import read_trace
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def _hits(options: argparse.Namespace) -> None:
         f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
     )
     if told["format_others"]:
-        print(f"{told['format']} ({loads.told_by(told)})\n")
-    if passed := ", ".join(loads.passed_over(told)):
+        print(f"{told['format']} ({load_options.told_by(told)})\n")
+    if passed := ", ".join(load_options.passed_over(told)):
         print(f"passed over: {passed}\n")
     found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}
     lines = [["hit ratio", *names]]

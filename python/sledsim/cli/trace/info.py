@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import loads, plots
+from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, size, table
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, size, table
 from sledsim.cli.trace import picture
 from sledsim.cli.trace.options import add_reading, check_whole, devices_table, reading
-from sledsim.cli.work import work
 from sledsim.loads import trace_info
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     rate, sequential, arrivals = info["mean_rate_per_s"], info["sequential"], info["arrivals"]
     mean, most = number(info["mean_size_blocks"]), number(info["max_size_blocks"])
     yield ["file", info["path"]]
-    told = loads.told_by(info)
+    told = load_options.told_by(info)
     yield ["format", f"{info['format']} ({told}), compression: {info['compression']}"]
-    if passed := ", ".join(loads.passed_over(info)):
+    if passed := ", ".join(load_options.passed_over(info)):
         yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]
     share = f"{number(info['requests'])}, {info['read_fraction']:.1%} reads"

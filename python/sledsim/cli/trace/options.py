@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim._core import SledsimError
-from sledsim.cli import loads
-from sledsim.cli.tables import number, table
+from sledsim.cli import load_options
+from sledsim.cli.text_tables import number, table
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,7 @@ def add_reading(parser: Parser) -> None:
         type=float,
         help="put requests in order that are late by up to so many ms",
     )
-    loads.add_repairs(parser)
+    load_options.add_repairs(parser)
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:

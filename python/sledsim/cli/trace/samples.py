@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.tables import number, table
+from sledsim.cli.text_tables import number, table
 from sledsim.loads import SAMPLE, sample_traces
 
 if TYPE_CHECKING:

@@ -173,7 +173,7 @@ class Supervisor:
         """Start the server; return what it says of the device."""
         # In a session of its own: Ctrl-C is for the supervisor, who stops it last.
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "sledsim.emulator.mounting.served"],
+            [sys.executable, "-m", "sledsim.emulator.mounting.server_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

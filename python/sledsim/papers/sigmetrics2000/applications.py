@@ -47,7 +47,7 @@ def _agreement(ran: list[Outcome]) -> str:
 
 def series(found: Mapping[str, Outcome]) -> dict[str, Any]:
     """Return what is drawn, and goes into the document."""
-    return {name: outcome.document for name, outcome in found.items()}
+    return {name: outcome.to_dict() for name, outcome in found.items()}
 
 
 def times_faster(found: Mapping[str, Outcome], than: str) -> float:

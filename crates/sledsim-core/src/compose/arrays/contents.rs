@@ -11,14 +11,14 @@ use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
 
 /// Tokens by slot and address.
-pub(crate) type Known = BTreeMap<(usize, u64), u64>;
+pub(crate) type TokenMap = BTreeMap<(usize, u64), u64>;
 
 /// The token of a block that is gone: nobody writes it.
-pub(crate) const GONE: u64 = u64::MAX;
+pub(crate) const LOST: u64 = u64::MAX;
 
 /// What an array whose children keep contents knows of these.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct ContentState {
     /// The tokens of the write to come.
     pub(super) held: Vec<u64>,
     /// What reads returned, until somebody asks.
@@ -26,13 +26,13 @@ pub(super) struct Kept {
 }
 
 impl<L: Level> Contents for Array<L> {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(kept) = &mut self.kept {
             tokens.clone_into(&mut kept.held);
         }
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let kept = self.kept.as_mut();
         kept.and_then(|kept| kept.returned.remove(&id))
             .unwrap_or_default()
@@ -51,7 +51,7 @@ impl<L: Level> Contents for Array<L> {
 
     fn token(&mut self, lbn: u64) -> u64 {
         let (slot, address) = self.level.place(lbn);
-        let mut known = Known::new();
+        let mut known = TokenMap::new();
         for other in 0..self.members.len() {
             if let Some(child) = self.members.child(other)
                 && self.members.has(other, address)
@@ -61,6 +61,6 @@ impl<L: Level> Contents for Array<L> {
             }
         }
         let found = self.level.recover(slot, address, &known);
-        found.unwrap_or(GONE)
+        found.unwrap_or(LOST)
     }
 }

@@ -27,7 +27,7 @@ mod spec;
 pub use spec::ArraySpec;
 
 use crate::compose::Children;
-use contents::Known;
+use contents::TokenMap;
 use members::Members;
 use plan::Plan;
 use sledsim_base::request::{Extent, Request};
@@ -48,7 +48,7 @@ pub(crate) struct View<'a> {
 /// How the parity of the stripes of a write comes about, each stripe counted
 /// once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ways {
+pub(crate) struct ParityWriteCounts {
     /// From the old parity and the old data.
     pub(crate) rmw: u64,
     /// From the data that stay.
@@ -85,7 +85,7 @@ pub(crate) trait Level: Send {
         extents: &[Extent],
         members: &Members,
         plan: &mut Plan,
-    ) -> Result<Ways, Lost>;
+    ) -> Result<ParityWriteCounts, Lost>;
 
     /// What is written for these blocks.
     fn write(&mut self, extents: &[Extent], members: &Members, plan: &mut Plan)
@@ -109,8 +109,8 @@ pub(crate) trait Level: Send {
     fn place(&self, lbn: u64) -> (usize, u64);
 
     /// The token at a place by what is known of it and others.
-    fn recover(&self, slot: usize, address: u64, known: &Known) -> Option<u64>;
+    fn recover(&self, slot: usize, address: u64, known: &TokenMap) -> Option<u64>;
 
     /// The token to be written to a place, of a write of `new` over `old`.
-    fn written(&self, slot: usize, address: u64, new: &Known, old: &Known) -> Option<u64>;
+    fn written(&self, slot: usize, address: u64, new: &TokenMap, old: &TokenMap) -> Option<u64>;
 }

@@ -1,9 +1,9 @@
 //! RAID 1: every slot holds everything.
 
-use super::contents::Known;
+use super::contents::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
-use super::{Level, Lost, View, Ways};
+use super::{Level, Lost, ParityWriteCounts, View};
 use sledsim_base::request::Extent;
 
 /// Which copy a read goes to, of those that hold all of it.
@@ -102,8 +102,8 @@ impl Level for Mirrors {
         _extents: &[Extent],
         _members: &Members,
         _plan: &mut Plan,
-    ) -> Result<Ways, Lost> {
-        Ok(Ways::default())
+    ) -> Result<ParityWriteCounts, Lost> {
+        Ok(ParityWriteCounts::default())
     }
 
     fn write(
@@ -150,11 +150,11 @@ impl Level for Mirrors {
         (0, lbn)
     }
 
-    fn recover(&self, _slot: usize, address: u64, known: &Known) -> Option<u64> {
+    fn recover(&self, _slot: usize, address: u64, known: &TokenMap) -> Option<u64> {
         (0..64).find_map(|slot| known.get(&(slot, address)).copied())
     }
 
-    fn written(&self, _slot: usize, address: u64, new: &Known, _old: &Known) -> Option<u64> {
+    fn written(&self, _slot: usize, address: u64, new: &TokenMap, _old: &TokenMap) -> Option<u64> {
         new.get(&(0, address)).copied()
     }
 }

@@ -5,10 +5,10 @@
 //! of a stripe begin behind its parity, so that units that follow each other
 //! are on slots that follow each other.
 
-use super::contents::Known;
+use super::contents::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
-use super::{Level, Lost, View, Ways};
+use super::{Level, Lost, ParityWriteCounts, View};
 use sledsim_base::request::Extent;
 use smallvec::SmallVec;
 
@@ -218,9 +218,9 @@ impl Level for Parity {
         extents: &[Extent],
         members: &Members,
         plan: &mut Plan,
-    ) -> Result<Ways, Lost> {
+    ) -> Result<ParityWriteCounts, Lost> {
         self.cut_rows(extents);
-        let mut ways = Ways::default();
+        let mut ways = ParityWriteCounts::default();
         for rows in self.rows.chunk_by(|a, b| a.stripe == b.stripe) {
             let missing = members.missing(rows[0].from);
             let (mut any_old, mut any) = (false, false);
@@ -296,7 +296,7 @@ impl Level for Parity {
         (shape.data(stripe, index), address)
     }
 
-    fn recover(&self, slot: usize, address: u64, known: &Known) -> Option<u64> {
+    fn recover(&self, slot: usize, address: u64, known: &TokenMap) -> Option<u64> {
         if let Some(token) = known.get(&(slot, address)) {
             return Some(*token);
         }
@@ -304,7 +304,7 @@ impl Level for Parity {
         others.try_fold(0, |sum, other| Some(sum ^ known.get(&(other, address))?))
     }
 
-    fn written(&self, slot: usize, address: u64, new: &Known, old: &Known) -> Option<u64> {
+    fn written(&self, slot: usize, address: u64, new: &TokenMap, old: &TokenMap) -> Option<u64> {
         let parity = self.shape.parity(address / self.shape.unit);
         if slot != parity {
             return new.get(&(slot, address)).copied();

@@ -12,7 +12,7 @@
 
 use super::ghosts::Ghosts;
 use super::lists::Lists;
-use super::{Choice, Policy, PolicyEntry};
+use super::{Policy, PolicyEntry, PolicySpec};
 
 /// Index of T1 and of B1.
 const ONCE: usize = 0;
@@ -21,7 +21,7 @@ const AGAIN: usize = 1;
 
 /// T1 and T2, with the keys of B1 and B2.
 #[derive(Debug)]
-pub struct Arc {
+pub struct AdaptiveReplacement {
     /// How many slots there are: c.
     slots: u32,
     /// The target for T1: p.
@@ -34,7 +34,7 @@ pub struct Arc {
     returning: Option<u64>,
 }
 
-impl Arc {
+impl AdaptiveReplacement {
     /// For a cache of `slots` empty slots.
     #[must_use]
     pub fn new(slots: u32) -> Self {
@@ -70,13 +70,13 @@ impl Arc {
 pub(super) const ENTRY: PolicyEntry = PolicyEntry {
     name: "arc",
     read: |_| {
-        Ok(Choice::new(ENTRY.name, &[], |slots| {
-            Box::new(Arc::new(slots))
+        Ok(PolicySpec::new(ENTRY.name, &[], |slots| {
+            Box::new(AdaptiveReplacement::new(slots))
         }))
     },
 };
 
-impl Policy for Arc {
+impl Policy for AdaptiveReplacement {
     fn insert(&mut self, slot: u32, key: u64) {
         let returns = if self.returning == Some(key) {
             self.returning = None;

@@ -1,6 +1,6 @@
 //! A cache that holds nothing: which keys would be found.
 
-use super::{Choice, Directory, Policy};
+use super::{Directory, Policy, PolicySpec};
 
 /// Keys in slots under a policy, for hit ratios.
 pub struct Cache {
@@ -20,7 +20,7 @@ impl std::fmt::Debug for Cache {
 impl Cache {
     /// Empty, with `slots` slots; without any nothing is ever found.
     #[must_use]
-    pub fn new(choice: &Choice, slots: u32) -> Self {
+    pub fn new(choice: &PolicySpec, slots: u32) -> Self {
         Self {
             directory: Directory::with_capacity(slots as usize),
             policy: choice.make(slots),

@@ -14,7 +14,7 @@
 //! by less than 1 in 2^53 is taken to be equal.
 
 use super::ranks::{Rank, Ranks};
-use super::{Choice, Policy, PolicyEntry, name_of};
+use super::{Policy, PolicyEntry, PolicySpec, name_of};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
@@ -120,11 +120,11 @@ pub(super) const ENTRY: PolicyEntry = PolicyEntry {
     read,
 };
 
-fn read(keys: &mut Keys) -> Result<Choice> {
+fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let aging = keys.opt_choice("age", &AGINGS)?.unwrap_or(Aging::LastUse);
     let age = (aging != Aging::LastUse).then(|| format!("age={}", name_of(aging, &AGINGS)));
     let given: Vec<_> = age.into_iter().collect();
-    Ok(Choice::new(ENTRY.name, &given, move |slots| {
+    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
         Box::new(Lfuda::new(slots, aging))
     }))
 }

@@ -1,7 +1,7 @@
 //! Least recently used: gives up what was not asked for the longest.
 
 use super::lists::Lists;
-use super::{Choice, Policy, PolicyEntry};
+use super::{Policy, PolicyEntry, PolicySpec};
 
 /// Slots in the order of their last use.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) const ENTRY: PolicyEntry = PolicyEntry {
 };
 
 /// The policy, which has no keys.
-pub(super) fn choice() -> Choice {
-    Choice::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
+pub(super) fn choice() -> PolicySpec {
+    PolicySpec::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
 }
 
 impl Policy for Lru {

@@ -5,7 +5,6 @@
 
 mod arc;
 mod cache;
-mod choice;
 mod directory;
 mod ghosts;
 mod lfuda;
@@ -14,15 +13,16 @@ mod lru;
 mod ranks;
 mod s3fifo;
 mod slru;
+mod spec;
 
-pub use arc::Arc;
+pub use arc::AdaptiveReplacement;
 pub use cache::Cache;
-pub use choice::Choice;
 pub use directory::Directory;
 pub use lfuda::{Aging, Lfuda};
 pub use lru::Lru;
 pub use s3fifo::{Fill, S3Fifo};
 pub use slru::Slru;
+pub use spec::PolicySpec;
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -64,7 +64,7 @@ pub struct PolicyEntry {
     /// Its name.
     pub name: &'static str,
     /// Reads its keys.
-    pub read: fn(&mut Keys) -> Result<Choice>,
+    pub read: fn(&mut Keys) -> Result<PolicySpec>,
 }
 
 impl Named for PolicyEntry {

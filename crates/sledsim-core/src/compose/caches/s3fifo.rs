@@ -20,7 +20,7 @@
 
 use super::ghosts::Ghosts;
 use super::lists::Lists;
-use super::{Choice, Policy, PolicyEntry, name_of, share};
+use super::{Policy, PolicyEntry, PolicySpec, name_of, share};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
@@ -159,13 +159,13 @@ pub(super) const ENTRY: PolicyEntry = PolicyEntry {
     read,
 };
 
-fn read(keys: &mut Keys) -> Result<Choice> {
+fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let small = keys.opt_f64("small", share())?.unwrap_or(SMALL_SHARE);
     let fill = keys.opt_choice("fill", &FILLS)?.unwrap_or(Fill::Small);
     let size = (small != SMALL_SHARE).then(|| format!("small={small}"));
     let filled = (fill != Fill::Small).then(|| format!("fill={}", name_of(fill, &FILLS)));
     let given: Vec<_> = size.into_iter().chain(filled).collect();
-    Ok(Choice::new(ENTRY.name, &given, move |slots| {
+    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
         Box::new(S3Fifo::new(slots, small, fill))
     }))
 }

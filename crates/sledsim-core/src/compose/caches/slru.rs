@@ -10,7 +10,7 @@
 //! of which each hit moves a slot up by one.
 
 use super::lists::Lists;
-use super::{Choice, Policy, PolicyEntry, share};
+use super::{Policy, PolicyEntry, PolicySpec, share};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
@@ -68,13 +68,13 @@ const PROTECTED: f64 = 0.8;
 /// Its registration.
 pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "slru", read };
 
-fn read(keys: &mut Keys) -> Result<Choice> {
+fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let protected = keys.opt_f64("protected", share())?;
     let segments = keys.opt_u32("segments", 1..=MOST_SEGMENTS)?;
     match (protected, segments) {
         (None, Some(segments)) => {
             let given = [format!("segments={segments}")];
-            Ok(Choice::new(ENTRY.name, &given, move |slots| {
+            Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
                 Box::new(Slru::of_segments(slots, segments))
             }))
         }
@@ -86,7 +86,7 @@ fn read(keys: &mut Keys) -> Result<Choice> {
             let protected = given.unwrap_or(PROTECTED);
             let given = (protected != PROTECTED).then(|| format!("protected={protected}"));
             let given: Vec<_> = given.into_iter().collect();
-            Ok(Choice::new(ENTRY.name, &given, move |slots| {
+            Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
                 Box::new(Slru::new(slots, protected))
             }))
         }

@@ -4,7 +4,7 @@
 use super::drive::{Arm, Drive};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::model::mechanism::{Mechanism, Service, Span, Step};
 use sledsim_base::request::Request;
 use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
@@ -154,20 +154,18 @@ impl Mechanism for Disk {
     }
 
     /// The cylinder of the first block.
-    fn place(&self, request: &Request) -> Place {
+    fn target_cylinder(&self, request: &Request) -> i64 {
         let (track, _) = self.drive.geometry.find(request.lbn());
-        Place {
-            major: i64::from(track.cylinder),
-        }
+        i64::from(track.cylinder)
     }
 
-    fn major(&self, _at: Nanos) -> i64 {
+    fn cylinder(&self, _at: Nanos) -> i64 {
         i64::from(self.arm.cylinder)
     }
 
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         let last = i64::from(self.drive.seeks.longest());
-        let distance = (major.clamp(0, last) as u32).abs_diff(self.arm.cylinder);
+        let distance = (cylinder.clamp(0, last) as u32).abs_diff(self.arm.cylinder);
         let gain_ns = self.drive.write_settle_ns.min(0);
         let time = self.drive.seeks.at_least(distance);
         self.delay(at) + Nanos(time.0.saturating_add_signed(gain_ns))

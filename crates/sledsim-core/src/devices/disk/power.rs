@@ -9,7 +9,7 @@
 //! the media at once, and starts the spindle.
 
 use crate::model::Energy;
-use crate::power::{Choice, Start, Watch, break_even};
+use crate::power::{PowerPolicySpec, Start, Watch, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
@@ -18,7 +18,7 @@ use sledsim_base::units::Nanos;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskPower {
     /// When an idle disk stops its spindle.
-    pub policy: Choice,
+    pub policy: PowerPolicySpec,
     /// How it is at time zero.
     pub start: Start,
     /// Arm moving, in W.
@@ -47,7 +47,7 @@ impl DiskPower {
         let watts = Range::at_least(0.0).at_most(1e6);
         let ms = Range::at_least(0.0).at_most(1e9);
         let mut spec = Self {
-            policy: Choice::Never,
+            policy: PowerPolicySpec::Never,
             start: Start::default(),
             seek_w: keys.f64("seek_w", watts)?,
             transfer_w: keys.f64("transfer_w", watts)?,
@@ -58,7 +58,7 @@ impl DiskPower {
         };
         let startup_mj = 1e3 * spec.spin_up_w * spec.spin_up.s();
         let worth = break_even(startup_mj, 1e3 * spec.idle_w, 1e3 * spec.standby_w);
-        spec.policy = Choice::read(&mut keys, Choice::Never, worth)?;
+        spec.policy = PowerPolicySpec::read(&mut keys, PowerPolicySpec::Never, worth)?;
         spec.start = Start::read(&mut keys, spec.spin_up)?;
         keys.finish()?;
         Ok(Some(spec))

@@ -4,7 +4,7 @@ use super::kinematics::Kinematics;
 use super::motion::Motion;
 use super::sled::{Sled, TipsPowered};
 use super::spec::{Mems, WithMotion};
-use crate::devices::mems::active_tail::ActiveTail;
+use crate::devices::mems::background_drain::BackgroundDrain;
 use crate::devices::mems::faults::Faulty;
 use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use crate::model::Model;
@@ -76,7 +76,7 @@ impl Build<'_> {
         let has_tail = background.has_tail();
         let model = self.around(FreeTips::new(mechanism, background, block_j));
         if has_tail {
-            Box::new(ActiveTail::new(model))
+            Box::new(BackgroundDrain::new(model))
         } else {
             model
         }

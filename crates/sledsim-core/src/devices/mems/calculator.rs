@@ -1,7 +1,7 @@
 //! The calculator: what a seek or an access would take, outside a simulation.
 
 use super::access::{DirectionRule, access, access_planned};
-use super::kinematics::{Instant, Kinematics};
+use super::kinematics::{Kinematics, MotionState};
 use super::motion::{Direction, Motion, Seek, State};
 use super::sled::park_state;
 use super::spec::{Mems, WithMotion};
@@ -39,7 +39,7 @@ pub trait Calculator: Debug + Send + Sync {
     /// # Errors
     /// [`Error::Request`] for a place outside the travel of the sled, or if the
     /// kinematics of the device have no trajectories.
-    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<Instant>>;
+    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>>;
 
     /// The passes over `extent` from `start` (where the sled parks if `None`)
     /// and where they end.
@@ -180,7 +180,7 @@ impl<K: Kinematics + Debug> Calculator for Table<K> {
         Ok(self.motion.seek(&start, end.x_m, &end.y))
     }
 
-    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<Instant>> {
+    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>> {
         let (reach_x_m, reach_y_m) = self.reach_m;
         let reach_m = if in_x { reach_x_m } else { reach_y_m };
         within("start", from_m, reach_m)?;

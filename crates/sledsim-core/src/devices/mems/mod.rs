@@ -1,7 +1,7 @@
 //! MEMS-based storage devices.
 
 pub mod access;
-pub mod active_tail;
+pub mod background_drain;
 mod build;
 pub mod calculator;
 pub mod faults;

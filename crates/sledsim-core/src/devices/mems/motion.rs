@@ -6,7 +6,7 @@
 //! (SIGMETRICS 2000 section 3.1).
 
 use super::geometry::Geometry;
-use super::kinematics::{Axis, Instant, Kinematics, Moment};
+use super::kinematics::{Axis, Kinematics, Moment, MotionState};
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +236,7 @@ impl<K: Kinematics> Motion<K> {
     /// in Y, at access velocity. Settling and turnarounds are not in it. `None`
     /// if the kinematics do not say.
     #[must_use]
-    pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<Instant>> {
+    pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<MotionState>> {
         let drive = &self.drive;
         let (axis, speed_m_s) = if in_x {
             (&drive.x_axis, 0.0)

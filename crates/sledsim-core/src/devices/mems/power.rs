@@ -3,7 +3,7 @@
 
 use crate::devices::mems::geometry::Geometry;
 use crate::devices::mems::sled::Power;
-use crate::power::{Choice, Start, break_even};
+use crate::power::{PowerPolicySpec, Start, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Op, Request};
@@ -33,7 +33,7 @@ impl Default for Savings {
 /// The table `[power]` of a sled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SledPower {
-    pub policy: Choice,
+    pub policy: PowerPolicySpec,
     pub start: Start,
     pub savings: Savings,
     /// The most blocks that are accessed at once.
@@ -49,7 +49,7 @@ impl SledPower {
     pub fn read(
         keys: &mut Keys,
         geometry: &Geometry,
-        default: Choice,
+        default: PowerPolicySpec,
         power: &Power,
         startup_s: f64,
     ) -> Result<Self> {
@@ -64,7 +64,7 @@ impl SledPower {
         };
         let startup_mj = power.startup_mw * startup_s;
         let worth = break_even(startup_mj, power.idle_mw, power.inactive_mw);
-        spec.policy = Choice::read(&mut keys, default, worth)?;
+        spec.policy = PowerPolicySpec::read(&mut keys, default, worth)?;
         spec.start = Start::read(&mut keys, Nanos::from_s(startup_s))?;
         let bits = Range::above(0.0).at_most(1.0);
         if let Some(bits) = keys.opt_f64("compressed_to", bits)? {

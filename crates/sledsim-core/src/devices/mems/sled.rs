@@ -5,7 +5,7 @@ use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
-use crate::model::mechanism::{Mechanism, Place, Service, Span, Step};
+use crate::model::mechanism::{Mechanism, Service, Span, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{Start, Watch};
@@ -70,7 +70,7 @@ pub struct Behaviour {
     /// Where it parks.
     pub park: Park,
     /// When it parks.
-    pub policy: power::Choice,
+    pub policy: power::PowerPolicySpec,
     /// How it is at time zero.
     pub start: Start,
     /// Time to wake from the parked state, in s.
@@ -405,7 +405,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         }
     }
 
-    fn place(&self, request: &Request) -> Place {
+    fn target_cylinder(&self, request: &Request) -> i64 {
         // Of a plan the lowest cylinder: the sled begins within reach of it.
         let lbn = match self.plans(request) {
             Some(_) => request.extents.iter().map(|extent| extent.lbn).min(),
@@ -413,20 +413,18 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         };
         let lbn = lbn.unwrap_or_else(|| request.lbn());
         let place = self.motion.geometry.locate(lbn);
-        Place {
-            major: i64::from(place.cylinder),
-        }
+        i64::from(place.cylinder)
     }
 
-    fn major(&self, at: Nanos) -> i64 {
+    fn cylinder(&self, at: Nanos) -> i64 {
         let (state, _) = self.state_at(at);
         i64::from(self.motion.geometry.nearest_cylinder(state.x_m))
     }
 
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         let (state, startup_s) = self.state_at(at);
         let last = i64::from(self.motion.geometry.cylinders) - 1;
-        let mut to = major.clamp(0, last) as u32;
+        let mut to = cylinder.clamp(0, last) as u32;
         if let Some(plans) = (self.plans.as_deref()).filter(|plans| plans.most_reach > 0) {
             // Tips may save that much of the way.
             let here = self.motion.geometry.nearest_cylinder(state.x_m);

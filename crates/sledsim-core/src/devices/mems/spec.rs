@@ -9,7 +9,7 @@ use super::sled::{Behaviour, Idle, Park, Power, TipsPowered};
 use crate::devices::mems::faults::Faults;
 use crate::devices::mems::parallel::Parallel;
 use crate::devices::mems::power::SledPower;
-use crate::power::Choice as Policy;
+use crate::power::PowerPolicySpec as Policy;
 use crate::queueing::station::{Batching, Buffer, Interface};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -38,12 +38,12 @@ pub struct Mems {
     /// What fails, if anything does.
     pub faults: Option<Faults>,
     reach_x_m: f64,
-    kinematics: Choice,
+    kinematics: KinematicsSpec,
 }
 
 /// The kinematics chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Choice {
+enum KinematicsSpec {
     Analytic(Turnaround),
     Piecewise(u32, Turnaround),
     DiskSim,
@@ -70,8 +70,8 @@ impl Mems {
         let mut geometry = Geometry::new(&media, map)?;
         let reach_m = (media.travel_um.0 / 2e6, media.travel_um.1 / 2e6);
         let mut drive = read_drive(keys, geometry.bit_m, reach_m)?;
-        let kinematics = Choice::read(keys)?;
-        drive.y_waits = kinematics != Choice::DiskSim;
+        let kinematics = KinematicsSpec::read(keys)?;
+        drive.y_waits = kinematics != KinematicsSpec::DiskSim;
         let behaviour = read_behaviour(keys, &mut geometry)?;
         let interface = Interface {
             overhead: Nanos::from_ms(keys.f64("command_overhead_ms", MILLISECONDS)?),
@@ -109,15 +109,15 @@ impl Mems {
     pub fn with_motion<T: WithMotion>(&self, task: T) -> T::Output {
         let (geometry, drive) = (self.geometry, self.drive);
         match self.kinematics {
-            Choice::Analytic(turnaround) => {
+            KinematicsSpec::Analytic(turnaround) => {
                 task.with(Motion::new(geometry, drive, Analytic { turnaround }))
             }
-            Choice::Piecewise(chunks, turnaround) => task.with(Motion::new(
+            KinematicsSpec::Piecewise(chunks, turnaround) => task.with(Motion::new(
                 geometry,
                 drive,
                 Piecewise { chunks, turnaround },
             )),
-            Choice::DiskSim => task.with(Motion::new(
+            KinematicsSpec::DiskSim => task.with(Motion::new(
                 geometry,
                 drive,
                 DiskSim {
@@ -154,7 +154,7 @@ impl Mems {
     /// Whether the chosen kinematics know whole bits only.
     #[must_use]
     pub fn whole_bits(&self) -> bool {
-        self.kinematics == Choice::DiskSim
+        self.kinematics == KinematicsSpec::DiskSim
     }
 
     /// Half the travel in X and Y, in m.
@@ -250,7 +250,7 @@ fn read_drive(keys: &mut Keys, bit_m: f64, reach_m: (f64, f64)) -> Result<Drive>
     })
 }
 
-impl Choice {
+impl KinematicsSpec {
     /// Reads the kinematics, and what they take.
     fn read(keys: &mut Keys) -> Result<Self> {
         let turnaround = keys.choice(

@@ -97,7 +97,11 @@ impl Scheduler for AgedSptf {
             let own = waiting.cylinder(oldest);
             if near.contains(&own)
                 && !outwards.has_passed(own)
-                && !look(oldest, mechanism.at_least(at, i64::from(own)), &mut best)
+                && !look(
+                    oldest,
+                    mechanism.seek_lower_bound(at, i64::from(own)),
+                    &mut best,
+                )
             {
                 if own < outwards.here {
                     near.start = own + 1;

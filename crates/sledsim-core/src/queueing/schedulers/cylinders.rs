@@ -8,7 +8,7 @@ use sledsim_base::units::Nanos;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Waiting requests by [`Place::major`](crate::model::mechanism::Place::major), those
+/// Waiting requests by [`Mechanism::target_cylinder`], those
 /// of one cylinder in the order of pushing.
 #[derive(Debug, Default)]
 pub(super) struct Cylinders {
@@ -33,8 +33,8 @@ struct Link {
 impl Cylinders {
     /// Takes a request; its slot.
     pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
-        let major = mechanism.place(&waiting.request).major;
-        let cylinder = u32::try_from(major).unwrap_or(0);
+        let cylinder = mechanism.target_cylinder(&waiting.request);
+        let cylinder = u32::try_from(cylinder).unwrap_or(0);
         let index = cylinder as usize;
         if index >= self.lists.len() {
             self.lists.resize(index + 1, [NONE; 2]);
@@ -101,7 +101,7 @@ impl Cylinders {
 
     /// The cylinders with requests, outwards from where `mechanism` is at `at`.
     pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
-        let here = u32::try_from(mechanism.major(at)).unwrap_or(0);
+        let here = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
         let mut outwards = Outwards {
             waiting: self,
             at,
@@ -183,7 +183,9 @@ pub(super) struct Outwards<'a> {
 
 impl Outwards<'_> {
     fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
-        let bound = self.mechanism.at_least(self.at, i64::from(cylinder?));
+        let bound = self
+            .mechanism
+            .seek_lower_bound(self.at, i64::from(cylinder?));
         Some((bound, cylinder?))
     }
 

@@ -16,7 +16,7 @@ use super::Interface;
 use super::batches::{Batches, Batching};
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Step};
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
@@ -125,7 +125,7 @@ impl<M: Mechanism> Station<M> {
     }
 
     /// Lets the scheduler pick among all that is ready at `at`, and serves it.
-    fn serve_next(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn serve_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if matches!(self.batching, Batching::Window(_)) {
             self.gather(at);
         }
@@ -158,7 +158,7 @@ impl<M: Mechanism> Station<M> {
             self.batches.merging.forget();
         }
         if waiting.request.flags.linked {
-            return self.serve_batch(at, waiting, answers);
+            return self.serve_batch(at, waiting, sink);
         }
         let request = &waiting.request;
         self.serving = 0;
@@ -184,14 +184,14 @@ impl<M: Mechanism> Station<M> {
         if request.op == Op::Read && interface.bus_ns_per_block > 0.0 {
             self.reading = Some(0);
         } else {
-            self.complete(self.mechanism_free.max(waiting.data_in), answers);
+            self.complete(self.mechanism_free.max(waiting.data_in), sink);
         }
     }
 
     /// A pass of a read ended: its blocks take the bus.
-    fn end_pass(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
+    fn end_pass(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.serving > 0 {
-            return self.end_batch_pass(pass, at, answers);
+            return self.end_batch_pass(pass, at, sink);
         }
         let step = &self.steps[pass];
         if !step.again {
@@ -201,16 +201,16 @@ impl<M: Mechanism> Station<M> {
             self.reading = Some(pass + 1);
         } else {
             self.reading = None;
-            self.complete(self.bus_free.max(self.mechanism_free), answers);
+            self.complete(self.bus_free.max(self.mechanism_free), sink);
         }
     }
 
     /// Announces the completion of the request in service; what lies between
     /// the end of the media transfer and `completion` was the bus.
-    fn complete(&mut self, completion: Nanos, answers: &mut dyn Answers) {
+    fn complete(&mut self, completion: Nanos, sink: &mut dyn CompletionSink) {
         self.row.completion = completion;
         self.row.parts.bus = completion - self.mechanism_free;
-        answers.done(&self.row);
+        sink.done(&self.row);
     }
 }
 
@@ -220,10 +220,10 @@ impl<M: Mechanism> Events for Station<M> {
         self.next
     }
 
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         match self.reading {
-            Some(pass) => self.end_pass(pass, at, answers),
-            None => self.serve_next(at, answers),
+            Some(pass) => self.end_pass(pass, at, sink),
+            None => self.serve_next(at, sink),
         }
         self.next = self.due();
     }
@@ -234,9 +234,9 @@ impl<M: Mechanism> Model for Station<M> {
         self.mechanism.blocks()
     }
 
-    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         let in_service = match self.mechanism_free > arrival {
             true => self.serving.max(1),
             false => 0,
@@ -257,10 +257,10 @@ impl<M: Mechanism> Model for Station<M> {
             row.parts.queue = ready - arrival - self.interface.overhead;
             row.start = ready;
             row.completion = ready;
-            if self.mechanism.is_gone(ready) {
+            if self.mechanism.has_failed(ready) {
                 row.status = Status::Error;
             }
-            answers.done(&row);
+            sink.done(&row);
             return;
         }
         let mut data_in = ready;
@@ -290,8 +290,8 @@ impl<M: Mechanism> Model for Station<M> {
         }
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -48,7 +48,7 @@ impl CascadeSpec {
         }))
     }
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+    pub(super) fn to_json(&self, facts: &mut Value) {
         facts["bias"] = json!(self.bias);
         facts["cascade_s"] = json!(self.cascade_s);
         facts["cascade_levels"] = json!(self.levels);

@@ -14,7 +14,7 @@ mod thinking;
 
 pub use closed::{Closed, ClosedSpec};
 
-use open::{Open, OpenSpec};
+use open::{OpenArrivals, OpenSpec};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -25,7 +25,7 @@ use thinking::{Think, Thinking};
 /// How a generated load arrives: open if there is a `rate`, else closed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ArrivalSpec {
-    Open(OpenSpec),
+    OpenArrivals(OpenSpec),
     Closed(ClosedSpec, Think),
 }
 
@@ -42,7 +42,7 @@ impl ArrivalSpec {
                     format!("must not be given with {other}: a load is either open or closed");
                 Err(keys.refuse("rate", problem))
             }
-            (Some(open), None) => Ok(Self::Open(open)),
+            (Some(open), None) => Ok(Self::OpenArrivals(open)),
             (None, closed) => Ok(Self::Closed(closed.unwrap_or_default(), think)),
         }
     }
@@ -51,7 +51,7 @@ impl ArrivalSpec {
     /// which they come at best.
     pub(super) fn gap_s(&self) -> (&'static str, f64) {
         match self {
-            Self::Open(open) => ("rate", open.gap_s()),
+            Self::OpenArrivals(open) => ("rate", open.gap_s()),
             Self::Closed(closed, _) => (
                 "think_ms",
                 closed.think_ms * 1e-3 / f64::from(closed.queue_depth),
@@ -63,7 +63,7 @@ impl ArrivalSpec {
     /// one.
     pub(super) fn scale(&mut self, time_scale: f64) -> bool {
         match self {
-            Self::Open(open) => {
+            Self::OpenArrivals(open) => {
                 open.scale(time_scale);
                 true
             }
@@ -72,9 +72,9 @@ impl ArrivalSpec {
     }
 
     /// Adds every key with its value in effect.
-    pub(super) fn facts(&self, facts: &mut Value) {
+    pub(super) fn to_json(&self, facts: &mut Value) {
         match self {
-            Self::Open(open) => open.facts(facts),
+            Self::OpenArrivals(open) => open.to_json(facts),
             Self::Closed(closed, think) => {
                 facts["queue_depth"] = json!(closed.queue_depth);
                 facts["think_ms"] = json!(closed.think_ms);
@@ -88,7 +88,7 @@ impl ArrivalSpec {
     /// The arrivals from time 0 on.
     pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Arrivals {
         match self {
-            Self::Open(open) => Arrivals::Open(open.start(stream)),
+            Self::OpenArrivals(open) => Arrivals::OpenArrivals(open.start(stream)),
             Self::Closed(closed, Think::Fixed) => Arrivals::Closed(closed.start()),
             Self::Closed(closed, Think::Exponential) => {
                 Arrivals::Thinking(Thinking::new(*closed, stream("think")))
@@ -100,7 +100,7 @@ impl ArrivalSpec {
 /// When the requests of a load arrive.
 #[derive(Clone, Debug)]
 pub(super) enum Arrivals {
-    Open(Open),
+    OpenArrivals(OpenArrivals),
     Closed(Closed),
     Thinking(Thinking),
 }
@@ -110,7 +110,7 @@ impl Arrivals {
     #[inline]
     pub(super) fn next(&self) -> Option<Nanos> {
         match self {
-            Self::Open(open) => Some(open.next()),
+            Self::OpenArrivals(open) => Some(open.next()),
             Self::Closed(closed) => closed.next(),
             Self::Thinking(thinking) => thinking.next(),
         }
@@ -120,7 +120,7 @@ impl Arrivals {
     #[inline]
     pub(super) fn take(&mut self) -> Option<Nanos> {
         match self {
-            Self::Open(open) => Some(open.take()),
+            Self::OpenArrivals(open) => Some(open.take()),
             Self::Closed(closed) => closed.take(),
             Self::Thinking(thinking) => thinking.take(),
         }
@@ -130,7 +130,7 @@ impl Arrivals {
     #[inline]
     pub(super) fn completed(&mut self, at: Nanos) {
         match self {
-            Self::Open(_) => {}
+            Self::OpenArrivals(_) => {}
             Self::Closed(closed) => closed.completed(at),
             Self::Thinking(thinking) => thinking.completed(at),
         }

@@ -64,7 +64,7 @@ impl BurstSpec {
         }
     }
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+    pub(super) fn to_json(&self, facts: &mut Value) {
         let lengths = LENGTHS.iter().find(|(_, lengths)| *lengths == self.lengths);
         facts["on_ms"] = json!(self.on_ms);
         facts["off_ms"] = json!(self.off_ms);

@@ -77,23 +77,23 @@ impl OpenSpec {
         1.0 / self.rate / self.time_scale
     }
 
-    pub(super) fn facts(&self, facts: &mut Value) {
+    pub(super) fn to_json(&self, facts: &mut Value) {
         let gaps = GAPS.iter().find(|(_, gaps)| *gaps == self.gaps);
         facts["rate"] = json!(self.rate);
         facts["time_scale"] = json!(self.time_scale);
         facts["arrivals"] = json!(gaps.map(|(name, _)| *name));
         if let Some(bursts) = &self.bursts {
-            bursts.facts(facts);
+            bursts.to_json(facts);
         }
         if let Some(cascade) = &self.cascade {
-            cascade.facts(facts);
+            cascade.to_json(facts);
         }
     }
 
-    pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Open {
+    pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> OpenArrivals {
         let duty = self.bursts.map_or(1.0, |bursts| bursts.duty());
         let mean_ns = 1e9 / self.rate / self.time_scale * duty;
-        let mut open = Open {
+        let mut open = OpenArrivals {
             next: Nanos::ZERO,
             fraction_ns: 0.0,
             gaps: match self.gaps {
@@ -121,7 +121,7 @@ impl OpenSpec {
 /// Open arrivals. Whole nanoseconds and the fraction are kept apart, so
 /// nothing is lost however long the load runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenArrivals {
     next: Nanos,
     fraction_ns: f64,
     gaps: Gaps,
@@ -142,7 +142,7 @@ enum Clock {
     Cascade(Box<Cascade>),
 }
 
-impl Open {
+impl OpenArrivals {
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.next

@@ -2,7 +2,7 @@
 //! others, and now and then the next one.
 
 use super::extents::{ExtentSpec, Extents};
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -59,8 +59,8 @@ impl FilesSpec {
 }
 
 impl PlaceKind for FilesSpec {
-    fn facts(&self, facts: &mut Value) {
-        self.extents.facts(facts);
+    fn to_json(&self, facts: &mut Value) {
+        self.extents.to_json(facts);
         facts["unit_kib"] = json!(self.unit_kib);
         facts["zipf_exponent"] = json!(self.exponent);
         facts["clustered"] = json!(self.clustered);
@@ -158,12 +158,12 @@ struct Files {
 impl Places for Files {
     /// The slot and how many slots there are.
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let goes_on = self.coins.chance(self.sequential);
         if goes_on && units <= self.end - self.next {
             let slot = self.next;
             self.next += units;
-            return Place::whole(slot, units);
+            return Slots::whole(slot, units);
         }
         let rank = self.zipf.draw(&mut self.ranks) - 1;
         let (extent, unit) = if self.clustered {
@@ -183,6 +183,6 @@ impl Places for Files {
         }
         slot = slot.min(self.end - units);
         self.next = slot + units;
-        Place::whole(slot, units)
+        Slots::whole(slot, units)
     }
 }

@@ -1,6 +1,6 @@
 //! Hot and cold places: a part of the region gets most of the requests.
 
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -42,7 +42,7 @@ impl HotColdSpec {
 }
 
 impl PlaceKind for HotColdSpec {
-    fn facts(&self, facts: &mut Value) {
+    fn to_json(&self, facts: &mut Value) {
         facts["hot_fraction"] = json!(self.fraction);
         facts["hot_share"] = json!(self.share);
         facts["hot_start"] = json!(self.start);
@@ -85,13 +85,13 @@ struct HotCold {
 
 impl Places for HotCold {
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let slot = if self.coins.chance(self.share) {
             self.start + self.places.below(self.hot)
         } else {
             let cold = self.places.below(self.slots - self.hot);
             cold + if cold < self.start { 0 } else { self.hot }
         };
-        Place::whole(slot.min(self.slots - units), units)
+        Slots::whole(slot.min(self.slots - units), units)
     }
 }

@@ -51,7 +51,7 @@ pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
 /// How a generator chooses places, as read from its keys.
 pub(super) trait PlaceKind: Debug + Send + Sync {
     /// Adds every key with its value in effect.
-    fn facts(&self, facts: &mut Value);
+    fn to_json(&self, facts: &mut Value);
 
     /// Starts to choose places in `region`.
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>>;
@@ -72,7 +72,7 @@ pub(super) struct Region<'a> {
 
 /// Where a request goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Slots {
     /// The first slot.
     pub slot: u64,
     /// How many slots: fewer than asked for where something ends before.
@@ -81,7 +81,7 @@ pub(super) struct Place {
     pub stream: u32,
 }
 
-impl Place {
+impl Slots {
     /// The place of a request of no particular stream.
     fn whole(slot: u64, units: u64) -> Self {
         Self {
@@ -95,5 +95,5 @@ impl Place {
 /// Chooses places.
 pub(super) trait Places: Debug + Send {
     /// The place of a request of `units` slots.
-    fn next(&mut self, units: u64) -> Place;
+    fn next(&mut self, units: u64) -> Slots;
 }

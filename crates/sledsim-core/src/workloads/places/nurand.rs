@@ -1,7 +1,7 @@
 //! Pages of a database whose rows are chosen as TPC-C chooses them.
 
 use super::extents::{ExtentSpec, Extents};
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -43,8 +43,8 @@ impl NurandSpec {
 }
 
 impl PlaceKind for NurandSpec {
-    fn facts(&self, facts: &mut Value) {
-        self.extents.facts(facts);
+    fn to_json(&self, facts: &mut Value) {
+        self.extents.to_json(facts);
         facts["rows"] = json!(self.rows);
         facts["row_mask"] = json!(self.mask);
         facts["rows_per_page"] = json!(self.rows_per_page);
@@ -88,7 +88,7 @@ struct Nurand {
 impl Places for Nurand {
     /// The slot, and how many slots there are.
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let page = loop {
             let tables = self.pages.count.div_ceil(self.table);
             let first = self.tables.below(tables) * self.table;
@@ -101,6 +101,6 @@ impl Places for Nurand {
             }
         };
         let units = units.min(self.pages.length);
-        Place::whole(self.pages.first(page), units)
+        Slots::whole(self.pages.first(page), units)
     }
 }

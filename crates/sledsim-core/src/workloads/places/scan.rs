@@ -1,7 +1,7 @@
 //! Scans: a working set read from front to back, again and again.
 
 use super::extents::{ExtentSpec, Extents};
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -36,8 +36,8 @@ impl ScanSpec {
 }
 
 impl PlaceKind for ScanSpec {
-    fn facts(&self, facts: &mut Value) {
-        self.extents.facts(facts);
+    fn to_json(&self, facts: &mut Value) {
+        self.extents.to_json(facts);
         facts["scans"] = json!(self.scans);
     }
 
@@ -80,7 +80,7 @@ struct Scan {
 impl Places for Scan {
     /// The slot, how many slots there are, and the scan.
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let (extent, scan) = self.at[self.turn];
         let slot = self.extents.first(extent) + self.done;
         let units = units.min(self.extents.length - self.done);
@@ -94,7 +94,7 @@ impl Places for Scan {
                 self.shuffle();
             }
         }
-        Place {
+        Slots {
             slot,
             units,
             stream: scan,

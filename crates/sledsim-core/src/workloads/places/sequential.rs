@@ -1,7 +1,7 @@
 //! Sequential places: streams of requests, each where the one before it ended.
 
 use super::uniform::Uniform;
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -62,7 +62,7 @@ impl SequentialSpec {
 }
 
 impl PlaceKind for SequentialSpec {
-    fn facts(&self, facts: &mut Value) {
+    fn to_json(&self, facts: &mut Value) {
         let way = INTERLEAVES.iter().find(|(_, way)| *way == self.interleave);
         facts["streams"] = json!(self.streams);
         facts["interleave"] = json!(way.map(|(name, _)| *name));
@@ -100,7 +100,7 @@ struct Sequential {
 
 impl Places for Sequential {
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let streams = self.next.len();
         let turn = self.turn;
         self.turn = match &mut self.turns {
@@ -115,9 +115,9 @@ impl Places for Sequential {
             slot = 0;
         }
         self.next[turn] = slot + units;
-        Place {
+        Slots {
             stream: turn as u32,
-            ..Place::whole(slot, units)
+            ..Slots::whole(slot, units)
         }
     }
 }

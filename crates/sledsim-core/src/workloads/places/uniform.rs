@@ -1,6 +1,6 @@
 //! Uniform places: each slot at which the request fits is equally likely.
 
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::random::Stream;
@@ -16,7 +16,7 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 struct UniformSpec;
 
 impl PlaceKind for UniformSpec {
-    fn facts(&self, _facts: &mut Value) {}
+    fn to_json(&self, _facts: &mut Value) {}
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         Ok(Box::new(Uniform::new(region.slots, region.stream)))
@@ -56,7 +56,7 @@ impl Uniform {
 
 impl Places for Uniform {
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
-        Place::whole(self.slot(units), units)
+    fn next(&mut self, units: u64) -> Slots {
+        Slots::whole(self.slot(units), units)
     }
 }

@@ -1,6 +1,6 @@
 //! Zipf places: a few units of the region are asked for most.
 
-use super::{Place, PlaceEntry, PlaceKind, Places, Region};
+use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -44,7 +44,7 @@ impl ZipfSpec {
 }
 
 impl PlaceKind for ZipfSpec {
-    fn facts(&self, facts: &mut Value) {
+    fn to_json(&self, facts: &mut Value) {
         facts["zipf_exponent"] = json!(self.exponent);
         facts["unit_blocks"] = json!(self.unit_blocks);
         facts["scatter"] = json!(self.scatter);
@@ -87,10 +87,10 @@ struct ZipfPlaces {
 
 impl Places for ZipfPlaces {
     #[inline]
-    fn next(&mut self, units: u64) -> Place {
+    fn next(&mut self, units: u64) -> Slots {
         let rank = self.zipf.draw(&mut self.ranks) - 1;
         let first = self.unit * self.scatter.as_ref().map_or(rank, |s| s.at(rank));
         let slot = first + self.within.below(self.unit.min(self.slots - first));
-        Place::whole(slot.min(self.slots - units), units)
+        Slots::whole(slot.min(self.slots - units), units)
     }
 }

@@ -14,7 +14,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::{Model, Report};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::collections::BTreeMap;
 
 const MS: u64 = 1_000_000;
@@ -35,7 +35,10 @@ fn resolve(text: &str) -> Result<Device, String> {
 fn array(kind: &str, keys: &str) -> Box<dyn Model> {
     let text = format!("title = 'a'\nkind = '{kind}'\n{keys}");
     let device = resolve(&text).expect("an array");
-    device.build_with(&Choice::default()).expect("a model").0
+    device
+        .build_with(&SchedulerSpec::default())
+        .expect("a model")
+        .0
 }
 
 fn raid5(children: u32, unit: u32, keys: &str) -> Box<dyn Model> {

@@ -9,7 +9,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::model::{Answers, Model};
+use sledsim_core::model::{CompletionSink, Model};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -83,14 +83,14 @@ impl Model for Log<Box<dyn Model>> {
         self.inner.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.push(Event::Submit(request.arrival, request.id));
-        self.inner.submit(request, answers);
+        self.inner.submit(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
         self.push(Event::Wake(now));
-        self.inner.wake(now, answers);
+        self.inner.wake(now, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

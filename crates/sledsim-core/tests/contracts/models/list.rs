@@ -7,7 +7,7 @@ use sledsim_core::catalog::Device;
 use sledsim_core::compose::{ReadCache, Stripe};
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::Model;
-use sledsim_core::queueing::schedulers::{Choice, Fcfs, Scheduler};
+use sledsim_core::queueing::schedulers::{Fcfs, Scheduler, SchedulerSpec};
 use sledsim_core::queueing::station::{Interface, Station};
 
 pub(super) type Make = fn() -> Box<dyn Model>;
@@ -268,7 +268,7 @@ pub(super) fn is_plain(name: &str) -> bool {
 
 /// As a scheduler's label says, host and all.
 fn scheduled(name: &str, overrides: &[(&str, &str)], label: &str) -> Box<dyn Model> {
-    let choice = Choice::named(label).expect("a scheduler");
+    let choice = SchedulerSpec::named(label).expect("a scheduler");
     let built = device(name, overrides).build_with(&choice);
     built.expect("a device with positions").0
 }

@@ -13,7 +13,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, Outcome, simulate};
 use sledsim_core::model::source::Source;
-use sledsim_core::model::{Answers, Model};
+use sledsim_core::model::{CompletionSink, Model};
 use std::collections::VecDeque;
 
 /// Open arrivals of all operations, some batches, many on the same blocks.
@@ -124,7 +124,7 @@ impl Observer for Rows {
     }
 }
 
-impl Answers for Rows {
+impl CompletionSink for Rows {
     fn done(&mut self, row: &Row) {
         self.done.push(*row);
     }

@@ -220,11 +220,11 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
     let mut late = Vec::new();
     {
         let mut model = build(drive, with).expect("as before");
-        let mut answers = common::Rows::default();
+        let mut sink = common::Rows::default();
         let mut chunks = all.chunks(7).peekable();
         while let Some(some) = chunks.next() {
             for request in some {
-                model.submit(request.clone(), &mut answers);
+                model.submit(request.clone(), &mut sink);
             }
             // Whatever arrives by now has been submitted.
             let next = chunks
@@ -232,13 +232,13 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
                 .map_or(u64::MAX >> 1, |next| next[0].arrival.0);
             for now in [next.saturating_sub(3000), next.saturating_sub(1)] {
                 if (some[some.len() - 1].arrival.0..next).contains(&now) {
-                    model.wake(Nanos(now), &mut answers);
+                    model.wake(Nanos(now), &mut sink);
                 }
             }
         }
-        model.wake(Nanos::from_s(1e6), &mut answers);
+        model.wake(Nanos::from_s(1e6), &mut sink);
         prop_assert_eq!(model.wake_at(), None);
-        late.append(&mut answers.done);
+        late.append(&mut sink.done);
     }
     late.sort_by_key(|row| row.id);
     for (late, row) in late.iter().zip(&rows) {

@@ -254,15 +254,15 @@ fn the_bound_holds_for_every_drive() {
             at += pause;
             let own = i64::from(disk.arm().cylinder);
             let bounds: Vec<Nanos> = (0..i64::from(drive.cylinders()))
-                .map(|major| disk.at_least(at, major))
+                .map(|cylinder| disk.seek_lower_bound(at, cylinder))
                 .collect();
             let (inner, outer) = bounds.split_at(own as usize);
             prop_assert!(inner.is_sorted_by(|a, b| a >= b) && outer.is_sorted());
             for lbn in 0..disk.blocks() {
                 for op in [Op::Read, Op::Write] {
                     let request = Request::new(0, at, op, lbn, 1);
-                    let major = disk.place(&request).major;
-                    prop_assert!(bounds[major as usize] <= disk.estimate(at, &request));
+                    let cylinder = disk.target_cylinder(&request);
+                    prop_assert!(bounds[cylinder as usize] <= disk.estimate(at, &request));
                 }
             }
             let request = Request::new(0, at, op, extent.lbn, extent.blocks);

@@ -11,7 +11,7 @@ use crate::common::{device, run_open};
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::{Answers, Model};
+use sledsim_core::model::{CompletionSink, Model};
 use sledsim_core::queueing::schedulers::Fcfs;
 
 pub use Op::{Flush, Read as R, Trim, Write as W};
@@ -93,7 +93,7 @@ pub fn batch(id: u64, at_us: u64, op: Op, extents: &[(u64, u32)]) -> Request {
 /// when the last one is.
 pub fn back_to_back(keys: Keys<'_>, all: impl Iterator<Item = (Op, u64, u32)>) -> Nanos {
     struct Last(Option<Nanos>);
-    impl Answers for Last {
+    impl CompletionSink for Last {
         fn done(&mut self, row: &Row) {
             self.0 = Some(row.completion);
         }

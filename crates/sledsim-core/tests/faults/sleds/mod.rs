@@ -20,7 +20,7 @@ use sledsim_core::devices::mems::sled::Sled;
 use sledsim_core::devices::mems::spec::{Mems, WithMotion};
 use sledsim_core::model::mechanism::Mechanism;
 use sledsim_core::model::{Model, Report};
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 type Keys<'a> = &'a [(&'a str, &'a str)];
 
@@ -46,7 +46,7 @@ fn random_load(blocks: u64, count: u64, gap_ns: u64, seed: u64) -> Vec<Request> 
 }
 
 fn run(device: &Device, scheduler: &str, requests: &[Request]) -> (Vec<Row>, Report) {
-    let choice = Choice::named(scheduler).expect("a scheduler");
+    let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     let (mut model, _) = device.build(&|| choice.make());
     run_model(&mut *model, requests)
 }

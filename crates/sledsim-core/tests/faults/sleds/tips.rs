@@ -7,7 +7,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::devices::mems::faults::Elsewhere;
+use sledsim_core::devices::mems::faults::RemapTable;
 use sledsim_core::devices::mems::geometry::{Geometry, Location};
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ fn elsewhere_every_block_has_a_place_of_its_own_that_is_not_broken() {
     let mut random = Stream::new(9, "failures");
     for spare in [4, 9, 20] {
         for _ in 0..30 {
-            let mut map = Elsewhere::new(geometry, spare);
+            let mut map = RemapTable::new(geometry, spare);
             let blocks = map.blocks();
             assert_eq!(blocks, u64::from(40 - spare) * 84);
             let mut broken = BTreeSet::new();
@@ -181,24 +181,30 @@ fn bounds_hold_for_blocks_that_have_moved() {
         let lbn = random.below(sled.blocks() - 40);
         let read = Request::new(id, at, Op::Read, lbn, 1 + random.below(30) as u32);
         waiting.push(read);
-        let here = sled.major(at);
-        let places: Vec<_> = waiting.iter().map(|request| sled.place(request)).collect();
+        let here = sled.cylinder(at);
+        let places: Vec<_> = waiting
+            .iter()
+            .map(|request| sled.target_cylinder(request))
+            .collect();
         for (request, place) in waiting.iter().zip(&places) {
-            assert!(sled.at_least(at, place.major) <= sled.estimate(at, request));
-            let nearer = (place.major + here) / 2;
-            assert!(sled.at_least(at, nearer) <= sled.at_least(at, place.major));
+            assert!(sled.seek_lower_bound(at, *place) <= sled.estimate(at, request));
+            let nearer = (*place + here) / 2;
+            assert!(sled.seek_lower_bound(at, nearer) <= sled.seek_lower_bound(at, *place));
         }
         let next = random.below(waiting.len() as u64) as usize;
         let request = waiting.swap_remove(next);
         let (estimate, mut steps) = (sled.estimate(at, &request), Vec::new());
-        let old: Vec<_> = waiting.iter().map(|request| sled.place(request)).collect();
+        let old: Vec<_> = waiting
+            .iter()
+            .map(|request| sled.target_cylinder(request))
+            .collect();
         let service = sled.serve(at, &request, &mut steps);
         // Up to the first bit, and the way back of a seek error apart.
         let seek = Nanos::from_s(steps[0].seek_s);
         assert!(estimate.0.abs_diff(seek.0) <= 1 || estimate.0 > 0 && service.parts.other.0 > 0);
         // Tips may fail: those that wait stay where they were looked for.
         for (request, place) in waiting.iter().zip(&old) {
-            assert_eq!(sled.place(request), *place);
+            assert_eq!(sled.target_cylinder(request), *place);
         }
         if waiting.len() < 8 {
             continue;

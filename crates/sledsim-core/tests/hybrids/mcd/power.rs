@@ -7,7 +7,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// A slot of 8 blocks before a memory of 100 ms, which rests after 1 ms.
 const ONE_SLOT: &str = "title = \"One slot\"\nkind = \"mcd\"\nsegment_kib = 4\n\
@@ -19,13 +19,13 @@ const ONE_SLOT: &str = "title = \"One slot\"\nkind = \"mcd\"\nsegment_kib = 4\n\
 fn written() -> Box<dyn Model> {
     let keys = Keys::parse(ONE_SLOT, "test").expect("TOML");
     let device = Device::from_keys(keys, None).expect("a device");
-    let fcfs = Choice::named("fcfs").expect("a scheduler");
+    let fcfs = SchedulerSpec::named("fcfs").expect("a scheduler");
     let (mut model, _) = device.build_keeping(&fcfs).expect("a model");
     let mut rows = Rows::default();
     for segment in 0..2 {
         let at = Nanos(segment * 500_000);
         let tokens: Vec<u64> = (0..8).map(|block| 1 + segment * 8 + block).collect();
-        model.contents().expect("contents").hold(&tokens);
+        model.contents().expect("contents").stage_write(&tokens);
         model.submit(
             Request::new(segment, at, Op::Write, segment * 8, 8),
             &mut rows,

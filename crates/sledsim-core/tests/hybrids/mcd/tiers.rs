@@ -9,7 +9,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::mcd::{Mcd, McdSpec};
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::contents::Contents;
-use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::model::{CompletionSink, Model, Report};
 use sledsim_core::queueing::schedulers::Fcfs;
 use sledsim_core::queueing::station::{Interface, Station};
 use std::cmp::Reverse;
@@ -122,7 +122,7 @@ impl Model for Loose {
         self.blocks
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         assert!(request.op.moves_data() && !request.extents.is_empty());
         for extent in &request.extents {
             assert!(
@@ -160,15 +160,15 @@ impl Model for Loose {
         if self.is_late {
             self.due.insert((row.completion, self.count), row);
         } else {
-            answers.done(&row);
+            sink.done(&row);
         }
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(entry) = self.due.first_entry()
             && entry.key().0 <= now
         {
-            answers.done(&entry.remove());
+            sink.done(&entry.remove());
         }
     }
 
@@ -208,7 +208,7 @@ impl Tokens {
 }
 
 impl Contents for Tokens {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         assert!(
             self.held.is_none(),
             "the write announced before was submitted"
@@ -216,7 +216,7 @@ impl Contents for Tokens {
         self.held = Some(tokens.to_vec());
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let reads = self.reads.remove(&id).expect("asked once, of a read");
         let tokens = reads.iter().map(|(lbn, at)| self.at(*lbn, *at));
         tokens.collect()
@@ -250,7 +250,7 @@ pub struct Played {
     due: BinaryHeap<Reverse<(Nanos, u64, u64, bool)>>,
 }
 
-impl Answers for Played {
+impl CompletionSink for Played {
     fn done(&mut self, row: &Row) {
         let is_read = row.op == Op::Read;
         let due = (row.completion, self.rows.len() as u64, row.id, is_read);
@@ -308,7 +308,7 @@ pub fn play(
             played.ended.insert(id, event);
             if keeps && is_read {
                 let contents = model.contents().expect("it keeps contents");
-                let returned = contents.returned(id);
+                let returned = contents.take_read_data(id);
                 played.returned.insert(id, returned);
             }
         } else if arrival == Some(now) {
@@ -316,7 +316,7 @@ pub fn play(
             request.arrival = now;
             if keeps && request.op == Op::Write {
                 let contents = model.contents().expect("it keeps contents");
-                contents.hold(&tokens(&request));
+                contents.stage_write(&tokens(&request));
             }
             let depth = (next - played.rows.len()) as u32;
             let before = played.rows.len();

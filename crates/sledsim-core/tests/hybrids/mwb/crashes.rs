@@ -1,7 +1,7 @@
 //! Random histories with tokens: what reads return, and what is there after
 //! power failed.
 
-use super::keeper::{Fickle, Keeper, Make};
+use super::keeper::{ContentTracker, Fickle, Make};
 use super::{BACK, FRONT, memories, spec};
 use crate::common::{Rows, device};
 use sledsim_base::random::Stream;
@@ -82,7 +82,7 @@ impl Host {
                 });
             }
             let contents = self.model.contents().expect("contents");
-            contents.hold(&tokens);
+            contents.stage_write(&tokens);
         }
         self.requests.insert(request.id, request.clone());
         self.model.submit(request.clone(), &mut self.rows);
@@ -117,7 +117,7 @@ impl Host {
 
     fn read(&mut self, request: &Request, row: &Row) {
         let contents = self.model.contents().expect("contents");
-        let tokens = contents.returned(request.id);
+        let tokens = contents.take_read_data(request.id);
         assert_eq!(tokens.len(), request.blocks() as usize);
         for (lbn, token) in lbns(request).zip(tokens) {
             let writes = self.history.get(&lbn).map_or(&[][..], Vec::as_slice);
@@ -177,7 +177,7 @@ impl Host {
 
 fn keeper(make: impl Fn() -> Box<dyn Model> + Send + 'static) -> Box<dyn Model> {
     let make: Make = Box::new(make);
-    Box::new(Keeper::new(make))
+    Box::new(ContentTracker::new(make))
 }
 
 fn fickle(blocks: u64, most_ns: u64, seed: u64) -> Box<dyn Model> {
@@ -421,13 +421,13 @@ struct Spied {
 }
 
 impl sledsim_core::model::contents::Contents for Spied {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         self.held = tokens.to_vec();
-        self.inner.contents().expect("contents").hold(tokens);
+        self.inner.contents().expect("contents").stage_write(tokens);
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
-        self.inner.contents().expect("contents").returned(id)
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
+        self.inner.contents().expect("contents").take_read_data(id)
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
@@ -451,17 +451,17 @@ impl Model for Spied {
         self.inner.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn sledsim_core::model::Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn sledsim_core::model::CompletionSink) {
         if request.op == Op::Write {
             assert!(request.flags.fua, "it may not be reported early");
             let mut kept = self.kept.0.lock().expect("one thread");
             kept.extend(lbns(&request).zip(self.held.drain(..)));
         }
-        self.inner.submit(request, answers);
+        self.inner.submit(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn sledsim_core::model::Answers) {
-        self.inner.wake(now, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn sledsim_core::model::CompletionSink) {
+        self.inner.wake(now, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -5,7 +5,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::contents::Contents;
-use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::model::{CompletionSink, Model, Report};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub type Make = Box<dyn Fn() -> Box<dyn Model> + Send>;
@@ -23,16 +23,16 @@ impl Model for Fickle {
         self.blocks
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let took = Nanos(1 + self.chance.below(self.most_ns));
         let mut row = Row::of(&request, 1);
         row.start = row.arrival;
         row.completion = row.arrival + took;
         row.parts.other = took;
-        answers.done(&row);
+        sink.done(&row);
     }
 
-    fn wake(&mut self, _now: Nanos, _answers: &mut dyn Answers) {}
+    fn wake(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
 
     fn wake_at(&self) -> Option<Nanos> {
         None
@@ -50,7 +50,7 @@ impl Model for Fickle {
 
 /// Any device with a token for every block. A write is on the media when it is
 /// complete; when power fails, any of its blocks may be.
-pub struct Keeper {
+pub struct ContentTracker {
     make: Make,
     inner: Box<dyn Model>,
     tokens: BTreeMap<u64, u64>,
@@ -64,10 +64,10 @@ pub struct Keeper {
 struct Tap<'a> {
     due: &'a mut BTreeSet<(Nanos, u64, u64)>,
     sequence: &'a mut u64,
-    above: &'a mut dyn Answers,
+    above: &'a mut dyn CompletionSink,
 }
 
-impl Answers for Tap<'_> {
+impl CompletionSink for Tap<'_> {
     fn done(&mut self, row: &Row) {
         *self.sequence += 1;
         self.due.insert((row.completion, *self.sequence, row.id));
@@ -83,7 +83,7 @@ fn lbns(request: &Request) -> impl Iterator<Item = u64> + '_ {
     request.extents.iter().flat_map(|e| e.lbn..e.end())
 }
 
-impl Keeper {
+impl ContentTracker {
     pub fn new(make: Make) -> Self {
         Self {
             inner: make(),
@@ -113,13 +113,13 @@ impl Keeper {
     }
 }
 
-impl Contents for Keeper {
-    fn hold(&mut self, tokens: &[u64]) {
+impl Contents for ContentTracker {
+    fn stage_write(&mut self, tokens: &[u64]) {
         assert!(self.held.is_none(), "tokens held twice");
         self.held = Some(tokens.to_vec());
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         loop {
             if let Some(tokens) = self.results.remove(&id) {
                 return tokens;
@@ -166,12 +166,12 @@ impl Contents for Keeper {
     }
 }
 
-impl Model for Keeper {
+impl Model for ContentTracker {
     fn blocks(&self) -> u64 {
         self.inner.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let tokens = match request.op {
             Op::Write => self.held.take().expect("tokens before a write"),
             _ => Vec::new(),
@@ -184,16 +184,16 @@ impl Model for Keeper {
         let mut tap = Tap {
             due: &mut self.due,
             sequence: &mut self.sequence,
-            above: answers,
+            above: sink,
         };
         self.inner.submit(request, &mut tap);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
         let mut tap = Tap {
             due: &mut self.due,
             sequence: &mut self.sequence,
-            above: answers,
+            above: sink,
         };
         self.inner.wake(now, &mut tap);
     }

@@ -7,7 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::{Mechanism, Step};
-use sledsim_core::queueing::schedulers::{Choice, Scheduler, Waiting};
+use sledsim_core::queueing::schedulers::{Scheduler, SchedulerSpec, Waiting};
 
 /// Looks at every request.
 #[derive(Default)]
@@ -64,7 +64,7 @@ fn sptf_picks_what_a_look_at_every_batch_does() {
             last.expect("a stream").flags.linked = false;
         }
         let device = device("cmu2003", keys);
-        let (mut fast, _) = device.build(&|| Choice::named("sptf").expect("a name").make());
+        let (mut fast, _) = device.build(&|| SchedulerSpec::named("sptf").expect("a name").make());
         let (mut slow, _) = device.build(&|| Box::<Scan>::default());
         let (fast, slow) = (
             run_open(&mut *fast, &requests),
@@ -104,7 +104,7 @@ fn an_estimate_of_a_batch_is_what_it_takes_to_its_first_bit() {
             request.flags.gathered = true;
             request.extents = vec![extent(5, &mut random), extent(0, &mut random)].into();
             let estimate = sled.estimate(at, &request);
-            let bound = sled.at_least(at, sled.place(&request).major);
+            let bound = sled.seek_lower_bound(at, sled.target_cylinder(&request));
             assert!(bound <= estimate, "{bound} > {estimate}");
             let mut steps: Vec<Step> = Vec::new();
             let service = sled.serve(at, &request, &mut steps);

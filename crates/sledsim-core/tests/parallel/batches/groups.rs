@@ -6,7 +6,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 #[test]
 fn a_window_groups_what_arrives_in_it_and_not_what_comes_late() {
@@ -154,7 +154,7 @@ fn oversized_batches_are_served_in_full_rows() {
             linked(request, 0, id < 2)
         })
         .collect();
-    let (mut model, _) = device("cmu2003", &BARE).build(&|| Choice::default().make());
+    let (mut model, _) = device("cmu2003", &BARE).build(&|| SchedulerSpec::default().make());
     let rows = run_open(&mut *model, &requests).done;
     let passes = |id: u64| {
         rows.iter()

@@ -11,7 +11,7 @@ use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 const ROW_NS: u64 = 128_571;
 type Keys<'a> = &'a [(&'a str, &'a str)];
@@ -40,7 +40,7 @@ fn run(keys: Keys<'_>, requests: &[Request]) -> Vec<Row> {
     let mut all = BARE.to_vec();
     all.retain(|(key, _)| keys.iter().all(|(other, _)| other != key));
     all.extend_from_slice(keys);
-    let (mut model, _) = device("cmu2003", &all).build(&|| Choice::default().make());
+    let (mut model, _) = device("cmu2003", &all).build(&|| SchedulerSpec::default().make());
     rows(&mut *model, requests)
 }
 

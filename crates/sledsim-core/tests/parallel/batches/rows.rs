@@ -8,7 +8,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::Step;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 #[test]
 fn ten_of_a_class_take_one_pass_and_one_more_takes_another() {
@@ -127,7 +127,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
         ];
         all.extend_from_slice(keys);
         let mut twin = sled("cmu2003", &all);
-        let (mut model, _) = device("cmu2003", &all).build(&|| Choice::default().make());
+        let (mut model, _) = device("cmu2003", &all).build(&|| SchedulerSpec::default().make());
         let (mut requests, mut wanted) = (Vec::new(), Vec::new());
         let (mut energy_nj, mut arrival) = (0, Nanos::ZERO);
         for _ in 0..60 {
@@ -224,7 +224,7 @@ fn unlinked_requests_take_the_same_times_however_batches_come_about() {
         .collect();
     let run = |keys: Keys<'_>| {
         let (mut model, _) =
-            device("cmu2003", keys).build(&|| Choice::named("sptf").expect("a name").make());
+            device("cmu2003", keys).build(&|| SchedulerSpec::named("sptf").expect("a name").make());
         run_open(&mut *model, &requests).done
     };
     let explicit = run(&[]);

@@ -6,7 +6,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Energy;
-use sledsim_core::power::{Choice, Policy};
+use sledsim_core::power::{Policy, PowerPolicySpec};
 
 /// A queue whose server must be set up for `setup_s` when work comes to it
 /// while it is empty: it is empty for (1 - rho)/(1 + lambda D) of the time
@@ -145,7 +145,7 @@ fn the_break_even_timeout_spends_at_most_twice_what_the_clairvoyant_spends() {
 fn an_adaptive_timeout_follows_what_spells_are_worth() {
     let ms = |ms: u64| Nanos(1_000_000 * ms);
     let make = || {
-        let choice = Choice::Adaptive {
+        let choice = PowerPolicySpec::Adaptive {
             first: ms(8),
             least: ms(2),
             most: ms(20),

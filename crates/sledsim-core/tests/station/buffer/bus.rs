@@ -6,7 +6,7 @@ use crate::common::sleds::{Event, Log, Spy, sled};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::Step;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Buffer, Buffered, Interface, SpeedMatching};
 
 #[test]
@@ -55,7 +55,7 @@ fn a_bus_slower_than_the_media_is_the_limit_however_they_overlap() {
             bus_ns_per_block: 50_000.0,
         };
         let spy = Spy::new(spy, &log);
-        let scheduler = Choice::default().make();
+        let scheduler = SchedulerSpec::default().make();
         let mut station = Buffered::new("slow", 0, spy, scheduler, interface, buffer);
         run_through(
             &mut station,

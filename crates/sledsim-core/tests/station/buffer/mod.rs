@@ -12,7 +12,7 @@ use crate::common::sleds::{Log, Spy, sled};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 
 /// g2's command overhead, bus time of a block, and time of a row.
@@ -35,7 +35,14 @@ fn station(buffer: Buffer, log: &Log) -> Buffered<Spy> {
         overhead: OVERHEAD,
         bus_ns_per_block: 5120.0,
     };
-    Buffered::new("g2", 0, spy, Choice::default().make(), interface, buffer)
+    Buffered::new(
+        "g2",
+        0,
+        spy,
+        SchedulerSpec::default().make(),
+        interface,
+        buffer,
+    )
 }
 
 /// (arrival in us, op, lbn, blocks).

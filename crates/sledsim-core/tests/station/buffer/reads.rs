@@ -7,7 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead};
 
 #[test]
@@ -23,7 +23,8 @@ fn a_buffer_that_never_helps_changes_nothing() {
         for choice in choices {
             let rows = |buffer: &[(&str, &str)]| {
                 let overrides: Vec<_> = choice.iter().chain(buffer).copied().collect();
-                let (mut model, _) = device(name, &overrides).build(&|| Choice::default().make());
+                let (mut model, _) =
+                    device(name, &overrides).build(&|| SchedulerSpec::default().make());
                 let mut random = Stream::new(3, "twin");
                 let mut arrival = Nanos::ZERO;
                 let all: Vec<Request> = (0..2000)
@@ -228,7 +229,7 @@ fn a_request_that_comes_as_a_row_ends_is_next() {
             read_ahead: ReadAhead::Full,
             ..OFF
         };
-        let scheduler = Choice::default().make();
+        let scheduler = SchedulerSpec::default().make();
         let interface = Interface::default();
         let mut station = Buffered::new("g2", 0, spy, scheduler, interface, buffer);
         run_through(&mut station, all, &mut log);

@@ -294,7 +294,12 @@ fn bad_keys_are_refused_with_what_is_allowed() {
 
 #[test]
 fn facts_tell_every_value_in_effect() {
-    let facts = |kind, text| try_source(kind, text, DEVICE).unwrap().facts().to_string();
+    let facts = |kind, text| {
+        try_source(kind, text, DEVICE)
+            .unwrap()
+            .to_json()
+            .to_string()
+    };
     for (kind, text, expected) in [
         (
             "zipf",

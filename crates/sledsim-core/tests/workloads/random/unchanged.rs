@@ -92,7 +92,7 @@ fn the_default_load_is_the_one_it_always_was() {
     assert_eq!(closed.next_arrival().unwrap(), None);
     let facts = GeneratorSpec::read("random", &mut Keys::empty("workload"))
         .unwrap()
-        .facts();
+        .to_json();
     for (key, value) in [
         ("requests", 10_000.0),
         ("seed", 1.0),

@@ -3,7 +3,7 @@
 use super::cells::Decoded;
 use arrow_schema::{DataType, Schema, TimeUnit};
 use sledsim_base::error::{Error, Result};
-use sledsim_traces::columns::{Column, Columns, EXAMPLE, Place, Quantity, Role};
+use sledsim_traces::columns::{Column, ColumnName, Columns, EXAMPLE, Quantity, Role};
 use sledsim_traces::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use std::path::Path;
 
@@ -60,8 +60,8 @@ pub fn find<'a>(
 ) -> Result<(String, &'a DataType)> {
     let fields = schema.fields();
     let found = match &column.place {
-        Place::Name(name) => fields.iter().find(|field| field.name() == name),
-        Place::Number(number) => fields.get(number - 1),
+        ColumnName::Name(name) => fields.iter().find(|field| field.name() == name),
+        ColumnName::Number(number) => fields.get(number - 1),
     };
     if let Some(field) = found {
         return Ok((field.name().clone(), field.data_type()));

@@ -2,8 +2,8 @@
 //! it waited for as in the recording.
 
 use super::{Arrivals, Feed, Placed};
-use crate::replay::causes::Causes;
-use crate::replay::paced::{Paced, Recorded};
+use crate::replay::dependency_inference::DependencyInference;
+use crate::replay::dependency_replay::{DependencyReplay, Recorded};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
@@ -32,16 +32,16 @@ impl DependsOn {
     }
 }
 
-/// Requests that wait for completions, read ahead as far as [`Paced`] says.
+/// Requests that wait for completions, read ahead as far as [`DependencyReplay`] says.
 pub struct Dependent {
     depends_on: DependsOn,
-    paced: Paced<Placed>,
+    paced: DependencyReplay<Placed>,
 }
 
 impl Dependent {
     /// Of a recording with these causes.
-    pub fn new(depends_on: DependsOn, causes: Causes) -> Self {
-        let paced = Paced::new(causes);
+    pub fn new(depends_on: DependsOn, causes: DependencyInference) -> Self {
+        let paced = DependencyReplay::new(causes);
         Self { depends_on, paced }
     }
 

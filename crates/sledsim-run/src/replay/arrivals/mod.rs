@@ -13,7 +13,7 @@ mod open;
 pub use closed::Closed;
 pub use dependent::{DEPENDS_ON, Dependent, DependsOn};
 pub use one_by_one::OneByOne;
-pub use open::Open;
+pub use open::OpenReplay;
 
 use super::feed::{Feed, Placed};
 use serde_json::Value;

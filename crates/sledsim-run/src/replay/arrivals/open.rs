@@ -6,11 +6,11 @@ use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
 /// Each request at its time.
-pub struct Open {
+pub struct OpenReplay {
     next: Option<Placed>,
 }
 
-impl Open {
+impl OpenReplay {
     /// Reads the first request.
     pub fn new(feed: &mut Feed) -> Result<Self> {
         let next = feed.fetch()?;
@@ -18,7 +18,7 @@ impl Open {
     }
 }
 
-impl Arrivals for Open {
+impl Arrivals for OpenReplay {
     #[inline]
     fn due(&mut self, _feed: &mut Feed) -> Result<Option<Nanos>> {
         Ok(self.next.as_ref().map(|placed| placed.arrival))

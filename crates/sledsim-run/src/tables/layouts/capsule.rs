@@ -15,7 +15,7 @@
 //! track boundaries. Those of one cylinder are kept: blocks of one class in it
 //! are of one class in every other, wherever their rows turn around.
 
-use super::{Emit, Layout, Run, Settings, extent, per_page, room};
+use super::{Emit, Run, Settings, TableLayout, extent, per_page, room};
 use crate::tables::PAGE_BYTES;
 use crate::tables::schema::Column;
 use serde_json::{Map, Value, json};
@@ -227,7 +227,7 @@ impl Capsule {
     }
 }
 
-impl Layout for Capsule {
+impl TableLayout for Capsule {
     fn capacity(&self) -> u64 {
         self.groups * self.classes.track * self.records
     }
@@ -289,7 +289,7 @@ impl Layout for Capsule {
         self.batch(columns, &(record..record + 1), emit)
     }
 
-    fn facts(&self, columns: &[Column], records: u64) -> Value {
+    fn to_json(&self, columns: &[Column], records: u64) -> Value {
         let pages: Map<String, Value> = (columns.iter().zip(&self.attributes))
             .map(|(column, attribute)| (column.name().to_owned(), attribute.pages.into()))
             .collect();

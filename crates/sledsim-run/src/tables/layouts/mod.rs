@@ -1,9 +1,9 @@
 //! Table layouts: where values lie, and which requests a query takes.
 //!
-//! Contract of every [`Layout`]:
+//! Contract of every [`TableLayout`]:
 //! - no two values share a byte of the device, and none lies outside it or before
 //!   the table's first block;
-//! - [`Layout::run`] and [`Layout::requests`] agree: the requests for some columns
+//! - [`TableLayout::run`] and [`TableLayout::requests`] agree: the requests for some columns
 //!   and records cover every block that a value of them lies in;
 //! - the extents of one request do not overlap; one request of several extents
 //!   is a batch.
@@ -22,7 +22,7 @@ use std::ops::Range;
 
 /// A layout, by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum TableLayoutKind {
     /// Whole records in pages of 8 KB: see `normal.rs`.
     Normal,
     /// Each column by itself: see `vertical.rs`.
@@ -32,7 +32,7 @@ pub enum Kind {
     Capsule,
 }
 
-impl Kind {
+impl TableLayoutKind {
     /// The layouts by their names.
     pub const NAMED: [(&'static str, Self); 3] = [
         ("normal", Self::Normal),
@@ -64,7 +64,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The layout.
-    pub kind: Kind,
+    pub kind: TableLayoutKind,
     /// Bytes at the head of each page that hold no values; by default 32 of each
     /// 512-byte page of `capsule` and `vertical`, 16 of each 8 KB page of
     /// `normal`.
@@ -80,7 +80,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            kind: Kind::default(),
+            kind: TableLayoutKind::default(),
             page_header_bytes: None,
             split: true,
             first_lbn: 0,
@@ -104,7 +104,7 @@ pub struct Run {
 pub type Emit<'a> = dyn FnMut(&[Extent]) -> Result<()> + 'a;
 
 /// Where values lie, and which requests a query takes.
-pub trait Layout: Send {
+pub trait TableLayout: Send {
     /// How many records the device has room for.
     fn capacity(&self) -> u64;
 
@@ -138,7 +138,7 @@ pub trait Layout: Send {
     fn point(&self, columns: &[usize], record: u64, emit: &mut Emit<'_>) -> Result<()>;
 
     /// Its parameters by name, for a table of so many records.
-    fn facts(&self, columns: &[Column], records: u64) -> Value;
+    fn to_json(&self, columns: &[Column], records: u64) -> Value;
 }
 
 /// Lays a table of `columns` out on a sled.
@@ -150,7 +150,7 @@ pub fn layout(
     columns: &[Column],
     parallel: &Parallel,
     settings: &Settings,
-) -> Result<Box<dyn Layout>> {
+) -> Result<Box<dyn TableLayout>> {
     let blocks = parallel.geometry.blocks();
     if settings.first_lbn >= blocks {
         let (first, last) = (settings.first_lbn, blocks - 1);
@@ -159,9 +159,11 @@ pub fn layout(
         )));
     }
     Ok(match settings.kind {
-        Kind::Normal => Box::new(normal::Normal::new(columns, parallel, settings)?),
-        Kind::Vertical => Box::new(vertical::Vertical::new(columns, parallel, settings)?),
-        Kind::Capsule => Box::new(capsule::Capsule::new(columns, parallel, settings)?),
+        TableLayoutKind::Normal => Box::new(normal::Normal::new(columns, parallel, settings)?),
+        TableLayoutKind::Vertical => {
+            Box::new(vertical::Vertical::new(columns, parallel, settings)?)
+        }
+        TableLayoutKind::Capsule => Box::new(capsule::Capsule::new(columns, parallel, settings)?),
     })
 }
 

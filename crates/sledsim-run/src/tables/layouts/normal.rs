@@ -3,7 +3,7 @@
 //!
 //! Whatever is asked of a record, its whole page is moved.
 
-use super::{Emit, Layout, Run, Settings, by_track, extent, room};
+use super::{Emit, Run, Settings, TableLayout, by_track, extent, room};
 use crate::tables::schema::Column;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -71,7 +71,7 @@ impl Normal {
     }
 }
 
-impl Layout for Normal {
+impl TableLayout for Normal {
     fn capacity(&self) -> u64 {
         self.pages * self.per_page
     }
@@ -104,7 +104,7 @@ impl Layout for Normal {
         emit(&[extent(self.page(record))])
     }
 
-    fn facts(&self, _: &[Column], records: u64) -> Value {
+    fn to_json(&self, _: &[Column], records: u64) -> Value {
         json!({
             "records_per_page": self.per_page,
             "pages": records.div_ceil(self.per_page),

@@ -5,7 +5,7 @@
 //! proportion to the pages they need, so that all columns can grow until the
 //! device is full.
 
-use super::{Emit, Layout, Run, Settings, by_track, extent, per_page, room};
+use super::{Emit, Run, Settings, TableLayout, by_track, extent, per_page, room};
 use crate::tables::PAGE_BYTES;
 use crate::tables::schema::Column;
 use serde_json::{Map, Value, json};
@@ -80,7 +80,7 @@ impl Vertical {
     }
 }
 
-impl Layout for Vertical {
+impl TableLayout for Vertical {
     fn capacity(&self) -> u64 {
         let room = |own: &Own| (own.lbns.end - own.lbns.start) * own.per_page;
         self.columns.iter().map(room).min().unwrap_or(0)
@@ -123,7 +123,7 @@ impl Layout for Vertical {
         Ok(())
     }
 
-    fn facts(&self, columns: &[Column], records: u64) -> Value {
+    fn to_json(&self, columns: &[Column], records: u64) -> Value {
         let by_column = |fact: &dyn Fn(&Own) -> u64| -> Map<String, Value> {
             (columns.iter().zip(&self.columns))
                 .map(|(column, own)| (column.name().to_owned(), fact(own).into()))

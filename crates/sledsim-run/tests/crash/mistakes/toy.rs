@@ -13,7 +13,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::compose::Children;
 use sledsim_core::compose::hybrids::{BACK, FRONT};
 use sledsim_core::model::contents::Contents;
-use sledsim_core::model::{Answers, Model, Report};
+use sledsim_core::model::{CompletionSink, Model, Report};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is wrong with it.
@@ -85,7 +85,7 @@ enum Job {
     },
 }
 
-struct Open {
+struct HostRequest {
     row: Row,
     /// Parts to come.
     left: usize,
@@ -111,7 +111,7 @@ pub struct Toy {
     /// Parts of writes that wait for slots.
     waiting: VecDeque<(u64, Vec<(u64, u64)>)>,
     ignored: BTreeSet<u64>,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, HostRequest>,
     jobs: BTreeMap<u64, Job>,
     next_id: u64,
     held: Vec<u64>,
@@ -159,7 +159,7 @@ impl Toy {
         op: Op,
         blocks: &[u64],
         job: Job,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         let mut extents = Extents::new();
         for &lbn in blocks {
@@ -188,7 +188,7 @@ impl Toy {
             extents,
             ..Request::default()
         };
-        self.children.submit(child, request, answers);
+        self.children.submit(child, request, sink);
     }
 
     fn pin(&mut self, slot: u64) {
@@ -233,7 +233,7 @@ impl Toy {
     }
 
     /// Writes what there is room for, and makes room.
-    fn work(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn work(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some((_, blocks)) = self.waiting.front()
             && blocks.len() <= self.free.len()
         {
@@ -245,7 +245,7 @@ impl Toy {
             if self.is(Mistake::MixesBlocksUp) && tokens.len() > 2 {
                 tokens.swap(1, 2);
             }
-            self.child(FRONT).hold(&tokens);
+            self.child(FRONT).stage_write(&tokens);
             let lbns = blocks.iter().map(|of| of.0);
             let entries: Vec<_> = lbns.zip(slots.iter().copied()).collect();
             if self.is(Mistake::EntersBeforeWritten) {
@@ -257,7 +257,7 @@ impl Toy {
                 host,
                 blocks: entries,
             };
-            self.send(FRONT, at, Op::Write, &slots, job, answers);
+            self.send(FRONT, at, Op::Write, &slots, job, sink);
         }
         if self.is(Mistake::ForgetsWhoWaits) && self.waiting.len() > 3 {
             self.waiting.pop_back();
@@ -275,7 +275,7 @@ impl Toy {
             self.copies += 1;
             self.pin(slot);
             let job = Job::CopyOut { lbn, slot };
-            self.send(FRONT, at, Op::Read, &[slot], job, answers);
+            self.send(FRONT, at, Op::Read, &[slot], job, sink);
         }
     }
 
@@ -286,7 +286,7 @@ impl Toy {
         })
     }
 
-    fn copy_in(&mut self, at: Nanos, of: (u64, u64, u64), answers: &mut dyn Answers) {
+    fn copy_in(&mut self, at: Nanos, of: (u64, u64, u64), sink: &mut dyn CompletionSink) {
         let (lbn, slot, token) = of;
         self.in_back += 1;
         if self.is(Mistake::LeavesBeforeInBack) {
@@ -295,34 +295,34 @@ impl Toy {
         if self.is(Mistake::FreesBeforeInBack) && !self.free.contains(&slot) {
             self.free.push_back(slot);
         }
-        self.child(BACK).hold(&[token]);
+        self.child(BACK).stage_write(&[token]);
         let job = Job::CopyIn { lbn, slot };
-        self.send(BACK, at, Op::Write, &[lbn], job, answers);
+        self.send(BACK, at, Op::Write, &[lbn], job, sink);
     }
 
-    fn advance(&mut self, until: Nanos, inclusive: bool, answers: &mut dyn Answers) {
-        while let Some(event) = self.children.step(until, inclusive, answers) {
+    fn advance(&mut self, until: Nanos, inclusive: bool, sink: &mut dyn CompletionSink) {
+        while let Some(event) = self.children.step(until, inclusive, sink) {
             if let Some((child, row)) = event {
-                self.child_done(child, &row, answers);
+                self.child_done(child, &row, sink);
             }
         }
     }
 
-    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         match self.jobs.remove(&row.id) {
             Some(Job::Write { host, blocks }) => {
                 for (lbn, slot) in blocks {
                     self.enter(lbn, slot);
                 }
-                self.part_done(host, row, answers);
+                self.part_done(host, row, sink);
             }
             Some(Job::Read {
                 host,
                 places,
                 slots,
             }) => {
-                let tokens = self.child(child).returned(row.id);
+                let tokens = self.child(child).take_read_data(row.id);
                 for slot in slots {
                     self.unpin(slot);
                 }
@@ -331,15 +331,15 @@ impl Toy {
                         open.tokens[place] = token;
                     }
                 }
-                self.part_done(host, row, answers);
+                self.part_done(host, row, sink);
             }
             Some(Job::CopyOut { lbn, slot }) => {
-                let tokens = self.child(FRONT).returned(row.id);
+                let tokens = self.child(FRONT).take_read_data(row.id);
                 let copy = (lbn, slot, tokens[0]);
                 if self.is(Mistake::LosesTheOrder) {
                     self.stack.push(copy);
                 } else {
-                    self.copy_in(at, copy, answers);
+                    self.copy_in(at, copy, sink);
                 }
             }
             Some(Job::CopyIn { lbn, slot }) => {
@@ -355,22 +355,22 @@ impl Toy {
             && (self.stack.len() >= MOST_COPIES || self.waiting.is_empty())
             && let Some(copy) = self.stack.pop()
         {
-            self.copy_in(at, copy, answers);
+            self.copy_in(at, copy, sink);
         }
-        self.work(at, answers);
+        self.work(at, sink);
     }
 
-    fn part_done(&mut self, host: u64, row: &Row, answers: &mut dyn Answers) {
+    fn part_done(&mut self, host: u64, row: &Row, sink: &mut dyn CompletionSink) {
         let Some(open) = self.open.get_mut(&host) else {
             return;
         };
         open.left -= 1;
         if open.left == 0 || self.is(Mistake::AcknowledgesTheFirstPart) && row.op == Op::Write {
-            self.answer(host, row, answers);
+            self.answer(host, row, sink);
         }
     }
 
-    fn answer(&mut self, host: u64, child: &Row, answers: &mut dyn Answers) {
+    fn answer(&mut self, host: u64, child: &Row, sink: &mut dyn CompletionSink) {
         let Some(open) = self.open.remove(&host) else {
             return;
         };
@@ -382,10 +382,10 @@ impl Toy {
         };
         row.parts.queue += child.arrival - row.arrival;
         self.returned.insert(host, open.tokens);
-        answers.done(&row);
+        sink.done(&row);
     }
 
-    fn read(&mut self, request: &Request, blocks: &[u64], answers: &mut dyn Answers) {
+    fn read(&mut self, request: &Request, blocks: &[u64], sink: &mut dyn CompletionSink) {
         let mut parts = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
         let entry = |lbn: &u64| {
             let slot = self.directory.get(lbn).copied();
@@ -419,12 +419,12 @@ impl Toy {
                 places,
                 slots,
             };
-            self.send(child, request.arrival, Op::Read, &blocks, job, answers);
+            self.send(child, request.arrival, Op::Read, &blocks, job, sink);
         }
     }
 
     fn open_with(&mut self, request: &Request, left: usize) {
-        let open = Open {
+        let open = HostRequest {
             row: Row::of(request, 0),
             left,
             tokens: vec![0; request.blocks() as usize],
@@ -438,8 +438,8 @@ impl Model for Toy {
         self.children.blocks(BACK)
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.advance(request.arrival, false, answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
         let extents = request.extents.iter();
         let blocks: Vec<u64> = extents.flat_map(|e| e.lbn..e.end()).collect();
         let at_once = Row {
@@ -448,28 +448,28 @@ impl Model for Toy {
             ..Row::of(&request, 0)
         };
         match request.op {
-            Op::Read => self.read(&request, &blocks, answers),
+            Op::Read => self.read(&request, &blocks, sink),
             Op::Write => {
                 let tokens = std::mem::take(&mut self.held);
                 let of: Vec<_> = blocks.into_iter().zip(tokens).collect();
                 let parts = of.chunks(PART_BLOCKS);
                 if self.is(Mistake::AcknowledgesAtOnce) {
-                    answers.done(&at_once);
+                    sink.done(&at_once);
                 } else {
                     self.open_with(&request, parts.len());
                 }
                 for part in parts {
                     self.waiting.push_back((request.id, part.to_vec()));
                 }
-                self.work(request.arrival, answers);
+                self.work(request.arrival, sink);
             }
             // What is acknowledged is safe.
-            Op::Flush | Op::Trim => answers.done(&at_once),
+            Op::Flush | Op::Trim => sink.done(&at_once),
         }
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {
@@ -487,17 +487,17 @@ impl Model for Toy {
 
 struct Nobody;
 
-impl Answers for Nobody {
+impl CompletionSink for Nobody {
     fn done(&mut self, _row: &Row) {}
     fn note(&mut self, _row: &Row) {}
 }
 
 impl Contents for Toy {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         self.held = tokens.to_vec();
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         self.returned.remove(&id).unwrap_or_default()
     }
 
@@ -548,7 +548,7 @@ impl Contents for Toy {
             let (lbn, slot) = (*lbn, *slot);
             if empties {
                 let token = self.child(FRONT).token(slot);
-                self.child(BACK).hold(&[token]);
+                self.child(BACK).stage_write(&[token]);
                 let job = Job::CopyIn { lbn, slot };
                 self.send(BACK, at, Op::Write, &[lbn], job, &mut Nobody);
             } else {

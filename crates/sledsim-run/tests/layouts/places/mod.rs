@@ -12,19 +12,19 @@ use crate::common::device;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
-use sledsim_core::layouts::Laid;
+use sledsim_core::layouts::ResolvedLayout;
 use sledsim_run::replay::TraceFiles;
 
-fn try_laid(device: &Device, keys: &str) -> Result<Laid> {
+fn try_laid(device: &Device, keys: &str) -> Result<ResolvedLayout> {
     let keys = Keys::parse(keys, "layout.toml")?;
     let traces = TraceFiles {
         beside: None,
         samples: None,
     };
-    Laid::read(keys, &mut device.site(&traces, &mut |_| Ok(())))
+    ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(())))
 }
 
-fn laid(device: &Device, keys: &str) -> Laid {
+fn laid(device: &Device, keys: &str) -> ResolvedLayout {
     try_laid(device, keys).unwrap_or_else(|error| panic!("{keys}: {error}"))
 }
 

@@ -17,7 +17,7 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::Op;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{Plan, RowsTo, Run, SeriesTo, run};
 
@@ -34,7 +34,13 @@ fn load(text: &str) -> Load {
 }
 
 fn tried(device: &Device, load: &Load, plan: &Plan) -> Result<Run> {
-    run(device, load, Choice::default(), plan, &mut |_| Ok(()))
+    run(
+        device,
+        load,
+        SchedulerSpec::default(),
+        plan,
+        &mut |_| Ok(()),
+    )
 }
 
 fn planned(device: &Device, load: &Load, plan: &Plan) -> Run {

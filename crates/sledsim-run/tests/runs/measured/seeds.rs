@@ -5,7 +5,7 @@ use serde_json::Value;
 use sledsim_base::error::Error;
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{Plan, RowsTo, Run, SeriesTo, run};
 
@@ -149,14 +149,20 @@ fn progress_is_told_and_a_wish_to_stop_is_heard() {
         share: None,
     };
     let load = load("requests = 1000000000\n");
-    let error = run(&g2(), &load, Choice::default(), seeds(3, 2), &mut |at| {
-        assert!(at.completed >= last.completed);
-        last = at;
-        if at.completed > 100_000 {
-            return Err(Error::Interrupted);
-        }
-        Ok(())
-    });
+    let error = run(
+        &g2(),
+        &load,
+        SchedulerSpec::default(),
+        seeds(3, 2),
+        &mut |at| {
+            assert!(at.completed >= last.completed);
+            last = at;
+            if at.completed > 100_000 {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        },
+    );
     assert!(matches!(error.map(drop), Err(Error::Interrupted)));
     assert_eq!(last.requests, Some(3_000_000_000));
 }

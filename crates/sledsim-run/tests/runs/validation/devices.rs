@@ -11,7 +11,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::Choice;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
 use sledsim_run::run::{Plan, RowsTo, Run, run};
 use sledsim_run::validation::{Validation, validate, write_table};
@@ -41,7 +41,7 @@ fn load(path: &Path, keys: &str) -> Load {
 
 fn tried(device: &Device, path: &Path, keys: &str) -> Result<Validation> {
     let load = load(path, keys);
-    validate(device, &load, Choice::default(), &mut |_| Ok(()))
+    validate(device, &load, SchedulerSpec::default(), &mut |_| Ok(()))
 }
 
 fn validated(device: &Device, path: &Path, keys: &str) -> Validation {
@@ -50,7 +50,14 @@ fn validated(device: &Device, path: &Path, keys: &str) -> Validation {
 
 fn listed(device: &Device, load: &Load) -> Run {
     let plan = Plan::from(&RowsTo::List);
-    run(device, load, Choice::default(), plan, &mut |_| Ok(())).unwrap()
+    run(
+        device,
+        load,
+        SchedulerSpec::default(),
+        plan,
+        &mut |_| Ok(()),
+    )
+    .unwrap()
 }
 
 fn figure(validation: &Validation, key: &str, kind: &str) -> Option<f64> {
@@ -333,7 +340,7 @@ fn what_cannot_be_compared_is_told() {
         }
     };
     let random = Load::workload("random", Keys::empty("load")).unwrap();
-    let refused = validate(&device, &random, Choice::default(), &mut |_| Ok(()));
+    let refused = validate(&device, &random, SchedulerSpec::default(), &mut |_| Ok(()));
     says(refused.unwrap_err(), &["no measured times", "give a trace"]);
 
     let plain = trace("a.trace", "0 0 100 8 1\n1 0 108 8 0\n");

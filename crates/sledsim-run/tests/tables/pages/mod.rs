@@ -13,13 +13,17 @@ use arrow_schema::DataType;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::Parallel;
-use sledsim_run::tables::{Drive, Kind, Settings, Table};
+use sledsim_run::tables::{Drive, Settings, Table, TableLayoutKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const KINDS: [Kind; 3] = [Kind::Normal, Kind::Vertical, Kind::Capsule];
+const KINDS: [TableLayoutKind; 3] = [
+    TableLayoutKind::Normal,
+    TableLayoutKind::Vertical,
+    TableLayoutKind::Capsule,
+];
 
-fn settings(kind: Kind) -> Settings {
+fn settings(kind: TableLayoutKind) -> Settings {
     Settings {
         kind,
         ..Settings::default()
@@ -102,7 +106,7 @@ fn check_places(data: &RecordBatch, device: &Device, settings: Settings) {
     let table = table(data, device, settings);
     let parallel = parallel(device);
     let in_cylinder = parallel.geometry.tracks as usize;
-    let pages = table.facts().expect("facts")["capsule_blocks"].as_u64();
+    let pages = table.to_json().expect("facts")["capsule_blocks"].as_u64();
     let most = pages.unwrap_or(0) as usize / in_cylinder + 2;
     let header = settings.page_header_bytes.map(u64::from);
     let mut taken = Vec::new();
@@ -114,7 +118,7 @@ fn check_places(data: &RecordBatch, device: &Device, settings: Settings) {
             assert!(lbn >= settings.first_lbn && offset < BLOCK_BYTES);
             assert!(at + width <= device.blocks() * BLOCK_BYTES);
             let (within, page, usual) = match settings.kind {
-                Kind::Normal => (at - settings.first_lbn * BLOCK_BYTES, 8192, 16),
+                TableLayoutKind::Normal => (at - settings.first_lbn * BLOCK_BYTES, 8192, 16),
                 _ => (at, BLOCK_BYTES, 32),
             };
             let from = within % page;
@@ -124,7 +128,7 @@ fn check_places(data: &RecordBatch, device: &Device, settings: Settings) {
             let spot = parallel.spot(lbn);
             classes.insert((spot.cylinder, spot.row));
         }
-        if settings.kind == Kind::Capsule {
+        if settings.kind == TableLayoutKind::Capsule {
             let first = table.place(record, 0).expect("a place").0;
             let class = parallel.equivalent(first, Nanos::ZERO).expect("a class");
             let inside = |column| class.contains(&table.place(record, column).expect("a place").0);

@@ -4,7 +4,7 @@ use super::{KINDS, check_places, of_widths, parallel, settings, small, table, wh
 use crate::common::device;
 use proptest::prelude::*;
 use sledsim_base::units::Nanos;
-use sledsim_run::tables::{Kind, Settings};
+use sledsim_run::tables::{Settings, TableLayoutKind};
 
 #[test]
 fn figure_6_has_its_attributes_where_the_report_says() {
@@ -13,14 +13,14 @@ fn figure_6_has_its_attributes_where_the_report_says() {
     let data = of_widths(&[8, 16], 2 * 270 * 64, 1);
     let bare = Settings {
         page_header_bytes: Some(0),
-        ..settings(Kind::Capsule)
+        ..settings(TableLayoutKind::Capsule)
     };
     let first = data.slice(0, 270 * 64);
     let one = table(&first, &device, bare);
     // The caption: a1 spans LBNs 0 to 269, a2 270 to 539 and 540 to 809.
     assert_eq!(one.lbns(&[0]).expect("ranges"), [(0, 269)]);
     assert_eq!(one.lbns(&[1]).expect("ranges"), [(270, 809)]);
-    let facts = one.facts().expect("facts");
+    let facts = one.to_json().expect("facts");
     assert_eq!(facts["records_per_capsule"], 64);
     assert_eq!(facts["capsule_blocks"], 3);
     let two = table(&data, &device, bare);
@@ -46,18 +46,21 @@ fn the_reports_table_has_its_pages() {
     let device = device("cmu2003", &[]);
     let facts = |kind| {
         table(&data, &device, settings(kind))
-            .facts()
+            .to_json()
             .expect("facts")
     };
-    assert_eq!(facts(Kind::Normal)["records_per_page"], 115);
-    assert_eq!(facts(Kind::Normal)["blocks"], 6000_u64.div_ceil(115) * 16);
-    let capsule = facts(Kind::Capsule);
+    assert_eq!(facts(TableLayoutKind::Normal)["records_per_page"], 115);
+    assert_eq!(
+        facts(TableLayoutKind::Normal)["blocks"],
+        6000_u64.div_ceil(115) * 16
+    );
+    let capsule = facts(TableLayoutKind::Capsule);
     assert_eq!(capsule["records_per_capsule"], 60);
     assert_eq!(capsule["capsule_blocks"], 9);
     assert_eq!(capsule["blocks"], 100 * 9);
     // Values per page of 480 bytes: 60, 15, 32, 30.
     let pages: u64 = [60, 15, 32, 30].map(|v| 6000_u64.div_ceil(v)).iter().sum();
-    assert_eq!(facts(Kind::Vertical)["blocks"], pages);
+    assert_eq!(facts(TableLayoutKind::Vertical)["blocks"], pages);
 }
 
 proptest! {
@@ -100,10 +103,10 @@ fn whole_capsules_leave_tracks_empty_and_split_ones_do_not() {
     for (split, wasted) in [(true, 0), (false, 2 * 2 * 270)] {
         let settings = Settings {
             split,
-            ..settings(Kind::Capsule)
+            ..settings(TableLayoutKind::Capsule)
         };
         check_places(&data, &device, settings);
-        let facts = table(&data, &device, settings).facts().expect("facts");
+        let facts = table(&data, &device, settings).to_json().expect("facts");
         assert_eq!(facts["wasted_blocks"], wasted);
         let tracks = 5 * 4 + wasted / 270;
         assert_eq!(facts["last_lbn"], tracks * 270 - 1);
@@ -112,7 +115,7 @@ fn whole_capsules_leave_tracks_empty_and_split_ones_do_not() {
         assert_eq!(facts["capacity_records"], groups * 270 * 12);
     }
     // Groups 0 and 1 fill tracks 0 to 7; of group 2 half is in the next cylinder.
-    let split = table(&data, &device, settings(Kind::Capsule));
+    let split = table(&data, &device, settings(TableLayoutKind::Capsule));
     let parallel = parallel(&device);
     let cylinder = |column| {
         let (lbn, _) = split.place(2 * 270 * 12 + 5, column).expect("a place");
@@ -126,7 +129,9 @@ fn a_full_device_still_has_bytes_for_each_value() {
     for kind in KINDS {
         let device = small(4);
         let few = of_widths(&[150, 40, 90], 10, 1);
-        let facts = table(&few, &device, settings(kind)).facts().expect("facts");
+        let facts = table(&few, &device, settings(kind))
+            .to_json()
+            .expect("facts");
         let room = facts["capacity_records"].as_u64().expect("a number") as usize;
         let full = of_widths(&[150, 40, 90], room, 1);
         check_places(&full, &device, settings(kind));

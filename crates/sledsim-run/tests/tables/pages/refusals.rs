@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use sledsim_core::catalog::Device;
-use sledsim_run::tables::{Cost, Drive, Kind, Settings, Table};
+use sledsim_run::tables::{Cost, Drive, Settings, Table, TableLayoutKind};
 use std::sync::Arc;
 
 fn refused(data: &RecordBatch, device: &Device, settings: Settings) -> String {
@@ -27,7 +27,7 @@ fn bad_data_are_refused_by_name_and_change_nothing() {
     for kind in KINDS {
         let mut table = table(&data, &device, settings(kind));
         let clock = table.clock();
-        let room = table.facts().expect("facts")["capacity_records"]
+        let room = table.to_json().expect("facts")["capacity_records"]
             .as_u64()
             .expect("a number");
         let says = |result: sledsim_base::error::Result<Cost>| match result {
@@ -97,7 +97,7 @@ fn bad_data_are_refused_by_name_and_change_nothing() {
 fn what_no_page_holds_is_refused_by_name() {
     let device = small(20);
     let wide = |width| of_widths(&[8, width], 10, 1);
-    for kind in [Kind::Capsule, Kind::Vertical] {
+    for kind in [TableLayoutKind::Capsule, TableLayoutKind::Vertical] {
         assert_eq!(
             refused(&wide(481), &device, settings(kind)),
             "column 'a2' is 481 bytes wide: a page of 512 bytes has room for 480"
@@ -105,21 +105,21 @@ fn what_no_page_holds_is_refused_by_name() {
         check_places(&wide(480), &device, settings(kind));
     }
     assert_eq!(
-        refused(&wide(8169), &device, settings(Kind::Normal)),
+        refused(&wide(8169), &device, settings(TableLayoutKind::Normal)),
         "a record is 8177 bytes wide: a page of 8192 bytes has room for 8176"
     );
-    check_places(&wide(8168), &device, settings(Kind::Normal));
+    check_places(&wide(8168), &device, settings(TableLayoutKind::Normal));
     let list = Field::new("l", DataType::new_list(DataType::Int8, false), false);
     let error = Table::new(
         &Schema::new(vec![list]),
         drive(&device),
-        settings(Kind::Capsule),
+        settings(TableLayoutKind::Capsule),
     );
     let error = error.err().expect("refused").to_string();
     assert!(error.starts_with("column 'l' is of type List("), "{error}");
     let whole = Settings {
         split: false,
-        ..settings(Kind::Capsule)
+        ..settings(TableLayoutKind::Capsule)
     };
     let error = refused(&of_widths(&[8, 400], 10, 1), &device, whole);
     assert_eq!(
@@ -129,12 +129,12 @@ fn what_no_page_holds_is_refused_by_name() {
     );
     let late = Settings {
         first_lbn: 54_000,
-        ..settings(Kind::Normal)
+        ..settings(TableLayoutKind::Normal)
     };
     let error = refused(&wide(8), &device, late);
     assert_eq!(error, "first_lbn = 54000: must be from 0 to 53999");
     let atlas = common::device("atlas10k", &[]);
-    let error = refused(&wide(8), &atlas, settings(Kind::Normal));
+    let error = refused(&wide(8), &atlas, settings(TableLayoutKind::Normal));
     assert!(error.contains("must be on a single sled"), "{error}");
 }
 
@@ -147,7 +147,7 @@ fn keys_of_a_dictionary_must_suffice() {
         let array: DictionaryArray<arrow_array::types::Int8Type> = words.collect();
         batch(vec![("w", Arc::new(array))])
     };
-    let mut table = table(&narrow(0, 100), &device, settings(Kind::Capsule));
+    let mut table = table(&narrow(0, 100), &device, settings(TableLayoutKind::Capsule));
     let error = table
         .append(&[narrow(100, 29)])
         .expect_err("129")

@@ -3,14 +3,14 @@
 use super::{KINDS, all, of_widths, settings, small, table};
 use crate::common::device;
 use sledsim_base::units::Nanos;
-use sledsim_run::tables::{Cost, Kind, Settings, Table};
+use sledsim_run::tables::{Cost, Settings, Table, TableLayoutKind};
 use std::collections::BTreeSet;
 
 #[test]
 fn a_record_of_a_capsule_takes_one_pass_and_of_a_split_one_two() {
     let data = of_widths(&[40, 40, 40, 40], 12 * 270 * 5, 2);
     let device = small(8);
-    let mut table = table(&data, &device, settings(Kind::Capsule));
+    let mut table = table(&data, &device, settings(TableLayoutKind::Capsule));
     let mut read = |record: u64, columns: &[usize]| {
         table.idle(Nanos::from_s(1.0)); // parked
         let cost = table.read(columns, &[record]).expect("a record").1;
@@ -31,7 +31,10 @@ fn a_record_of_a_capsule_takes_one_pass_and_of_a_split_one_two() {
 fn columns_of_their_own_take_a_request_each_and_row_pages_sixteen_blocks() {
     let data = of_widths(&[8, 32, 15, 16], 10_000, 3);
     let device = device("cmu2003", &[]);
-    for (kind, requests, blocks) in [(Kind::Vertical, 4, 4), (Kind::Normal, 1, 16)] {
+    for (kind, requests, blocks) in [
+        (TableLayoutKind::Vertical, 4, 4),
+        (TableLayoutKind::Normal, 1, 16),
+    ] {
         let mut table = table(&data, &device, settings(kind));
         let columns = all(&table);
         let (row, cost) = table.read(&columns, &[1234]).expect("a record");
@@ -43,7 +46,11 @@ fn columns_of_their_own_take_a_request_each_and_row_pages_sixteen_blocks() {
 #[test]
 fn a_scan_of_whole_groups_is_track_sized_and_sequential() {
     let data = of_widths(&[8, 32, 15, 16], 60 * 270 * 3, 3);
-    let mut capsules = table(&data, &device("cmu2003", &[]), settings(Kind::Capsule));
+    let mut capsules = table(
+        &data,
+        &device("cmu2003", &[]),
+        settings(TableLayoutKind::Capsule),
+    );
     for (columns, pages) in [
         (vec![0], 1),
         (vec![1], 4),
@@ -71,7 +78,7 @@ fn requests_of_row_pages_end_where_tracks_do() {
     let data = of_widths(&[8, 32, 15, 16], 16 * 115, 3);
     let settings = Settings {
         first_lbn: 100,
-        ..settings(Kind::Normal)
+        ..settings(TableLayoutKind::Normal)
     };
     let mut table = table(&data, &small(2), settings);
     assert_eq!(table.lbns(&[0]).expect("ranges"), [(100, 355)]);
@@ -101,7 +108,7 @@ fn a_short_scan_moves_the_blocks_that_its_values_lie_in() {
                 for &column in &columns {
                     let (lbn, _) = table.place(record, column).expect("a place");
                     match kind {
-                        Kind::Normal => blocks.extend(lbn / 16 * 16..lbn / 16 * 16 + 16),
+                        TableLayoutKind::Normal => blocks.extend(lbn / 16 * 16..lbn / 16 * 16 + 16),
                         _ => blocks.extend([lbn]),
                     }
                 }
@@ -129,16 +136,31 @@ fn appends_and_updates_read_what_stays_in_their_pages() {
         move |table: &mut Table| table.append(std::slice::from_ref(&more)).expect("room")
     };
     // Capsules: 600 records fill ten; one more capsule takes 9 pages.
-    assert_eq!(cost(Kind::Capsule, 600, &append(600, 60)), (1, 9));
+    assert_eq!(
+        cost(TableLayoutKind::Capsule, 600, &append(600, 60)),
+        (1, 9)
+    );
     // 590 do not fill the tenth; the next ten records lie in the last of the
     // pages of each column, which are read before.
-    assert_eq!(cost(Kind::Capsule, 590, &append(590, 10)), (2, 4 + 4));
+    assert_eq!(
+        cost(TableLayoutKind::Capsule, 590, &append(590, 10)),
+        (2, 4 + 4)
+    );
     // A row page: 16 blocks read, 16 written; a fresh one is written only.
-    assert_eq!(cost(Kind::Normal, 100, &append(100, 15)), (2, 32));
-    assert_eq!(cost(Kind::Normal, 115, &append(115, 115)), (1, 16));
+    assert_eq!(
+        cost(TableLayoutKind::Normal, 100, &append(100, 15)),
+        (2, 32)
+    );
+    assert_eq!(
+        cost(TableLayoutKind::Normal, 115, &append(115, 115)),
+        (1, 16)
+    );
     // Columns of their own: of 120 records pages of 60, 15, 32, 30 are full but
     // the third's.
-    assert_eq!(cost(Kind::Vertical, 120, &append(120, 1)), (5, 5));
+    assert_eq!(
+        cost(TableLayoutKind::Vertical, 120, &append(120, 1)),
+        (5, 5)
+    );
     let update = |first: u64, count: usize, columns: &[usize]| {
         let new = data.slice(5, count).project(columns).expect("columns");
         move |table: &mut Table| {
@@ -148,13 +170,26 @@ fn appends_and_updates_read_what_stays_in_their_pages() {
         }
     };
     // One column of one capsule: 4 pages, written whole.
-    assert_eq!(cost(Kind::Capsule, 600, &update(60, 60, &[1])), (1, 4));
-    // Of row pages, never: read and written.
-    assert_eq!(cost(Kind::Normal, 600, &update(115, 115, &[1])), (2, 32));
     assert_eq!(
-        cost(Kind::Normal, 600, &update(115, 115, &[0, 1, 2, 3])),
+        cost(TableLayoutKind::Capsule, 600, &update(60, 60, &[1])),
+        (1, 4)
+    );
+    // Of row pages, never: read and written.
+    assert_eq!(
+        cost(TableLayoutKind::Normal, 600, &update(115, 115, &[1])),
+        (2, 32)
+    );
+    assert_eq!(
+        cost(
+            TableLayoutKind::Normal,
+            600,
+            &update(115, 115, &[0, 1, 2, 3])
+        ),
         (1, 16)
     );
     // Two pages of 15, one of them in part.
-    assert_eq!(cost(Kind::Vertical, 600, &update(30, 20, &[1])), (2, 1 + 2));
+    assert_eq!(
+        cost(TableLayoutKind::Vertical, 600, &update(30, 20, &[1])),
+        (2, 1 + 2)
+    );
 }

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
-use sledsim_run::tables::{Kind, Settings, Table};
+use sledsim_run::tables::{Settings, Table, TableLayoutKind};
 use std::sync::Arc;
 
 #[test]
@@ -19,7 +19,11 @@ fn a_null_is_named_by_its_place_in_all_the_data() {
     let schema = Arc::new(Schema::new(vec![field]));
     let batches = [good, bad].map(|n| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(n)]));
     let mut reader = arrow_array::RecordBatchIterator::new(batches, Arc::clone(&schema));
-    let error = Table::load(&mut reader, drive(&small(2)), settings(Kind::Normal));
+    let error = Table::load(
+        &mut reader,
+        drive(&small(2)),
+        settings(TableLayoutKind::Normal),
+    );
     let error = error.err().expect("refused").to_string();
     assert!(
         error.starts_with("column 'n', record 6: is null"),
@@ -150,7 +154,7 @@ fn tables_may_be_empty_and_grow() {
         let data = batch(vec![("n", Arc::new(UInt16Array::from(vec![7_u16; 50])))]);
         let mut table = table(&data.slice(0, 0), &small(2), settings(kind));
         assert_eq!(whole(&mut table).num_rows(), 0);
-        assert_eq!(table.facts().expect("facts")["blocks"], 0);
+        assert_eq!(table.to_json().expect("facts")["blocks"], 0);
         let error = table.read(&[0], &[0]).expect_err("nothing").to_string();
         assert_eq!(error, "record 0: the table is empty");
         table.append(std::slice::from_ref(&data)).expect("room");
@@ -164,7 +168,11 @@ fn strings_that_come_again_in_an_append_keep_their_codes() {
         let array: ArrayRef = Arc::new(StringArray::from_iter_values(words));
         batch(vec![("w", array)])
     };
-    let mut table = table(&words(&["a", "d"]), &small(4), settings(Kind::Capsule));
+    let mut table = table(
+        &words(&["a", "d"]),
+        &small(4),
+        settings(TableLayoutKind::Capsule),
+    );
     table
         .append(&[words(&["b", "c", "b", "a", "c"])])
         .expect("room");

@@ -60,7 +60,7 @@ fn replay(path: &Path, keys: &str, blocks: u64) -> Result<(Vec<Request>, Value)>
         requests.push(request);
     }
     assert!(source.take().is_err());
-    Ok((requests, source.facts()))
+    Ok((requests, source.to_json()))
 }
 
 /// The message of a failing replay, without the folder.

@@ -2,7 +2,7 @@
 
 use super::{DEVICE, info, load};
 use proptest::prelude::*;
-use sledsim_run::generate::{Place, generate};
+use sledsim_run::generate::{Target, generate};
 use sledsim_traces::trace_info;
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn a_load_is_like_the_trace_that_it_makes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("load.csv");
     let load = load("cello", "requests = 30_000").unwrap();
-    generate(&load, Place::Blocks(DEVICE), &path, None, &mut |_| Ok(())).unwrap();
+    generate(&load, Target::Blocks(DEVICE), &path, None, &mut |_| Ok(())).unwrap();
     let (direct, written) = (info(&load).unwrap(), trace_info(&path, None).unwrap());
     for key in [
         "requests",

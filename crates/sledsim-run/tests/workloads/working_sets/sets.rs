@@ -160,7 +160,7 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
         again.take().unwrap();
     }
     assert_share(
-        again.facts()["shortened"].as_f64().unwrap(),
+        again.to_json()["shortened"].as_f64().unwrap(),
         1e5,
         0.1,
         "shortened",

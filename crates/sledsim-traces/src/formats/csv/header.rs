@@ -1,7 +1,7 @@
 //! The first line of a CSV: its separator, and what each field is.
 
 use super::fields::unquote;
-use crate::columns::{Columns, Place, Role, Separator};
+use crate::columns::{ColumnName, Columns, Role, Separator};
 use crate::lines::Lines;
 use sledsim_base::error::Result;
 use std::ops::Range;
@@ -48,7 +48,8 @@ pub fn named(
         let mut roles = vec![None; names.len()];
         let mut missing = None;
         for role in Role::ALL {
-            let Some(Place::Name(wanted)) = columns.get(role).map(|column| &column.place) else {
+            let Some(ColumnName::Name(wanted)) = columns.get(role).map(|column| &column.place)
+            else {
                 continue;
             };
             let mut found = (0..names.len()).filter(|&index| names[index] == *wanted);
@@ -91,7 +92,7 @@ pub fn numbered(
     let mut most = 0;
     let (mut highest, mut named) = (0, "");
     for role in Role::ALL {
-        if let Some(Place::Number(number)) = columns.get(role).map(|column| &column.place)
+        if let Some(ColumnName::Number(number)) = columns.get(role).map(|column| &column.place)
             && *number > highest
         {
             (highest, named) = (*number, role.name());
@@ -108,7 +109,8 @@ pub fn numbered(
         }
         let mut roles = vec![None; count];
         for role in Role::ALL {
-            if let Some(Place::Number(number)) = columns.get(role).map(|column| &column.place) {
+            if let Some(ColumnName::Number(number)) = columns.get(role).map(|column| &column.place)
+            {
                 if let Some(other) = roles[number - 1] {
                     let (other, role) = (Role::name(other), role.name());
                     return Err(lines.refuse(format!(

@@ -3,7 +3,7 @@
 mod fields;
 mod header;
 
-use crate::columns::{Columns, EXAMPLE, Place, Quantity, Role, Separator, scaled};
+use crate::columns::{ColumnName, Columns, EXAMPLE, Quantity, Role, Separator, scaled};
 use crate::devices::Devices;
 use crate::format::{Clock, Format, Options};
 use crate::lines::{Lines, excerpt};
@@ -156,7 +156,7 @@ impl Csv {
         let number = index.map_or(0, |index| index + 1);
         let (name, text) = (role.name(), excerpt(self.field(role)));
         let column = match self.columns.get(role).map(|column| &column.place) {
-            Some(Place::Name(column)) if column != name => format!(", column '{column}'"),
+            Some(ColumnName::Name(column)) if column != name => format!(", column '{column}'"),
             _ => String::new(),
         };
         self.lines.refuse(format!(

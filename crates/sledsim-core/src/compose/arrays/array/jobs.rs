@@ -2,9 +2,9 @@
 
 use super::Array;
 use crate::compose::arrays::Level;
-use crate::compose::arrays::contents::{GONE, Known};
+use crate::compose::arrays::contents::{LOST, TokenMap};
 use crate::compose::arrays::locks::Held;
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -29,7 +29,7 @@ pub(super) enum Step {
 
 /// Whom a job is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum For {
+pub(super) enum JobOwner {
     Host,
     /// The rebuild of a slot onto a child, up to an address.
     Rebuild {
@@ -41,7 +41,7 @@ pub(super) enum For {
 
 /// A request of the host, or a part of a rebuild.
 pub(super) struct Job {
-    pub(super) whom: For,
+    pub(super) owner: JobOwner,
     pub(super) request: Request,
     pub(super) row: Row,
     pub(super) step: Step,
@@ -56,18 +56,18 @@ pub(super) struct Job {
     pub(super) held: Option<Held>,
     /// Others that hold what it needs.
     pub(super) waits: usize,
-    pub(super) new: Known,
-    pub(super) old: Known,
+    pub(super) new: TokenMap,
+    pub(super) old: TokenMap,
 }
 
 impl<L: Level> Array<L> {
     /// A job of a number that is free.
-    pub(super) fn begin(&mut self, whom: For, request: Request, new: Known) -> usize {
+    pub(super) fn begin(&mut self, owner: JobOwner, request: Request, new: TokenMap) -> usize {
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.hosts;
         let reads_first = request.op == Op::Write;
         let job = Job {
-            whom,
+            owner,
             row,
             step: if reads_first {
                 Step::Before
@@ -83,7 +83,7 @@ impl<L: Level> Array<L> {
             held: None,
             waits: 0,
             new,
-            old: Known::new(),
+            old: TokenMap::new(),
         };
         match self.free.pop() {
             Some(number) => {
@@ -119,10 +119,10 @@ impl<L: Level> Array<L> {
     }
 
     /// Goes on with all jobs that may.
-    pub(super) fn work(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn work(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(number) = self.ready.pop_front() {
             if let Some(job) = self.jobs[number].take() {
-                self.go_on(number, job, at, answers);
+                self.go_on(number, job, at, sink);
             }
         }
     }
@@ -134,7 +134,7 @@ impl<L: Level> Array<L> {
         mut job: Job,
         at: Nanos,
         status: Status,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         if let Some(held) = job.held.take() {
             let (jobs, ready) = (&mut self.jobs, &mut self.ready);
@@ -148,7 +148,7 @@ impl<L: Level> Array<L> {
             });
         }
         self.free.push(number);
-        if let For::Rebuild { slot, child, to } = job.whom {
+        if let JobOwner::Rebuild { slot, child, to } = job.owner {
             return self.part_over(slot, child, to, at, status);
         }
         let row = &mut job.row;
@@ -165,7 +165,7 @@ impl<L: Level> Array<L> {
             let level = &self.level;
             let token = |lbn| {
                 let (slot, address) = level.place(lbn);
-                level.recover(slot, address, &job.old).unwrap_or(GONE)
+                level.recover(slot, address, &job.old).unwrap_or(LOST)
             };
             let tokens = lbns(&job.request.extents).map(token).collect();
             kept.returned.insert(row.id, tokens);
@@ -174,6 +174,6 @@ impl<L: Level> Array<L> {
         if self.hosts == 0 {
             self.idle_since = at;
         }
-        answers.done(row);
+        sink.done(row);
     }
 }

@@ -6,16 +6,16 @@ mod rebuild;
 mod steps;
 
 use super::Level;
-use super::contents::{Kept, Known};
+use super::contents::{ContentState, TokenMap};
 use super::locks::Locks;
 use super::members::Members;
 use super::plan::Plan;
 use super::spec::Repair;
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use counts::Counts;
-use jobs::{For, Job, Sent};
+use jobs::{Job, JobOwner, Sent};
 use rebuild::Rebuild;
 use sledsim_base::request::{Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
@@ -57,7 +57,7 @@ pub(crate) struct Array<L> {
     rebuild: Option<Rebuild>,
     counts: Counts,
     plan: Plan,
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<ContentState>,
 }
 
 impl<L: Level> Array<L> {
@@ -92,7 +92,7 @@ impl<L: Level> Array<L> {
             rebuild: None,
             counts: Counts::default(),
             plan: Plan::default(),
-            kept: keeps.then(Kept::default),
+            kept: keeps.then(ContentState::default),
         };
         while array
             .repair
@@ -124,13 +124,13 @@ impl<L: Level> Array<L> {
             (rebuild.reading, rebuild.writing, rebuild.read) = (false, false, None);
             rebuild.next = rebuild.point;
         }
-        self.kept = self.kept.is_some().then(Kept::default);
+        self.kept = self.kept.is_some().then(ContentState::default);
     }
 
     /// The new tokens of a write, by their places.
-    fn tokens(&mut self, request: &Request) -> Known {
+    fn tokens(&mut self, request: &Request) -> TokenMap {
         let Some(kept) = self.kept.as_mut().filter(|_| request.op == Op::Write) else {
-            return Known::new();
+            return TokenMap::new();
         };
         let held = std::mem::take(&mut kept.held);
         let places = lbns(&request.extents).map(|lbn| self.level.place(lbn));
@@ -147,7 +147,7 @@ impl<L: Level> Composite for Array<L> {
         &mut self.children
     }
 
-    fn child_done(&mut self, _child: usize, row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         // What is not there was lost with its child.
         let Some(sent) = self.sent.get(&row.id) else {
@@ -155,7 +155,7 @@ impl<L: Level> Composite for Array<L> {
         };
         if row.status == Status::Error {
             self.fail(sent.child, at);
-            return self.work(at, answers);
+            return self.work(at, sink);
         }
         let Some(sent) = self.sent.remove(&row.id) else {
             return;
@@ -172,12 +172,12 @@ impl<L: Level> Composite for Array<L> {
             && let Some(contents) = self.children.contents(sent.child)
         {
             let places = lbns(&sent.extents).map(|address| (sent.slot, address));
-            job.old.extend(places.zip(contents.returned(row.id)));
+            job.old.extend(places.zip(contents.take_read_data(row.id)));
         }
         if job.left == 0 {
             self.step_over(sent.job, at, Some(row));
         }
-        self.work(at, answers);
+        self.work(at, sink);
     }
 
     /// When a child fails next, or the next part of a rebuild begins, if the host
@@ -188,14 +188,14 @@ impl<L: Level> Composite for Array<L> {
         both.into_iter().flatten().min()
     }
 
-    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let failures = self.repair.failures.front();
         if failures.is_some_and(|failure| failure.0 == at) {
             self.next_failure(at);
         } else {
             self.rebuild_part(at);
         }
-        self.work(at, answers);
+        self.work(at, sink);
     }
 }
 
@@ -208,30 +208,30 @@ impl<L: Level> Model for Array<L> {
         self.children.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let at = request.arrival;
-        self.advance(at, false, answers);
+        self.advance(at, false, sink);
         let new = self.tokens(&request);
         let changes =
             request.op == Op::Write || (request.op == Op::Trim && !self.level.has_parity());
         let is_over = request.op == Op::Trim && !changes;
         let extents = changes.then(|| request.extents.clone());
-        let number = self.begin(For::Host, request, new);
+        let number = self.begin(JobOwner::Host, request, new);
         self.hosts += 1;
         if let Some(extents) = extents {
             self.hold_extents(number, false, &extents);
         } else if is_over {
             if let Some(job) = self.jobs[number].take() {
-                self.finish(number, job, at, Status::Ok, answers);
+                self.finish(number, job, at, Status::Ok, sink);
             }
         } else {
             self.ready.push_back(number);
         }
-        self.work(at, answers);
+        self.work(at, sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -1,9 +1,9 @@
 //! Failures of children, and the rebuild of a slot onto a spare.
 
 use super::Array;
-use super::jobs::For;
+use super::jobs::JobOwner;
 use crate::compose::arrays::Level;
-use crate::compose::arrays::contents::Known;
+use crate::compose::arrays::contents::TokenMap;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
@@ -114,8 +114,8 @@ impl<L: Level> Array<L> {
         // miss.
         request.flags.fua = true;
         let held = self.level.held_at(from, to);
-        let whom = For::Rebuild { slot, child, to };
-        let number = self.begin(whom, request, Known::new());
+        let owner = JobOwner::Rebuild { slot, child, to };
+        let number = self.begin(owner, request, TokenMap::new());
         self.hold(number, false, &[held]);
     }
 

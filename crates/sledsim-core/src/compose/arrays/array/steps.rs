@@ -1,10 +1,10 @@
 //! The steps of a job: what it sends to the children, and what comes of it.
 
 use super::Array;
-use super::jobs::{For, Job, Sent, Step};
-use crate::compose::arrays::contents::GONE;
+use super::jobs::{Job, JobOwner, Sent, Step};
+use crate::compose::arrays::contents::LOST;
 use crate::compose::arrays::{Level, Lost, View};
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Flags, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -16,7 +16,7 @@ impl<L: Level> Array<L> {
         number: usize,
         mut job: Job,
         at: Nanos,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         job.row.parts.queue += at - job.since;
         job.since = at;
@@ -24,12 +24,12 @@ impl<L: Level> Array<L> {
             // What is not written where it belongs can be made of others, or not.
             let is_lost = job.broken && self.plan_step(&job, at).is_err();
             let status = [Status::Ok, Status::Error][usize::from(is_lost)];
-            return self.finish(number, job, at, status, answers);
+            return self.finish(number, job, at, status, sink);
         }
         loop {
             self.plan.clear();
             match self.plan_step(&job, at) {
-                Err(Lost) => return self.finish(number, job, at, Status::Error, answers),
+                Err(Lost) => return self.finish(number, job, at, Status::Error, sink),
                 Ok(made) if made > 0 => {
                     if job.held.is_none() {
                         // The others must not change meanwhile.
@@ -43,14 +43,14 @@ impl<L: Level> Array<L> {
                 Ok(_) => {}
             }
             job.broken = false;
-            self.send(number, &mut job, at, answers);
+            self.send(number, &mut job, at, sink);
             if job.left > 0 {
                 self.jobs[number] = Some(job);
                 return;
             }
             match job.step {
                 Step::Before => job.step = Step::Main,
-                Step::Main => return self.finish(number, job, at, Status::Ok, answers),
+                Step::Main => return self.finish(number, job, at, Status::Ok, sink),
             }
         }
     }
@@ -58,7 +58,7 @@ impl<L: Level> Array<L> {
     /// Plans the next step of a job; tells how many blocks are made of others.
     pub(super) fn plan_step(&mut self, job: &Job, at: Nanos) -> Result<u64, Lost> {
         let (members, plan, request) = (&self.members, &mut self.plan, &job.request);
-        if let For::Rebuild { slot, child, to } = job.whom {
+        if let JobOwner::Rebuild { slot, child, to } = job.owner {
             if members.child(slot) != Some(child) {
                 return Err(Lost);
             }
@@ -105,15 +105,15 @@ impl<L: Level> Array<L> {
         number: usize,
         job: &mut Job,
         at: Nanos,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         if job.request.op == Op::Flush {
             for slot in 0..self.members.len() {
-                self.send_part(number, job, slot, Extents::new(), at, answers);
+                self.send_part(number, job, slot, Extents::new(), at, sink);
             }
         }
         while let Some((slot, extents)) = self.plan.take() {
-            self.send_part(number, job, slot, extents, at, answers);
+            self.send_part(number, job, slot, extents, at, sink);
         }
     }
 
@@ -125,7 +125,7 @@ impl<L: Level> Array<L> {
         slot: usize,
         extents: Extents,
         at: Nanos,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         let Some(child) = self.members.child(slot) else {
             return;
@@ -148,14 +148,14 @@ impl<L: Level> Array<L> {
                 Op::Read => sent.extents.clone_from(&extents),
                 Op::Write => {
                     let level = &self.level;
-                    let token = |address| match job.whom {
-                        For::Host => level.written(slot, address, &job.new, &job.old),
-                        For::Rebuild { .. } => level.recover(slot, address, &job.old),
+                    let token = |address| match job.owner {
+                        JobOwner::Host => level.written(slot, address, &job.new, &job.old),
+                        JobOwner::Rebuild { .. } => level.recover(slot, address, &job.old),
                     };
                     let tokens: Vec<u64> = lbns(&extents)
-                        .map(|address| token(address).unwrap_or(GONE))
+                        .map(|address| token(address).unwrap_or(LOST))
                         .collect();
-                    contents.hold(&tokens);
+                    contents.stage_write(&tokens);
                 }
                 Op::Flush | Op::Trim => {}
             }
@@ -164,7 +164,7 @@ impl<L: Level> Array<L> {
         self.next_id += 1;
         let part = Request {
             id,
-            parent: (job.whom == For::Host).then_some(request.id),
+            parent: (job.owner == JobOwner::Host).then_some(request.id),
             arrival: at,
             op,
             flags,
@@ -174,7 +174,7 @@ impl<L: Level> Array<L> {
         self.sent.insert(id, sent);
         self.members.gave(child);
         job.left += 1;
-        self.children.submit(child, part, answers);
+        self.children.submit(child, part, sink);
     }
 
     /// All that a step waited for has come, last what `last` tells of, or has
@@ -205,7 +205,7 @@ impl<L: Level> Array<L> {
             _ if again => {}
             Step::Before => {
                 job.step = Step::Main;
-                if let For::Rebuild { child, .. } = job.whom
+                if let JobOwner::Rebuild { child, .. } = job.owner
                     && let Some(rebuild) = self.rebuild.as_mut().filter(|of| of.child == child)
                 {
                     rebuild.read = Some(number);

@@ -23,11 +23,11 @@
 //! `headers = false` the table is in non-volatile memory too; it follows the
 //! same rules and need not be read.
 
-use super::jobs::{Job, Piece, Placed, What};
+use super::jobs::{Job, Operation, Piece, Placed};
 use super::table::runs;
 use super::{BACK, FRONT, Mcd};
 use crate::compose::Children;
-use crate::model::Unheard;
+use crate::model::NullSink;
 use crate::model::contents::Contents;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op as RequestOp, lbns};
@@ -39,7 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const HEADERS_AT_ONCE: usize = 64;
 
 /// What a tier knows of contents.
-pub(super) struct Kept {
+pub(super) struct ContentState {
     survivor: Survivor,
     /// Tokens of the write that is submitted next.
     held: Vec<u64>,
@@ -72,7 +72,7 @@ struct Buffer {
     only_here: BTreeSet<u64>,
 }
 
-impl Kept {
+impl ContentState {
     pub(super) fn new(slots: u32) -> Self {
         Self::with(Survivor {
             headers: vec![None; slots as usize],
@@ -163,13 +163,13 @@ fn span(piece: &Piece) -> std::ops::Range<usize> {
 impl Mcd {
     fn hold(&mut self, child: usize, tokens: &[u64]) {
         if let Some(contents) = self.children.contents(child) {
-            contents.hold(tokens);
+            contents.stage_write(tokens);
         }
     }
 
     fn returned(&mut self, child: usize, row: &Row) -> Vec<u64> {
         let contents = self.children.contents(child);
-        contents.map_or_else(Vec::new, |contents| contents.returned(row.id))
+        contents.map_or_else(Vec::new, |contents| contents.take_read_data(row.id))
     }
 
     /// Host data are about to be written to the front.
@@ -238,7 +238,7 @@ impl Mcd {
     }
 
     /// The front read an operation's blocks.
-    pub(super) fn keep_lifted(&mut self, op: u32, row: &Row) {
+    pub(super) fn keep_victim_read(&mut self, op: u32, row: &Row) {
         let returned = self.returned(FRONT, row);
         let segment_blocks = u64::from(self.spec.segment_blocks);
         let Some((kept, state)) = self.kept.as_mut().zip(self.ops.get(op)) else {
@@ -249,7 +249,7 @@ impl Mcd {
             only_here: BTreeSet::new(),
         };
         if self.spec.immediate_report
-            && let What::Destage {
+            && let Operation::Destage {
                 victim: Some(victim),
             } = state.what
         {
@@ -286,9 +286,9 @@ impl Mcd {
         extents: Extents,
         until: Nanos,
     ) -> Option<()> {
-        self.send(child, op, Job::Recovered, extents, &mut Unheard);
+        self.send(child, op, Job::Recovered, extents, &mut NullSink);
         loop {
-            let event = self.children.step(until, false, &mut Unheard)?;
+            let event = self.children.step(until, false, &mut NullSink)?;
             let Some((child, row)) = event else { continue };
             self.now = row.completion;
             self.jobs.remove(row.id);
@@ -304,13 +304,13 @@ impl Mcd {
 }
 
 impl Contents for Mcd {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(kept) = &mut self.kept {
             kept.held = tokens.to_vec();
         }
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let kept = self.kept.as_mut();
         kept.and_then(|kept| kept.returned.remove(&id))
             .unwrap_or_default()
@@ -322,7 +322,7 @@ impl Contents for Mcd {
             return;
         };
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
-        let kept = Some(Box::new(Kept::with(kept.survivor)));
+        let kept = Some(Box::new(ContentState::with(kept.survivor)));
         // All that says when goes with the old object.
         *self = Self::between(&self.name, self.device, self.spec.clone(), children, kept);
     }
@@ -359,7 +359,7 @@ impl Contents for Mcd {
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {
                 self.slots.restore(slot, *segment, valid);
-                self.slots.soil(slot);
+                self.slots.mark_dirty(slot);
                 self.directory.insert(*segment, slot);
                 self.policy.insert(slot, *segment);
             }

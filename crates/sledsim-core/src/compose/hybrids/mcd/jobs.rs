@@ -59,7 +59,7 @@ impl<T> Slab<T> {
 }
 
 /// A host request.
-pub(super) struct Open {
+pub(super) struct HostRequest {
     /// Its row so far.
     pub(super) row: Row,
     /// Pieces that are not done.
@@ -73,7 +73,7 @@ pub(super) struct Open {
     pub(super) streams: bool,
 }
 
-impl Open {
+impl HostRequest {
     pub(super) fn new(row: Row) -> Self {
         Self {
             accounted: row.arrival,
@@ -187,7 +187,7 @@ pub(super) struct Placed {
 
 /// What an operation does with its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Operation {
     /// Takes slots for writes.
     Take,
     /// Reads them from the back into the front.
@@ -200,7 +200,7 @@ pub(super) enum What {
 
 /// An operation on a run of segments.
 pub(super) struct Op {
-    pub(super) what: What,
+    pub(super) what: Operation,
     /// The first segment, and how many.
     pub(super) first: u64,
     pub(super) count: u32,
@@ -217,7 +217,7 @@ pub(super) struct Op {
 }
 
 impl Op {
-    pub(super) fn new(what: What, first: u64, count: u32) -> Self {
+    pub(super) fn new(what: Operation, first: u64, count: u32) -> Self {
         Self {
             what,
             first,
@@ -254,7 +254,7 @@ pub(super) enum Job {
     /// Writes the front: from the buffer.
     Filled(u32),
     /// Reads the front: into the buffer.
-    Lifted(u32),
+    VictimRead(u32),
     /// Writes the back: from the buffer.
     Destaged(u32),
     /// Part of a recovery.

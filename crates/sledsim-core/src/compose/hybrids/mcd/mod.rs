@@ -55,10 +55,10 @@ use super::{BACK, FRONT};
 use crate::compose::caches::{Directory, Policy};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Events, Model, Report};
-use contents::Kept;
+use crate::model::{CompletionSink, Events, Model, Report};
+use contents::ContentState;
 use counts::Counts;
-use jobs::{Job, Jobs, Op, Open, Piece, Slab};
+use jobs::{HostRequest, Job, Jobs, Op, Piece, Slab};
 use queues::{Arriving, BackLoad, Buffer, LateWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use sledsim_base::request::{Extents, Op as RequestOp, Request};
@@ -83,7 +83,7 @@ pub struct Mcd {
     /// Which slot a segment is in, or which operation has it.
     directory: Directory,
     policy: Box<dyn Policy>,
-    open: Slab<Open>,
+    open: Slab<HostRequest>,
     ops: Slab<Op>,
     jobs: Jobs,
     slot_queue: SlotQueue,
@@ -99,7 +99,7 @@ pub struct Mcd {
     counts: Counts,
     streams: Option<Streams>,
     sizes: Option<Sizes>,
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<ContentState>>,
 }
 
 impl Mcd {
@@ -114,7 +114,7 @@ impl Mcd {
     ) -> Self {
         let mut children = Children::new(vec![front, back]);
         let keeps = children.contents(FRONT).is_some() && children.contents(BACK).is_some();
-        let kept = keeps.then(|| Box::new(Kept::new(spec.placement.units as u32)));
+        let kept = keeps.then(|| Box::new(ContentState::new(spec.placement.units as u32)));
         Self::between(name, device, spec, children, kept)
     }
 
@@ -123,7 +123,7 @@ impl Mcd {
         device: u16,
         spec: McdSpec,
         children: Children,
-        kept: Option<Box<Kept>>,
+        kept: Option<Box<ContentState>>,
     ) -> Self {
         let slots = spec.placement.units as u32;
         Self {
@@ -186,7 +186,7 @@ impl Mcd {
         op: RequestOp,
         job: Job,
         extents: Extents,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         let open = match &job {
             Job::Access(open, _) | Job::Pass(open, _) => self.open.get(*open),
@@ -209,7 +209,7 @@ impl Mcd {
             self.back.busy += 1;
         }
         request.id = self.jobs.add(job);
-        self.children.submit(child, request, answers);
+        self.children.submit(child, request, sink);
     }
 
     /// Whether a job is part of cleaning.
@@ -218,7 +218,7 @@ impl Mcd {
     }
 
     /// Pieces of a host request are done: the request is, if it was the last.
-    fn pieces_done(&mut self, open: u32, pieces: u32, answers: &mut dyn Answers) {
+    fn pieces_done(&mut self, open: u32, pieces: u32, sink: &mut dyn CompletionSink) {
         let Some(request) = self.open.get_mut(open) else {
             return;
         };
@@ -230,7 +230,7 @@ impl Mcd {
             if let Some(kept) = &mut self.kept {
                 kept.done(open, &row);
             }
-            answers.done(&row);
+            sink.done(&row);
         }
     }
 }
@@ -244,7 +244,7 @@ impl Composite for Mcd {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         self.now = row.completion;
         let Some(job) = self.jobs.remove(row.id) else {
             return;
@@ -256,25 +256,25 @@ impl Composite for Mcd {
             sizes.measure(row);
         }
         match job {
-            Job::Access(open, pieces) => self.accessed(open, &pieces, row, answers),
-            Job::Pass(open, pieces) => self.was_passed(open, &pieces, row, answers),
-            Job::Fetched(op) => self.fetched(op, row, answers),
+            Job::Access(open, pieces) => self.accessed(open, &pieces, row, sink),
+            Job::Pass(open, pieces) => self.was_passed(open, &pieces, row, sink),
+            Job::Fetched(op) => self.fetched(op, row, sink),
             Job::Filled(op) => self.filled(op, row),
-            Job::Lifted(op) => self.lifted(op, row, answers),
+            Job::VictimRead(op) => self.victim_read(op, row, sink),
             Job::Destaged(op) => self.destaged(op),
             Job::Recovered => {}
         }
-        self.go_on(answers);
+        self.go_on(sink);
     }
 
     fn timer(&self) -> Option<Nanos> {
         self.clean_at()
     }
 
-    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         self.now = at;
         self.clean();
-        self.go_on(answers);
+        self.go_on(sink);
     }
 
     fn children_first(&self) -> bool {
@@ -291,20 +291,20 @@ impl Model for Mcd {
         self.children.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.advance(request.arrival, false, answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
         self.now = request.arrival;
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.open.len() as u32;
         if !request.op.moves_data() {
             row.start = row.arrival;
             row.completion = row.arrival;
-            answers.done(&row);
+            sink.done(&row);
             return;
         }
         let streams = request.op == RequestOp::Read
             && (self.streams.as_mut()).is_some_and(|streams| streams.goes_on(&request));
-        let mut open = Open::new(row);
+        let mut open = HostRequest::new(row);
         open.streams = streams;
         let open = self.open.insert(open);
         if let Some(kept) = &mut self.kept {
@@ -347,13 +347,13 @@ impl Model for Mcd {
                 lbn += u64::from(blocks);
             }
         }
-        self.access_ready(answers);
-        self.pass_on(answers);
-        self.go_on(answers);
+        self.access_ready(sink);
+        self.pass_on(sink);
+        self.go_on(sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -1,19 +1,19 @@
 //! Operations on segments: slots, buffer, and what moves between the children.
 
-use super::jobs::{Job, Op, Piece, What};
+use super::jobs::{Job, Op, Operation, Piece};
 use super::table::{NONE, runs};
 use super::{BACK, FRONT, Mcd, OP};
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Op as RequestOp, append, blocks_in};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
 impl Mcd {
     /// Does all that has become possible.
-    pub(super) fn go_on(&mut self, answers: &mut dyn Answers) {
+    pub(super) fn go_on(&mut self, sink: &mut dyn CompletionSink) {
         loop {
             while let Some(open) = self.resumed.served.pop_front() {
-                self.pieces_done(open, 1, answers);
+                self.pieces_done(open, 1, sink);
             }
             if !self.resumed.pieces.is_empty() {
                 self.arriving.newest = None;
@@ -21,11 +21,11 @@ impl Mcd {
                     let op = self.open.get(piece.open).map(|open| open.row.op);
                     self.place(piece, op.unwrap_or_default(), false);
                 }
-                self.access_ready(answers);
-                self.pass_on(answers);
+                self.access_ready(sink);
+                self.pass_on(sink);
             } else if !self.hand_out_slots()
-                && !self.hand_out_buffer(answers)
-                && !self.write_late(answers)
+                && !self.hand_out_buffer(sink)
+                && !self.write_late(sink)
             {
                 return;
             }
@@ -64,7 +64,7 @@ impl Mcd {
     }
 
     fn has_slots(&mut self, op: u32) {
-        if (self.ops.get(op)).is_some_and(|op| op.what == What::Fill) {
+        if (self.ops.get(op)).is_some_and(|op| op.what == Operation::Fill) {
             self.buffer.ops.push_back(op);
         } else if let Some(op) = self.ops.remove(op) {
             for slot in op.slots {
@@ -116,7 +116,7 @@ impl Mcd {
         let after = (segment + 1..end).take_while(goes_along).count() as u64;
         let (first, end) = (segment - before, segment + 1 + after);
         let victim = gives_up.then_some(before as usize);
-        let mut op = Op::new(What::Destage { victim }, first, (end - first) as u32);
+        let mut op = Op::new(Operation::Destage { victim }, first, (end - first) as u32);
         for other in first..end {
             let slot = self.directory.get(other).unwrap_or(slot);
             op.slots.push(slot);
@@ -141,7 +141,7 @@ impl Mcd {
 
     /// Gives room in the buffer to the first operation that wants some, which
     /// begins; whether there was room for it.
-    fn hand_out_buffer(&mut self, answers: &mut dyn Answers) -> bool {
+    fn hand_out_buffer(&mut self, sink: &mut dyn CompletionSink) -> bool {
         let Some(&op) = self.buffer.ops.front() else {
             return false;
         };
@@ -156,13 +156,13 @@ impl Mcd {
         let Some(state) = self.ops.get(op) else {
             return false;
         };
-        if state.what == What::Fill {
+        if state.what == Operation::Fill {
             let (moved, read) = self.to_fetch(state);
             self.counts.fetched_blocks += u64::from(blocks_in(&read));
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
             }
-            self.send(BACK, RequestOp::Read, Job::Fetched(op), read, answers);
+            self.send(BACK, RequestOp::Read, Job::Fetched(op), read, sink);
         } else {
             let (mut moved, mut extents) = (Extents::new(), Extents::new());
             for (segment, &slot) in (state.first..).zip(&state.slots) {
@@ -175,7 +175,7 @@ impl Mcd {
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
             }
-            self.send(FRONT, RequestOp::Read, Job::Lifted(op), extents, answers);
+            self.send(FRONT, RequestOp::Read, Job::VictimRead(op), extents, sink);
         }
         true
     }
@@ -198,7 +198,7 @@ impl Mcd {
     }
 
     /// An operation's blocks are in the buffer, read from the back.
-    pub(super) fn fetched(&mut self, op: u32, row: &Row, answers: &mut dyn Answers) {
+    pub(super) fn fetched(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
         if self.kept.is_some() {
             self.keep_fetched(op, row);
         }
@@ -219,7 +219,7 @@ impl Mcd {
         if self.kept.is_some() {
             self.hold_filled(op);
         }
-        self.send(FRONT, RequestOp::Write, Job::Filled(op), extents, answers);
+        self.send(FRONT, RequestOp::Write, Job::Filled(op), extents, sink);
     }
 
     /// The buffer holds an operation's data: it serves who waits for them, as
@@ -229,7 +229,7 @@ impl Mcd {
             return;
         };
         state.is_buffered = true;
-        let is_fill = state.what == What::Fill;
+        let is_fill = state.what == Operation::Fill;
         let (slots, waiting) = (state.slots.clone(), std::mem::take(&mut state.waiting));
         let is_fresh = is_fill && slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
@@ -252,7 +252,7 @@ impl Mcd {
             if self.spec.shortcut && may {
                 let written = self.directory.get(piece.segment).filter(|_| !is_read);
                 if let Some(slot) = written {
-                    self.slots.soil(slot);
+                    self.slots.mark_dirty(slot);
                 }
                 self.serve_from_buffer(op, piece);
             } else if let Some(state) = self.ops.get_mut(op) {
@@ -291,16 +291,16 @@ impl Mcd {
     }
 
     /// An operation's blocks are in the buffer, read from the front.
-    pub(super) fn lifted(&mut self, op: u32, row: &Row, answers: &mut dyn Answers) {
+    pub(super) fn victim_read(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
         if self.kept.is_some() {
-            self.keep_lifted(op, row);
+            self.keep_victim_read(op, row);
         }
         self.serve_waiting(op, row);
         let Some(state) = self.ops.get(op) else {
             return;
         };
         if self.spec.immediate_report
-            && let What::Destage {
+            && let Operation::Destage {
                 victim: Some(victim),
             } = state.what
         {
@@ -313,12 +313,12 @@ impl Mcd {
                 state.is_late = true;
             }
         } else {
-            self.write_back(op, answers);
+            self.write_back(op, sink);
         }
     }
 
     /// Sends an operation's data from the buffer to the back.
-    fn write_back(&mut self, op: u32, answers: &mut dyn Answers) {
+    fn write_back(&mut self, op: u32, sink: &mut dyn CompletionSink) {
         if self.kept.is_some() {
             self.hold_destaged(op);
         }
@@ -327,13 +327,13 @@ impl Mcd {
         };
         let moved = state.moved.clone();
         self.counts.destaged_blocks += u64::from(blocks_in(&moved));
-        self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, answers);
+        self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, sink);
     }
 
     /// Sends data that may stay in the buffer to the back, if the back rests, if
     /// there is no room in the buffer, or if a piece waits for them; whether any
     /// were sent.
-    fn write_late(&mut self, answers: &mut dyn Answers) -> bool {
+    fn write_late(&mut self, sink: &mut dyn CompletionSink) -> bool {
         let wanted = self.buffer.ops.front().and_then(|&op| self.ops.get(op));
         let is_full = wanted.is_some_and(|op| self.room(op) > self.buffer.free_blocks);
         let index = if self.back.busy == 0 || (is_full && self.late.busy == 0) {
@@ -353,7 +353,7 @@ impl Mcd {
             state.is_late = false;
             self.late.awaited -= state.waiting.len() as u32;
         }
-        self.write_back(op, answers);
+        self.write_back(op, sink);
         true
     }
 
@@ -366,7 +366,7 @@ impl Mcd {
         if let Some(kept) = &mut self.kept {
             kept.empty_buffer(op);
         }
-        let What::Destage { victim } = state.what else {
+        let Operation::Destage { victim } = state.what else {
             return;
         };
         if victim.is_some() && self.spec.immediate_report {

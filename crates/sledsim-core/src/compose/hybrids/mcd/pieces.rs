@@ -1,9 +1,9 @@
 //! Host requests, piece by piece: what can go on, and what has to wait.
 
-use super::jobs::{Job, Op, Piece, Placed, What};
+use super::jobs::{Job, Op, Operation, Piece, Placed};
 use super::table::NONE;
 use super::{BACK, FRONT, Fetch, Mcd, OP};
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Op as RequestOp, append};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -45,7 +45,7 @@ impl Mcd {
                     entry.pins += 1;
                     entry.is_growing |= grows;
                     if op == RequestOp::Write {
-                        self.slots.soil(slot);
+                        self.slots.mark_dirty(slot);
                     }
                     self.arriving.ready.push(Placed { slot, piece, grows });
                 } else {
@@ -58,7 +58,7 @@ impl Mcd {
     /// Counts a segment that was asked for.
     fn count(&mut self, op: RequestOp, found: Option<u32>) {
         let op_of = |found: u32| self.ops.get(found & !OP).map(|op| op.what);
-        let gone = |what| matches!(what, Some(What::Destage { .. }));
+        let gone = |what| matches!(what, Some(Operation::Destage { .. }));
         let found = found.is_some_and(|found| found & OP == 0 || !gone(op_of(found)));
         let counts = &mut self.counts;
         let (asked, had) = match op {
@@ -84,9 +84,9 @@ impl Mcd {
         let is_whole = piece.blocks == self.blocks_of(piece.segment);
         let is_write = op == RequestOp::Write;
         let what = if is_write && (self.spec.partial_write || is_whole) {
-            What::Take
+            Operation::Take
         } else {
-            What::Fill
+            Operation::Fill
         };
         let most = self.most_together();
         if let Some(newest) = self.arriving.newest
@@ -102,7 +102,7 @@ impl Mcd {
             return;
         }
         let (first, end) = match what {
-            What::Fill => self.group(piece.segment),
+            Operation::Fill => self.group(piece.segment),
             _ => (piece.segment, piece.segment + 1),
         };
         let mut op = Op::new(what, first, (end - first) as u32);
@@ -177,7 +177,11 @@ impl Mcd {
     /// rest is fetched, as soon as nothing goes on in the slot.
     fn fill_up(&mut self, slot: u32, piece: Piece) {
         let is_idle = self.slots.is_idle(slot);
-        let what = if is_idle { What::Fill } else { What::Wait };
+        let what = if is_idle {
+            Operation::Fill
+        } else {
+            Operation::Wait
+        };
         let mut op = Op::new(what, piece.segment, 1);
         op.slots.push(slot);
         op.waiting.push(piece);
@@ -190,7 +194,7 @@ impl Mcd {
 
     /// Sends what is ready to the front: one request for the pieces of a host
     /// request.
-    pub(super) fn access_ready(&mut self, answers: &mut dyn Answers) {
+    pub(super) fn access_ready(&mut self, sink: &mut dyn CompletionSink) {
         let mut ready = std::mem::take(&mut self.arriving.ready);
         let mut left = &ready[..];
         while let Some(first) = left.first() {
@@ -198,13 +202,13 @@ impl Mcd {
             let same = left.iter().take_while(|placed| placed.piece.open == open);
             let (now, rest) = left.split_at(same.count());
             left = rest;
-            self.access(open, now, answers);
+            self.access(open, now, sink);
         }
         ready.clear();
         self.arriving.ready = ready;
     }
 
-    fn access(&mut self, open: u32, placed: &[Placed], answers: &mut dyn Answers) {
+    fn access(&mut self, open: u32, placed: &[Placed], sink: &mut dyn CompletionSink) {
         let Some(request) = self.open.get(open) else {
             return;
         };
@@ -225,7 +229,7 @@ impl Mcd {
             self.hold_access(open, placed);
         }
         let job = Job::Access(open, SmallVec::from_slice(placed));
-        self.send(FRONT, op, job, extents, answers);
+        self.send(FRONT, op, job, extents, sink);
     }
 
     /// The front read or wrote pieces.
@@ -234,7 +238,7 @@ impl Mcd {
         open: u32,
         placed: &[Placed],
         row: &Row,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         if self.kept.is_some() {
             self.keep_access(placed, row);
@@ -253,7 +257,7 @@ impl Mcd {
             open.charge(row);
             open.account(row);
         }
-        self.pieces_done(open, placed.len() as u32, answers);
+        self.pieces_done(open, placed.len() as u32, sink);
     }
 
     /// Nothing goes on any more in a slot on one account.
@@ -269,7 +273,7 @@ impl Mcd {
     }
 
     /// Reads from the back what is not to be cached.
-    pub(super) fn pass_on(&mut self, answers: &mut dyn Answers) {
+    pub(super) fn pass_on(&mut self, sink: &mut dyn CompletionSink) {
         let mut passed = std::mem::take(&mut self.arriving.passed);
         let mut left = &passed[..];
         while let Some(first) = left.first() {
@@ -284,7 +288,7 @@ impl Mcd {
                 self.counts.passed_blocks += u64::from(piece.blocks);
             }
             let job = Job::Pass(open, SmallVec::from_slice(now));
-            self.send(BACK, RequestOp::Read, job, extents, answers);
+            self.send(BACK, RequestOp::Read, job, extents, sink);
         }
         passed.clear();
         self.arriving.passed = passed;
@@ -296,7 +300,7 @@ impl Mcd {
         open: u32,
         pieces: &[Piece],
         row: &Row,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         if self.kept.is_some() {
             self.keep_passed(pieces, row);
@@ -305,6 +309,6 @@ impl Mcd {
             open.charge(row);
             open.account(row);
         }
-        self.pieces_done(open, pieces.len() as u32, answers);
+        self.pieces_done(open, pieces.len() as u32, sink);
     }
 }

@@ -1,7 +1,7 @@
 //! How much to fetch: several virtual managers, and the one that did best.
 
 use super::McdSpec;
-use crate::compose::caches::{Cache, Choice};
+use crate::compose::caches::{Cache, PolicySpec};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
@@ -72,7 +72,7 @@ impl Sizes {
                 let slots = spec.placement.units / u64::from(segments) / SAMPLE;
                 Manager {
                     segments,
-                    cache: Cache::new(&Choice::default(), slots.max(1) as u32),
+                    cache: Cache::new(&PolicySpec::default(), slots.max(1) as u32),
                     missed: None,
                     misses: 0.0,
                     reads: 0.0,

@@ -1,6 +1,6 @@
 //! The keys of a caching tier.
 
-use crate::compose::caches::Choice;
+use crate::compose::caches::PolicySpec;
 use crate::compose::hybrids::placement::{Placement, PlacementSpec, blocks_of, need_blocks_of};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -48,7 +48,7 @@ pub struct McdSpec {
     /// Parts of segments are written without reading the rest.
     pub partial_write: bool,
     /// Which segment is given up.
-    pub policy: Choice,
+    pub policy: PolicySpec,
     /// How much is fetched at a time.
     pub fetch: Fetch,
     /// The most segments that one request to the back moves.
@@ -199,10 +199,10 @@ fn segment_blocks(keys: &mut Keys, name: &'static str) -> Result<u32> {
     Ok(blocks as u32)
 }
 
-fn read_policy(keys: &mut Keys) -> Result<Choice> {
+fn read_policy(keys: &mut Keys) -> Result<PolicySpec> {
     match keys.opt_text("policy")? {
-        None => Ok(Choice::default()),
-        Some(label) => Choice::named(&label).map_err(|error| keys.refuse("policy", error)),
+        None => Ok(PolicySpec::default()),
+        Some(label) => PolicySpec::named(&label).map_err(|error| keys.refuse("policy", error)),
     }
 }
 

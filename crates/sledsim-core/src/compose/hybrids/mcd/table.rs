@@ -145,7 +145,7 @@ impl Slots {
 
     /// Marks a slot as dirty.
     #[inline]
-    pub(super) fn soil(&mut self, slot: u32) {
+    pub(super) fn mark_dirty(&mut self, slot: u32) {
         if self.at(slot).is_dirty {
             return;
         }

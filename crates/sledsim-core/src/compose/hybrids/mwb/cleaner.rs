@@ -9,7 +9,7 @@ use super::model::{Mwb, Sent};
 use super::spec::MwbSpec;
 use super::table::Placed;
 use crate::compose::hybrids::{BACK, FRONT};
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
 
@@ -78,7 +78,7 @@ impl Mwb {
     }
 
     /// Cleans as far as it may at `at`.
-    pub(super) fn clean(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn clean(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         loop {
             self.decide();
             let timing = &self.timing;
@@ -90,10 +90,10 @@ impl Mwb {
                 return;
             }
             match cleaner.next {
-                None => self.choose(at, answers),
-                Some(Next::Read(from)) => self.read_log(from, at, answers),
-                Some(Next::Write(from)) => self.write_run(from, at, answers),
-                Some(Next::Mark) => self.mark(at, answers),
+                None => self.choose(at, sink),
+                Some(Next::Read(from)) => self.read_log(from, at, sink),
+                Some(Next::Write(from)) => self.write_run(from, at, sink),
+                Some(Next::Mark) => self.mark(at, sink),
             }
         }
     }
@@ -109,12 +109,12 @@ impl Mwb {
     }
 
     /// Chooses the logs to clean next, and finds their live blocks.
-    fn choose(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn choose(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if let Some(only) = self.timing.logs.only_one() {
             if let Some(log) = self.timing.logs.get(only) {
                 log.closed = true;
             }
-            self.summarise(only, at, answers);
+            self.summarise(only, at, sink);
             return;
         }
         let timing = &mut self.timing;
@@ -132,7 +132,7 @@ impl Mwb {
     }
 
     /// Reads a log from its first live block to its last.
-    fn read_log(&mut self, from: usize, at: Nanos, answers: &mut dyn Answers) {
+    fn read_log(&mut self, from: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let cleaner = &mut self.timing.cleaner;
         let Some(first) = cleaner.pieces.get(from) else {
@@ -149,11 +149,11 @@ impl Mwb {
         cleaner.then = Next::Read(from + count);
         cleaner.is_busy = true;
         let read = Request::new(0, at, Op::Read, lbn, blocks as u32);
-        self.send(FRONT, read, Some(Sent::Cleaning), &[], answers);
+        self.send(FRONT, read, Some(Sent::Cleaning), &[], sink);
     }
 
     /// Writes a run of neighbouring blocks.
-    fn write_run(&mut self, from: usize, at: Nanos, answers: &mut dyn Answers) {
+    fn write_run(&mut self, from: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         let timing = &mut self.timing;
         let cleaner = &mut timing.cleaner;
         let Some(first) = cleaner.pieces.get(from) else {
@@ -181,12 +181,12 @@ impl Mwb {
             },
             ..Request::new(0, at, Op::Write, lbn, (end - lbn) as u32)
         };
-        self.send(BACK, write, Some(Sent::Cleaning), &tokens, answers);
+        self.send(BACK, write, Some(Sent::Cleaning), &tokens, sink);
     }
 
     /// Writes over the first block of the last of the logs that it and those
     /// before it are free.
-    fn mark(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn mark(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let first = self.timing.logs.first() + self.timing.cleaner.logs;
         let lbn = shape.front(shape.start(first - 1));
@@ -202,7 +202,7 @@ impl Mwb {
             },
             ..Request::new(0, at, Op::Write, lbn, 1)
         };
-        self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, answers);
+        self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, sink);
     }
 
     /// The request of the cleaner is complete.

@@ -4,11 +4,11 @@ use super::logs::Logs;
 use super::media::{Block, Keeping, record_check};
 use super::spec::MwbSpec;
 use super::table::Placed;
-use super::timing::{Open, Timing, Unplaced};
+use super::timing::{HostRequest, Timing, Unplaced};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -111,7 +111,7 @@ impl Mwb {
         request: Request,
         sent: Option<Sent>,
         tokens: &[u64],
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -125,14 +125,14 @@ impl Mwb {
             && request.op == Op::Write
             && let Some(contents) = children.contents(child)
         {
-            contents.hold(tokens);
+            contents.stage_write(tokens);
         }
-        children.submit(child, Request { id, ..request }, answers);
+        children.submit(child, Request { id, ..request }, sink);
         id
     }
 
     /// Places what waits in logs, as far as there is room.
-    fn place(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn place(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(write) = self.timing.waiting.front_mut() {
             let Some((blocks, extents)) = self.timing.logs.room() else {
                 return;
@@ -177,12 +177,12 @@ impl Mwb {
                 ..Request::new(0, at, Op::Write, lbn, blocks + 1)
             };
             let sent = Sent::Append { address, extents };
-            self.send(FRONT, append, Some(sent), &tokens, answers);
+            self.send(FRONT, append, Some(sent), &tokens, sink);
         }
     }
 
     /// Reads each block where its newest is.
-    fn read(&mut self, request: &Request, answers: &mut dyn Answers) {
+    fn read(&mut self, request: &Request, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let timing = &mut self.timing;
         let keeps = self.keeping.is_some();
@@ -232,7 +232,7 @@ impl Mwb {
                 extents,
                 ..*request
             };
-            let id = self.send(child, part, sent[child].take(), &[], answers);
+            let id = self.send(child, part, sent[child].take(), &[], sink);
             if let Some(keeping) = &mut self.keeping {
                 let places = std::mem::take(&mut wanted[child]);
                 keeping.volatile.wants(id, request.id, places);
@@ -241,7 +241,13 @@ impl Mwb {
     }
 
     /// A record is on the front: it counts from now on.
-    fn appended(&mut self, header: u64, extents: &[Extent], at: Nanos, answers: &mut dyn Answers) {
+    fn appended(
+        &mut self,
+        header: u64,
+        extents: &[Extent],
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
         let timing = &mut self.timing;
         let mut address = header + 1;
         for extent in extents {
@@ -260,14 +266,19 @@ impl Mwb {
         if let Some(log) = timing.logs.get(number) {
             log.writes -= 1;
             if log.closed && log.writes == 0 {
-                self.summarise(number, at, answers);
+                self.summarise(number, at, sink);
             }
         }
     }
 
     /// Writes the summary of a closed log whose records are all on the front;
     /// tells the id of the request.
-    pub(super) fn summarise(&mut self, number: u64, at: Nanos, answers: &mut dyn Answers) -> u64 {
+    pub(super) fn summarise(
+        &mut self,
+        number: u64,
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) -> u64 {
         let shape = self.spec.shape;
         let lbn = shape.front(shape.start(number));
         let first = self.timing.logs.first();
@@ -292,7 +303,7 @@ impl Mwb {
             ..Request::new(0, at, Op::Write, lbn, shape.summary_blocks() as u32)
         };
         let sent = Some(Sent::Summary(number));
-        self.send(FRONT, summary, sent, &tokens, answers)
+        self.send(FRONT, summary, sent, &tokens, sink)
     }
 
     /// A summary is on the front.
@@ -309,8 +320,8 @@ impl Mwb {
     }
 
     /// One of the requests is complete that `host` waits for.
-    fn part_done(&mut self, host: u64, child: &Row, answers: &mut dyn Answers) {
-        let Some(Open { row, left }) = self.timing.open.get_mut(&host) else {
+    fn part_done(&mut self, host: u64, child: &Row, sink: &mut dyn CompletionSink) {
+        let Some(HostRequest { row, left }) = self.timing.open.get_mut(&host) else {
             return;
         };
         *left -= 1;
@@ -328,7 +339,7 @@ impl Mwb {
         row.completion = child.completion;
         row.parts = child.parts;
         row.parts.queue += child.arrival - row.arrival;
-        answers.done(row);
+        sink.done(row);
         self.timing.open.remove(&host);
     }
 }
@@ -342,18 +353,20 @@ impl Composite for Mwb {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, row: &Row, answers: &mut dyn Answers) {
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         let sent = self.timing.sent.remove(&row.id);
         if row.op == Op::Read
             && let Some(keeping) = &mut self.keeping
             && let Some(contents) = self.children.contents(child)
         {
-            keeping.volatile.arrived(row.id, contents.returned(row.id));
+            keeping
+                .volatile
+                .arrived(row.id, contents.take_read_data(row.id));
         }
         match sent {
             Some(Sent::Append { address, extents }) => {
-                self.appended(address, &extents, at, answers);
+                self.appended(address, &extents, at, sink);
             }
             Some(Sent::FromLogs(logs)) => {
                 for log in logs {
@@ -371,18 +384,18 @@ impl Composite for Mwb {
             None => {}
         }
         if let Some(host) = row.parent {
-            self.part_done(host, row, answers);
+            self.part_done(host, row, sink);
         }
-        self.place(at, answers);
-        self.clean(at, answers);
+        self.place(at, sink);
+        self.clean(at, sink);
     }
 
     fn timer(&self) -> Option<Nanos> {
         self.clean_at()
     }
 
-    fn timer_due(&mut self, at: Nanos, answers: &mut dyn Answers) {
-        self.clean(at, answers);
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.clean(at, sink);
     }
 }
 
@@ -395,19 +408,21 @@ impl Model for Mwb {
         self.children.servers()
     }
 
-    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let at = request.arrival;
-        self.advance(at, false, answers);
+        self.advance(at, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.timing.open.len() as u32;
         if request.op == Op::Flush {
             // What is complete is on the front for good.
             row.start = at;
             row.completion = at;
-            return answers.done(&row);
+            return sink.done(&row);
         }
         request.flags.linked = false;
-        self.timing.open.insert(request.id, Open { row, left: 1 });
+        self.timing
+            .open
+            .insert(request.id, HostRequest { row, left: 1 });
         match request.op {
             Op::Write => {
                 let held = self.keeping.as_mut();
@@ -422,23 +437,23 @@ impl Model for Mwb {
                     done: 0,
                     tokens,
                 });
-                self.place(at, answers);
+                self.place(at, sink);
             }
-            Op::Read => self.read(&request, answers),
+            Op::Read => self.read(&request, sink),
             Op::Trim | Op::Flush => {
                 self.timing.back_requests += 1;
                 let trim = Request {
                     parent: Some(request.id),
                     ..request
                 };
-                self.send(BACK, trim, Some(Sent::FromBack), &[], answers);
+                self.send(BACK, trim, Some(Sent::FromBack), &[], sink);
             }
         }
-        self.clean(at, answers);
+        self.clean(at, sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

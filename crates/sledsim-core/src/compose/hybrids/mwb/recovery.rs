@@ -6,7 +6,7 @@ use super::model::Mwb;
 use super::table::Placed;
 use super::timing::Timing;
 use crate::compose::hybrids::{BACK, FRONT};
-use crate::model::Unheard;
+use crate::model::NullSink;
 use crate::model::contents::Contents;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request, blocks_in};
@@ -26,7 +26,7 @@ impl Mwb {
         let mut now = at;
         let mut left = ids.len();
         while left > 0 {
-            let event = self.children.step(until, false, &mut Unheard)?;
+            let event = self.children.step(until, false, &mut NullSink)?;
             let Some((child, row)) = event else { continue };
             now = row.completion;
             left -= 1;
@@ -34,7 +34,9 @@ impl Mwb {
                 && let Some(keeping) = &mut self.keeping
                 && let Some(contents) = self.children.contents(child)
             {
-                keeping.volatile.arrived(row.id, contents.returned(row.id));
+                keeping
+                    .volatile
+                    .arrived(row.id, contents.take_read_data(row.id));
             }
         }
         Some(now)
@@ -51,7 +53,7 @@ impl Mwb {
         let mut ids = Vec::with_capacity(parts.len());
         for &(lbn, blocks) in parts {
             let read = Request::new(0, at, Op::Read, lbn, blocks as u32);
-            ids.push(self.send(FRONT, read, None, &[], &mut Unheard));
+            ids.push(self.send(FRONT, read, None, &[], &mut NullSink));
         }
         let now = self.finish(&ids, at, until)?;
         let mut tokens = Vec::with_capacity(ids.len());
@@ -157,13 +159,13 @@ impl Mwb {
 }
 
 impl Contents for Mwb {
-    fn hold(&mut self, tokens: &[u64]) {
+    fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(keeping) = &mut self.keeping {
             keeping.volatile.held = tokens.to_vec();
         }
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let keeping = self.keeping.as_mut();
         keeping.map_or_else(Vec::new, |keeping| keeping.volatile.take(id))
     }
@@ -199,7 +201,7 @@ impl Contents for Mwb {
         // No log is open now, so that what is torn stays where nobody looks.
         let mut ids = Vec::new();
         for &number in &without {
-            ids.push(self.summarise(number, now, &mut Unheard));
+            ids.push(self.summarise(number, now, &mut NullSink));
         }
         let now = self.finish(&ids, now, until)?;
         for number in without {

@@ -16,7 +16,7 @@ pub(super) struct Timing {
     pub(super) table: Table,
     pub(super) cleaner: Cleaner,
     /// Requests of the host that are not complete.
-    pub(super) open: BTreeMap<u64, Open>,
+    pub(super) open: BTreeMap<u64, HostRequest>,
     /// Writes that are not wholly on their way to the front, in their order.
     pub(super) waiting: VecDeque<Unplaced>,
     /// Requests to children under way.
@@ -57,7 +57,7 @@ impl Timing {
 }
 
 /// A request of the host.
-pub(super) struct Open {
+pub(super) struct HostRequest {
     pub(super) row: Row,
     /// Requests to children that it waits for; one more while part of it waits
     /// for a log.

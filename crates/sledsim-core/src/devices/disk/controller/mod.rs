@@ -44,7 +44,7 @@ use super::drive::{Drive, How};
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::Ahead;
 use bus::Bus;
@@ -199,12 +199,12 @@ impl Controller {
     }
 
     /// A request whose command has been processed.
-    fn take_in(&mut self, waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
+    fn take_in(&mut self, waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let taken = match waiting.request.op {
-            Op::Read => self.hit(&waiting, at, self.may_promise(), answers),
+            Op::Read => self.hit(&waiting, at, self.may_promise(), sink),
             Op::Write => {
                 self.may_accept(&waiting.request, at) && {
-                    self.accept(&waiting, at, answers);
+                    self.accept(&waiting, at, sink);
                     true
                 }
             }
@@ -212,7 +212,7 @@ impl Controller {
                 let flush = waiting.request.op == Op::Flush;
                 let durable = self.dirty.back().map_or(at, |dirty| dirty.until);
                 let done = if flush { durable } else { at };
-                self.answer(self.row(&waiting, at), done, answers);
+                self.answer(self.row(&waiting, at), done, sink);
                 true
             }
         };
@@ -239,12 +239,12 @@ impl Controller {
     }
 
     /// Announces a completion; what its parts do not explain was waiting.
-    fn answer(&mut self, mut row: Row, completion: Nanos, answers: &mut dyn Answers) {
+    fn answer(&mut self, mut row: Row, completion: Nanos, sink: &mut dyn CompletionSink) {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
         self.answered = self.answered.max(completion);
         self.disk.engage(row.start, completion);
-        answers.done(&row);
+        sink.done(&row);
     }
 
     /// Remembers a request for the overheads of the next.
@@ -394,7 +394,7 @@ impl Events for Controller {
 
     /// What is due at `at`: all commands that have been processed, and then
     /// what the mechanics do next.
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         self.bus.forget(at);
         self.read_by(at);
         while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
@@ -407,7 +407,7 @@ impl Events for Controller {
             .is_some_and(|first| !(alone && self.waiting > 0) && self.ready(first) <= at)
         {
             if let Some(waiting) = self.incoming.pop_front() {
-                self.take_in(waiting, at, answers);
+                self.take_in(waiting, at, sink);
             }
         }
         if self.waiting > 0
@@ -416,9 +416,9 @@ impl Events for Controller {
         {
             self.waiting -= 1;
             if waiting.request.op == Op::Read {
-                self.serve_read(&waiting, at, answers);
+                self.serve_read(&waiting, at, sink);
             } else {
-                self.serve_write(&waiting, at, answers);
+                self.serve_write(&waiting, at, sink);
             }
         }
         self.next = self.due();
@@ -430,9 +430,9 @@ impl Model for Controller {
         self.disk.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         self.bus.forget(arrival);
         let in_service = u32::from(self.free > arrival);
         let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
@@ -450,8 +450,8 @@ impl Model for Controller {
         self.next = self.due();
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -5,7 +5,7 @@ use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, Moved, Share};
 use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::Nanos;
@@ -177,7 +177,7 @@ impl Controller {
         waiting: &Waiting,
         at: Nanos,
         promise: bool,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) -> bool {
         let &[extent] = waiting.request.extents.as_slice() else {
             return false;
@@ -202,7 +202,7 @@ impl Controller {
         let completion = crossed + self.settings.overheads.read_completion;
         row.parts.overhead += overhead + self.settings.overheads.read_completion;
         row.parts.bus = bus;
-        self.answer(row, completion, answers);
+        self.answer(row, completion, sink);
         self.segments.touch(index);
         if self.buffer.over_requested && !self.segments.get(index).is_written() {
             self.give_up(index, &(0..extent.end()));
@@ -281,11 +281,16 @@ impl Controller {
     }
 
     /// Serves a read with the mechanics, which are free at `at`.
-    pub(super) fn serve_read(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn serve_read(
+        &mut self,
+        waiting: &Waiting,
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
         let request = &waiting.request;
         // Others may have read its blocks while it waited.
         let missed = self.missed == Some((request.id, at));
-        if !missed && self.hit(waiting, at, true, answers) {
+        if !missed && self.hit(waiting, at, true, sink) {
             return;
         }
         let keeps = self.buffer.keep != Keep::Nothing;
@@ -328,7 +333,7 @@ impl Controller {
         let crossed = self.deliver_read(request.blocks(), held, begin);
         let overhead = overhead + overheads.read_completion;
         let row = self.served(waiting, [at, start, crossed], overhead, &moved);
-        self.answer(row, crossed + overheads.read_completion, answers);
+        self.answer(row, crossed + overheads.read_completion, sink);
         if keeps && let &[extent] = extents.as_slice() {
             self.keep_read(segment, request.extents[0], extent, &moved, streams);
         }

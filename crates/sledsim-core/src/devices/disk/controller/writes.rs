@@ -4,7 +4,7 @@ use super::ahead::Ahead;
 use super::pieces::{Delivery, Piece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::devices::disk::power::Cause;
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
@@ -58,7 +58,7 @@ impl Controller {
     }
 
     /// Takes a write into the buffer, and plans its way to the media.
-    pub(super) fn accept(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn accept(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let request = &waiting.request;
         let extent = request.extents[0];
         let appends = self.appends(extent);
@@ -112,7 +112,7 @@ impl Controller {
         let completion = crossed + self.settings.overheads.write_completion;
         row.parts.overhead += overhead + self.settings.overheads.write_completion;
         row.parts.bus = bus;
-        self.answer(row, completion, answers);
+        self.answer(row, completion, sink);
         self.remember(request);
     }
 
@@ -154,11 +154,16 @@ impl Controller {
     }
 
     /// Serves a write with the mechanics, which are free at `at`.
-    pub(super) fn serve_write(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn serve_write(
+        &mut self,
+        waiting: &Waiting,
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
         let request = &waiting.request;
         let with_others = self.buffer.write_back == WriteBack::Appends && self.waiting > 0;
         if self.writes_back(request) && !with_others {
-            return self.accept(waiting, at, answers);
+            return self.accept(waiting, at, sink);
         }
         let overheads = self.settings.overheads;
         let overhead = overheads.write_miss[usize::from(self.before.write)];
@@ -184,7 +189,7 @@ impl Controller {
         let end = moved.end.max(crossed);
         let overhead = overhead + overheads.write_completion;
         let row = self.served(waiting, [at, free, end], overhead, &moved);
-        self.answer(row, end + overheads.write_completion, answers);
+        self.answer(row, end + overheads.write_completion, sink);
         self.remember(request);
     }
 }

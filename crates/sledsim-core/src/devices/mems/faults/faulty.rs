@@ -20,12 +20,12 @@
 //! Tips that failed since the last request are found when the next one is taken
 //! up. Rebuilding, and moving blocks, takes no time from requests.
 
-use super::draws::Draws;
+use super::bernoulli::BernoulliProcess;
 use super::media::{Access, Media};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, PassKind, Place, Service, Span, Step};
+use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Step};
 use crate::model::{Background, BatchPlanner};
 use sledsim_base::request::{Extents, Op, Request, append, lbns};
 use sledsim_base::row::Status;
@@ -41,7 +41,7 @@ pub struct Faulty<M> {
     media: Media,
     retries: u32,
     verify: bool,
-    seek_errors: Draws,
+    seek_errors: BernoulliProcess,
     lost_at: Option<Nanos>,
     /// Energy of the ECC tips of a block in a pass, in J.
     ecc_block_j: f64,
@@ -70,7 +70,7 @@ struct Scratch {
 }
 
 /// The service under way or just done. Its steps are those from `from` on.
-struct Doing<'a> {
+struct ServiceInProgress<'a> {
     at: Nanos,
     request: &'a Request,
     steps: &'a mut Vec<Step>,
@@ -107,7 +107,7 @@ impl<M: Mechanism> Faulty<M> {
             media: Media::new(geometry, faults),
             retries: faults.retries,
             verify: faults.verify_after_write,
-            seek_errors: Draws::new(faults.seek_error_rate, faults.seed, "seek errors"),
+            seek_errors: BernoulliProcess::new(faults.seek_error_rate, faults.seed, "seek errors"),
             lost_at: faults.lost_at,
             ecc_block_j,
             again: Energy::default(),
@@ -132,11 +132,11 @@ impl<M: Mechanism> Faulty<M> {
     }
 
     /// Lists the blocks of the passes of the mechanism's last service.
-    fn list(&mut self, doing: &mut Doing<'_>) {
+    fn list(&mut self, progress: &mut ServiceInProgress<'_>) {
         let passes = &mut self.passes;
         let moved = &self.scratch.get_mut().moved;
         let width = self.geometry.blocks_per_row;
-        for (pass, step) in doing.steps[doing.from..].iter_mut().enumerate() {
+        for (pass, step) in progress.steps[progress.from..].iter_mut().enumerate() {
             let first = passes.places.len();
             let planned = self.inner.blocks_of(pass);
             if planned.is_empty() {
@@ -202,58 +202,64 @@ impl<M: Mechanism> Faulty<M> {
 
     /// Lets the steps from `first` on come down beside their cylinders by chance:
     /// what that takes is added to the step and moves all after it.
-    fn seek_errors(&mut self, doing: &mut Doing<'_>, first: usize) {
-        for index in first..doing.steps.len() {
+    fn seek_errors(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
+        for index in first..progress.steps.len() {
             if self.seek_errors.hit(1).is_none() {
                 continue;
             }
             self.counts.seek_errors += 1;
-            let (time, joules) = self.inner.reseek(&doing.steps[index]);
-            doing.steps[index].retry += time;
-            doing.steps[index].energy_j += joules;
-            for step in &mut doing.steps[index..] {
+            let (time, joules) = self.inner.reseek(&progress.steps[index]);
+            progress.steps[index].retry += time;
+            progress.steps[index].energy_j += joules;
+            for step in &mut progress.steps[index..] {
                 step.end += time;
             }
-            doing.service.parts.retry += time;
-            doing.extra_j += joules;
+            progress.service.parts.retry += time;
+            progress.extra_j += joules;
             self.again.seek_j += joules;
         }
     }
 
     /// Adds the energy of ECC tips to the steps from `first` on.
-    fn ecc_tips(&mut self, doing: &mut Doing<'_>, first: usize) {
-        for step in &mut doing.steps[first..] {
+    fn ecc_tips(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
+        for step in &mut progress.steps[first..] {
             let joules = self.ecc_block_j * f64::from(step.blocks);
             step.energy_j += joules;
             self.ecc_j[usize::from(step.kind != PassKind::First)] += joules;
-            doing.extra_j += joules;
+            progress.extra_j += joules;
         }
     }
 
     /// Makes a pass once more; the number of the new one.
-    fn make_again(&mut self, doing: &mut Doing<'_>, pass: usize, op: Op, kind: PassKind) -> usize {
+    fn make_again(
+        &mut self,
+        progress: &mut ServiceInProgress<'_>,
+        pass: usize,
+        op: Op,
+        kind: PassKind,
+    ) -> usize {
         let of_pass = self.passes.of_pass[pass].clone();
         let mut part = Request {
             op,
             extents: Extents::new(),
-            ..doing.request.clone()
+            ..progress.request.clone()
         };
         for &place in &self.passes.places[of_pass.clone()] {
             append(&mut part.extents, place, 1);
         }
-        let elapsed = doing.service.parts.total();
-        let first = doing.steps.len();
-        let before = self.inner.energy(doing.at + elapsed);
-        let more = (self.inner).serve(doing.at + elapsed, &part, doing.steps);
+        let elapsed = progress.service.parts.total();
+        let first = progress.steps.len();
+        let before = self.inner.energy(progress.at + elapsed);
+        let more = (self.inner).serve(progress.at + elapsed, &part, progress.steps);
         let length = more.parts.total();
-        let spent = self.inner.energy(doing.at + elapsed + length) - before;
+        let spent = self.inner.energy(progress.at + elapsed + length) - before;
         self.again = self.again + spent;
-        doing.service.parts.retry += length;
-        doing.service.passes += more.passes;
-        doing.extra_j += more.energy_nj as f64 * 1e-9;
-        let last = doing.steps.len() - 1;
-        let (cylinder, mut since) = (doing.steps[doing.from + pass].cylinder, Nanos::ZERO);
-        for (index, step) in doing.steps.iter_mut().enumerate().skip(first) {
+        progress.service.parts.retry += length;
+        progress.service.passes += more.passes;
+        progress.extra_j += more.energy_nj as f64 * 1e-9;
+        let last = progress.steps.len() - 1;
+        let (cylinder, mut since) = (progress.steps[progress.from + pass].cylinder, Nanos::ZERO);
+        for (index, step) in progress.steps.iter_mut().enumerate().skip(first) {
             let (length, blocks) = (step.end - since, step.blocks);
             since = step.end;
             // Hardly ever is it more than one: then they count as one, the last.
@@ -273,28 +279,28 @@ impl<M: Mechanism> Faulty<M> {
             };
             self.passes.of_pass.push(of_this);
         }
-        self.ecc_tips(doing, first);
-        self.seek_errors(doing, first);
-        for step in &mut doing.steps[first..] {
+        self.ecc_tips(progress, first);
+        self.seek_errors(progress, first);
+        for step in &mut progress.steps[first..] {
             step.lbn = self.passes.lbns[of_pass.start];
         }
-        last - doing.from
+        last - progress.from
     }
 
     /// Makes passes again until all is recovered, or for the last time.
-    fn retry(&mut self, doing: &mut Doing<'_>, mut again: Vec<Again>) {
-        let writes = doing.request.op == Op::Write;
+    fn retry(&mut self, progress: &mut ServiceInProgress<'_>, mut again: Vec<Again>) {
+        let writes = progress.request.op == Op::Write;
         let mut tries = u32::from(!writes);
         while !again.is_empty() && tries <= self.retries {
             for (pass, wanted) in std::mem::take(&mut again) {
                 let mut from = pass;
                 if tries > 0 {
-                    doing.service.retries += 1;
+                    progress.service.retries += 1;
                     self.counts.retries += 1;
                     if writes {
-                        from = self.make_again(doing, pass, Op::Write, PassKind::Retry);
+                        from = self.make_again(progress, pass, Op::Write, PassKind::Retry);
                     } else {
-                        doing.steps[doing.from + pass].again = true;
+                        progress.steps[progress.from + pass].again = true;
                     }
                 }
                 let kind = if writes {
@@ -303,8 +309,8 @@ impl<M: Mechanism> Faulty<M> {
                 } else {
                     PassKind::Retry
                 };
-                let new = self.make_again(doing, from, Op::Read, kind);
-                let bad = self.judge(doing.request, Op::Read, new, Some(&wanted));
+                let new = self.make_again(progress, from, Op::Read, kind);
+                let bad = self.judge(progress.request, Op::Read, new, Some(&wanted));
                 if !bad.is_empty() {
                     again.push((new, bad));
                 }
@@ -349,7 +355,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         self.media.advance(at);
         self.passes.clear();
-        if self.is_gone(at) {
+        if self.has_failed(at) {
             return self.gone(request, steps);
         }
         let from = steps.len();
@@ -362,7 +368,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
                 self.inner.serve(at, physical, steps)
             }
         };
-        let mut doing = Doing {
+        let mut progress = ServiceInProgress {
             at,
             request,
             steps,
@@ -370,9 +376,9 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             service,
             extra_j: 0.0,
         };
-        self.ecc_tips(&mut doing, from);
-        self.seek_errors(&mut doing, from);
-        self.list(&mut doing);
+        self.ecc_tips(&mut progress, from);
+        self.seek_errors(&mut progress, from);
+        self.list(&mut progress);
         let mut again = Vec::new();
         for pass in 0..self.passes.of_pass.len() {
             let mut bad = self.judge(request, request.op, pass, None);
@@ -385,12 +391,12 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
                 again.push((pass, bad));
             }
         }
-        self.retry(&mut doing, again);
-        let Doing {
+        self.retry(&mut progress, again);
+        let ServiceInProgress {
             mut service,
             extra_j,
             ..
-        } = doing;
+        } = progress;
         let end = at + service.parts.total();
         if self.lost_at.is_some_and(|lost_at| lost_at < end) {
             self.passes.lost.clear();
@@ -404,16 +410,16 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         service
     }
 
-    fn place(&self, request: &Request) -> Place {
-        self.with_physical(request, M::place)
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        self.with_physical(request, M::target_cylinder)
     }
 
-    fn major(&self, at: Nanos) -> i64 {
-        self.inner.major(at)
+    fn cylinder(&self, at: Nanos) -> i64 {
+        self.inner.cylinder(at)
     }
 
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
-        self.inner.at_least(at, major)
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
+        self.inner.seek_lower_bound(at, cylinder)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
@@ -440,7 +446,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         &self.passes.lost
     }
 
-    fn is_gone(&self, at: Nanos) -> bool {
+    fn has_failed(&self, at: Nanos) -> bool {
         self.lost_at.is_some_and(|lost_at| lost_at <= at)
     }
 

@@ -1,8 +1,8 @@
 //! What is broken, and what breaks with time.
 
 use super::Code;
-use super::draws::Draws;
-use super::elsewhere::Elsewhere;
+use super::bernoulli::BernoulliProcess;
+use super::remap_table::RemapTable;
 use super::spec::{Failed, Faults, Remap};
 use super::tips::{OutOfSpares, Tips};
 use crate::devices::mems::geometry::{Geometry, Location};
@@ -28,7 +28,7 @@ pub struct Media {
     geometry: Geometry,
     code: Code,
     tips: Tips,
-    pub elsewhere: Option<Elsewhere>,
+    pub elsewhere: Option<RemapTable>,
     out_of_spares: OutOfSpares,
     /// Blocks with defective tip sectors that nothing replaces, in order, and
     /// how many these are.
@@ -39,7 +39,7 @@ pub struct Media {
     /// Blocks of squares that have lost their data which were written since.
     rewritten: BTreeSet<u64>,
     failures: Option<Failures>,
-    read_errors: Draws,
+    read_errors: BernoulliProcess,
     /// Tip sectors that were wrong or missing in blocks that were recovered.
     pub corrected: u64,
 }
@@ -81,7 +81,7 @@ impl Media {
         };
         let elsewhere = match faults.remap {
             Remap::SpareTips => None,
-            Remap::Elsewhere(cylinders) => Some(Elsewhere::new(geometry, cylinders)),
+            Remap::SpareCylinders(cylinders) => Some(RemapTable::new(geometry, cylinders)),
         };
         // Elsewhere, it is not the tips that know what is given up.
         let of_tips = match elsewhere {
@@ -99,7 +99,7 @@ impl Media {
             spares_for_defects: 0,
             rewritten: BTreeSet::new(),
             failures: Failures::new(faults.tip_failures_per_hour, faults.seed),
-            read_errors: Draws::new(faults.read_error_rate, faults.seed, "read errors"),
+            read_errors: BernoulliProcess::new(faults.read_error_rate, faults.seed, "read errors"),
             corrected: 0,
         };
         let mut stream = Stream::new(faults.seed, "failed tips");
@@ -136,7 +136,7 @@ impl Media {
         // In the order of places: so many at each have a spare tip sector.
         let spares = match faults.remap {
             Remap::SpareTips => self.tips.spares(),
-            Remap::Elsewhere(_) => 0,
+            Remap::SpareCylinders(_) => 0,
         };
         let (mut here, mut at_place) = (0, u64::MAX);
         let mut left: Vec<u64> = Vec::new();
@@ -325,7 +325,7 @@ impl Media {
     /// What is counted, by name.
     pub fn counts(&self, counts: &mut Vec<(&'static str, u64)>) {
         let per_square = u64::from(self.geometry.cylinders) * u64::from(self.geometry.rows);
-        let moved = (self.elsewhere.as_ref()).map_or(0, Elsewhere::moved);
+        let moved = (self.elsewhere.as_ref()).map_or(0, RemapTable::moved);
         counts.extend([
             ("tips_failed", u64::from(self.tips.failed())),
             ("tips_replaced", self.tips.replaced()),

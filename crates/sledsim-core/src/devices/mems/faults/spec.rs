@@ -11,7 +11,7 @@ pub enum Remap {
     /// To the same place under a spare tip, which is accessed at the same time.
     SpareTips,
     /// To the last cylinders, as many as this, block by block, as in disks.
-    Elsewhere(u32),
+    SpareCylinders(u32),
 }
 
 impl Remap {
@@ -20,7 +20,7 @@ impl Remap {
     pub fn cylinders(&self) -> u32 {
         match self {
             Self::SpareTips => 0,
-            Self::Elsewhere(cylinders) => *cylinders,
+            Self::SpareCylinders(cylinders) => *cylinders,
         }
     }
 }
@@ -97,7 +97,7 @@ impl Faults {
                 let must = "must be \"spare_tips\": the device has one cylinder only";
                 return Err(keys.refuse("remap", must));
             }
-            Remap::Elsewhere(keys.u32("spare_cylinders", 1..=cylinders - 1)?)
+            Remap::SpareCylinders(keys.u32("spare_cylinders", 1..=cylinders - 1)?)
         } else {
             if keys.has("spare_cylinders") {
                 let must = "must come with remap = \"elsewhere\" only";

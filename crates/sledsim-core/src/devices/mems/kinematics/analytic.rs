@@ -1,6 +1,6 @@
 //! Exact kinematics: the equation of motion solved in closed form.
 
-use super::trajectory::{Instant, Law, in_chunks};
+use super::trajectory::{Law, MotionState, in_chunks};
 use super::{Axis, Kinematics, Moment, Turnaround};
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
@@ -84,7 +84,7 @@ impl Kinematics for Analytic {
         from_to_m: (f64, f64),
         speed_m_s: f64,
         chunks: u32,
-    ) -> Option<Vec<Instant>> {
+    ) -> Option<Vec<MotionState>> {
         let law = Law {
             acceleration_at: 0.0,
             duration_s: arc_s,

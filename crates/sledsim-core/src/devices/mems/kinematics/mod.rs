@@ -11,7 +11,7 @@ mod trajectory;
 pub use analytic::Analytic;
 pub use disksim::DiskSim;
 pub use piecewise::Piecewise;
-pub use trajectory::Instant;
+pub use trajectory::MotionState;
 
 /// What moves the sled along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +97,7 @@ pub trait Kinematics: Send + Sync {
         _from_to_m: (f64, f64),
         _speed_m_s: f64,
         _chunks: u32,
-    ) -> Option<Vec<Instant>> {
+    ) -> Option<Vec<MotionState>> {
         None
     }
 

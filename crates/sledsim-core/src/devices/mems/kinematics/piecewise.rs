@@ -1,6 +1,6 @@
 //! Kinematics of the SIGMETRICS 2000 paper: chunks of constant acceleration.
 
-use super::trajectory::{Instant, Law, in_chunks};
+use super::trajectory::{Law, MotionState, in_chunks};
 use super::{Analytic, Axis, Kinematics, Moment, Turnaround, upwards};
 
 /// Each push in `chunks` of equal length and constant acceleration, the mean
@@ -58,7 +58,7 @@ impl Kinematics for Piecewise {
         from_to_m: (f64, f64),
         speed_m_s: f64,
         _: u32,
-    ) -> Option<Vec<Instant>> {
+    ) -> Option<Vec<MotionState>> {
         let law = Law {
             acceleration_at: 0.5,
             duration_s: |_, half_s| 2.0 * half_s,

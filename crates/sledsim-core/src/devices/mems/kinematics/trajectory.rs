@@ -4,7 +4,7 @@ use super::{Axis, upwards};
 
 /// An instant of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Instant {
+pub struct MotionState {
     /// Since the start of the move, in s.
     pub time_s: f64,
     /// From the centre, in m.
@@ -35,9 +35,9 @@ pub(super) fn in_chunks(
     speed_m_s: f64,
     chunks: u32,
     law: Law,
-) -> Vec<Instant> {
+) -> Vec<MotionState> {
     // Adding 0 makes 0 of -0.
-    let instant = |time_s, place_m: f64, velocity_m_s: f64, acceleration_m_s2| Instant {
+    let instant = |time_s, place_m: f64, velocity_m_s: f64, acceleration_m_s2| MotionState {
         time_s,
         place_m: place_m + 0.0,
         velocity_m_s: velocity_m_s + 0.0,

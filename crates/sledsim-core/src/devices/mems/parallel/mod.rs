@@ -38,7 +38,7 @@ pub struct Parallel {
 
 /// Where a block is, as parallel access sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct MediaAddress {
     /// Column of bits.
     pub cylinder: u32,
     /// Physical row.
@@ -75,9 +75,9 @@ impl Parallel {
 
     /// Where block `lbn`, which the device has, is.
     #[must_use]
-    pub fn spot(&self, lbn: u64) -> Spot {
+    pub fn spot(&self, lbn: u64) -> MediaAddress {
         let place = self.geometry.locate(lbn);
-        Spot {
+        MediaAddress {
             cylinder: place.cylinder,
             row: place.row,
             square: place.track * self.geometry.blocks_per_row + place.cell,
@@ -87,7 +87,7 @@ impl Parallel {
     /// The block at `spot`, which the device has: the inverse of
     /// [`Parallel::spot`].
     #[must_use]
-    pub fn lbn(&self, spot: &Spot) -> u64 {
+    pub fn lbn(&self, spot: &MediaAddress) -> u64 {
         let cells = self.geometry.blocks_per_row;
         let place = Location {
             cylinder: spot.cylinder,
@@ -113,7 +113,7 @@ impl Parallel {
         let mut class = Vec::new();
         for cylinder in spot.cylinder.saturating_sub(reach)..=last {
             for square in 0..self.squares() {
-                class.push(self.lbn(&Spot {
+                class.push(self.lbn(&MediaAddress {
                     cylinder,
                     square,
                     ..spot

@@ -9,14 +9,14 @@
 //! from where is a matter only of micropositioned tips: see [`super::positions`].
 
 use super::positions::Positions;
-use super::{Parallel, Spot};
+use super::{MediaAddress, Parallel};
 use sledsim_base::request::Extent;
 use std::ops::Range;
 
 /// A block to be planned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
-    pub spot: Spot,
+    pub spot: MediaAddress,
     pub resource: u32,
     pub lbn: u64,
 }
@@ -137,7 +137,7 @@ impl Planner {
             }
         }
         (self.jobs).sort_unstable_by_key(|job| {
-            let Spot {
+            let MediaAddress {
                 cylinder,
                 row,
                 square,

@@ -30,7 +30,7 @@ pub(super) struct Positions {
     reach: u32,
     squares: Vec<u32>,
     resources: Vec<u32>,
-    jobs: Vec<Open>,
+    jobs: Vec<Unassigned>,
     /// Passes by position.
     passes: Vec<u32>,
     best: Vec<u32>,
@@ -53,7 +53,7 @@ pub(super) struct Positions {
 
 /// A block that looks for a position.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct Unassigned {
     /// Its cylinder, resource and square, as numbers among those there are.
     cylinder: u32,
     resource: u32,
@@ -122,7 +122,7 @@ impl Positions {
         let number = |list: &[u32], value: u32| list.partition_point(|known| *known < value) as u32;
         self.jobs.clear();
         for job in jobs {
-            self.jobs.push(Open {
+            self.jobs.push(Unassigned {
                 cylinder: number(&self.cylinders, job.spot.cylinder),
                 resource: number(&self.resources, job.resource),
                 square: number(&self.squares, job.spot.square),
@@ -162,7 +162,7 @@ impl Positions {
         };
         let mut bound = 0;
         for limit in 0..3 {
-            let group = |job: &Open| match limit {
+            let group = |job: &Unassigned| match limit {
                 0 => 0,
                 1 => job.resource,
                 _ => job.square,
@@ -312,7 +312,7 @@ impl Positions {
     }
 
     /// Where blocks like this one are counted, of its square and its resource.
-    fn cells(&self, open: Open, position: u32) -> [usize; 2] {
+    fn cells(&self, open: Unassigned, position: u32) -> [usize; 2] {
         let position = position as usize;
         [
             position * self.squares.len() + open.square as usize,

@@ -1,7 +1,7 @@
 //! The batch in service: each command's share of the passes.
 
 use super::Batches;
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, PassKind, Service, Step};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::plain::Station;
@@ -43,7 +43,7 @@ impl<M: Mechanism> Station<M> {
         &mut self,
         at: Nanos,
         whole: Waiting,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         let slot = whole.request.id as usize;
         self.steps.clear();
@@ -79,7 +79,7 @@ impl<M: Mechanism> Station<M> {
                 self.reading = Some(0);
             } else {
                 let media = at + member.end;
-                member.complete(media, media.max(member.data_in), answers);
+                member.complete(media, media.max(member.data_in), sink);
             }
         }
     }
@@ -89,7 +89,7 @@ impl<M: Mechanism> Station<M> {
         &mut self,
         pass: usize,
         at: Nanos,
-        answers: &mut dyn Answers,
+        sink: &mut dyn CompletionSink,
     ) {
         let served = &mut self.batches.served;
         while let Some(share) = served.shares.get(served.next_share)
@@ -104,7 +104,7 @@ impl<M: Mechanism> Station<M> {
                 self.bus_free = at.max(self.bus_free) + self.interface.bus(share.blocks);
             }
             if member.last_pass == pass {
-                member.complete(at, self.bus_free.max(at), answers);
+                member.complete(at, self.bus_free.max(at), sink);
             }
         }
         self.reading = Some(pass + 1).filter(|next| *next < self.steps.len());
@@ -130,10 +130,10 @@ impl Member {
     }
 
     /// Announces the completion of a command whose last pass ended at `media`.
-    fn complete(&mut self, media: Nanos, completion: Nanos, answers: &mut dyn Answers) {
+    fn complete(&mut self, media: Nanos, completion: Nanos, sink: &mut dyn CompletionSink) {
         self.row.completion = completion;
         self.row.parts.bus = completion - media;
-        answers.done(&self.row);
+        sink.done(&self.row);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Buffered, UnderWay};
 use crate::model::mechanism::{Mechanism, Service, Span};
-use crate::model::{Answers, Energy};
+use crate::model::{CompletionSink, Energy};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::ReadAhead;
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
@@ -48,7 +48,7 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// Everything dirty goes to the media, then a flush is complete.
-    pub(super) fn flush(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn flush(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let mut row = self.row(waiting, at);
         while let Some(index) = self.segments.longest_dirty() {
             self.stream = None;
@@ -62,7 +62,7 @@ impl<M: Mechanism> Buffered<M> {
             }
             row.completion = self.mechanism_free;
         }
-        answers.done(&row);
+        sink.done(&row);
     }
 
     /// Reads the next row ahead; `false` if there is none to read.

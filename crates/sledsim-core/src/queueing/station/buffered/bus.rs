@@ -1,7 +1,7 @@
 //! The bus: what is held and what was read crosses it.
 
 use super::Buffered;
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, Step};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::SpeedMatching;
@@ -9,21 +9,21 @@ use sledsim_base::units::Nanos;
 
 impl<M: Mechanism> Buffered<M> {
     /// All blocks of a read are held.
-    pub(super) fn hit(&mut self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn hit(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let mut row = self.row(waiting, at);
         row.completion = self.take_bus(row.blocks, at);
         row.parts.bus = row.completion - at;
-        answers.done(&row);
+        sink.done(&row);
         self.follow(&waiting.request);
     }
 
     /// The data of a write are in the buffer.
-    pub(super) fn accept(&self, waiting: &Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn accept(&self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let mut row = self.row(waiting, at);
         if at == waiting.data_in {
             row.start = at - row.parts.bus;
         }
-        answers.done(&row);
+        sink.done(&row);
     }
 
     /// Read data take the bus at `at`; when the last block has crossed.
@@ -62,7 +62,7 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// The blocks of a pass of the read in service take the bus.
-    pub(super) fn cross(&mut self, pass: usize, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn cross(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         match self.buffer.speed_matching {
             SpeedMatching::None => {
                 let blocks = self.steps.iter().map(|step| self.wanted(step)).sum();
@@ -83,15 +83,15 @@ impl<M: Mechanism> Buffered<M> {
             self.reading = Some(pass + 1);
         } else {
             self.reading = None;
-            self.complete(self.bus_free.max(self.mechanism_free), answers);
+            self.complete(self.bus_free.max(self.mechanism_free), sink);
         }
     }
 
     /// Announces the completion of the request in service; what lies between
     /// the end of the media transfer and `completion` was the bus.
-    pub(super) fn complete(&mut self, completion: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn complete(&mut self, completion: Nanos, sink: &mut dyn CompletionSink) {
         self.row.completion = completion;
         self.row.parts.bus += completion - self.mechanism_free;
-        answers.done(&self.row);
+        sink.done(&self.row);
     }
 }

@@ -51,7 +51,7 @@ mod serving;
 
 use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
-use crate::model::{Answers, Energy, Events, Model, Report};
+use crate::model::{CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request};
@@ -165,14 +165,14 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// A request whose command has been processed.
-    fn take_in(&mut self, waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
+    fn take_in(&mut self, waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let request = &waiting.request;
         if request.op == Op::Flush && self.is_durable() {
-            answers.done(&self.row(&waiting, at));
+            sink.done(&self.row(&waiting, at));
         } else if request.op == Op::Flush {
             self.flushes.push_back(waiting);
         } else if request.op == Op::Read && self.segments.hit(&request.extents) {
-            self.hit(&waiting, at, answers);
+            self.hit(&waiting, at, sink);
         } else if request.op == Op::Read
             && self
                 .segments
@@ -180,7 +180,7 @@ impl<M: Mechanism> Buffered<M> {
         {
             self.awaiting.push(waiting);
         } else if self.holds_back(request) && self.segments.place(request.extents[0]) {
-            self.accept(&waiting, at, answers);
+            self.accept(&waiting, at, sink);
         } else {
             self.queue(waiting);
         }
@@ -225,7 +225,7 @@ impl<M: Mechanism> Buffered<M> {
             bus,
             ..Parts::default()
         };
-        let status = match self.mechanism.is_gone(at) {
+        let status = match self.mechanism.has_failed(at) {
             true => Status::Error,
             false => Status::Ok,
         };
@@ -240,7 +240,7 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// What the mechanism was doing has ended.
-    fn end(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn end(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         self.under_way = None;
         self.segments.idle();
         for extent in std::mem::take(&mut self.bringing) {
@@ -249,7 +249,7 @@ impl<M: Mechanism> Buffered<M> {
         let mut awaiting = std::mem::take(&mut self.awaiting);
         for waiting in awaiting.drain(..) {
             if self.segments.hit(&waiting.request.extents) {
-                self.hit(&waiting, at, answers);
+                self.hit(&waiting, at, sink);
             } else {
                 self.queue(waiting);
             }
@@ -258,16 +258,16 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// Gives the mechanism something to do, if there is anything.
-    fn decide(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn decide(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while self.under_way.is_none() {
             if let Some(flush) = self.flushes.pop_front() {
-                self.flush(&flush, at, answers);
+                self.flush(&flush, at, sink);
             } else if self.waiting > 0 {
                 let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
                     return;
                 };
                 self.waiting -= 1;
-                self.serve(waiting, at, answers);
+                self.serve(waiting, at, sink);
             } else {
                 if !self.read_ahead(at) {
                     self.destage_row(at);
@@ -300,20 +300,20 @@ impl<M: Mechanism> Events for Buffered<M> {
 
     /// All that is due at `at`, in this order: blocks to the bus, the end of
     /// what the mechanism does, commands processed, what it does next.
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(pass) = self.reading.filter(|pass| self.bus_at(*pass) <= at) {
-            self.cross(pass, at, answers);
+            self.cross(pass, at, sink);
         }
         if self.under_way.is_some() && self.mechanism_free <= at {
-            self.end(at, answers);
+            self.end(at, sink);
         }
         while self.incoming.front().is_some_and(|w| w.ready <= at) {
             if let Some(waiting) = self.incoming.pop_front() {
-                self.take_in(waiting, at, answers);
+                self.take_in(waiting, at, sink);
             }
         }
         if self.under_way.is_none() {
-            self.decide(at, answers);
+            self.decide(at, sink);
         }
         self.next = self.due();
     }
@@ -324,9 +324,9 @@ impl<M: Mechanism> Model for Buffered<M> {
         self.mechanism.blocks()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, answers);
+        self.advance(arrival, false, sink);
         let in_service = self.under_way == Some(UnderWay::Request) && self.mechanism_free > arrival;
         let waiting = self.incoming.len() + self.waiting + self.awaiting.len();
         let queue_depth = (waiting + self.flushes.len()) as u32 + u32::from(in_service);
@@ -346,15 +346,15 @@ impl<M: Mechanism> Model for Buffered<M> {
             data_in: self.bus_free,
         };
         if waiting.request.op == Op::Trim {
-            answers.done(&self.row(&waiting, ready));
+            sink.done(&self.row(&waiting, ready));
             return;
         }
         self.incoming.push_back(waiting);
         self.next = self.due();
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

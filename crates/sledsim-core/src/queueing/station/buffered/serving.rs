@@ -1,7 +1,7 @@
 //! Serving a request with the mechanism.
 
 use super::{Buffered, UnderWay};
-use crate::model::Answers;
+use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, Span};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::SpeedMatching;
@@ -12,19 +12,19 @@ use sledsim_base::units::Nanos;
 impl<M: Mechanism> Buffered<M> {
     /// Serves a request that the scheduler picked, if it still needs the
     /// mechanism.
-    pub(super) fn serve(&mut self, mut waiting: Waiting, at: Nanos, answers: &mut dyn Answers) {
+    pub(super) fn serve(&mut self, mut waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let row = self.row(&waiting, at);
         let request = &mut waiting.request;
         if request.op == Op::Read {
             if self.segments.hit(&request.extents) {
-                return self.hit(&waiting, at, answers);
+                return self.hit(&waiting, at, sink);
             }
             self.begin_read(request, at);
         } else {
             self.stream = None;
             if self.holds_back(request) {
                 self.make_room(request.extents[0], at);
-                return self.accept(&waiting, at.max(self.mechanism_free), answers);
+                return self.accept(&waiting, at.max(self.mechanism_free), sink);
             }
             for extent in &request.extents {
                 self.segments.overwrite(*extent);
@@ -35,7 +35,7 @@ impl<M: Mechanism> Buffered<M> {
             let all_at_once = self.buffer.speed_matching == SpeedMatching::None;
             self.reading = Some(if all_at_once { self.steps.len() - 1 } else { 0 });
         } else {
-            self.complete(self.mechanism_free.max(waiting.data_in), answers);
+            self.complete(self.mechanism_free.max(waiting.data_in), sink);
         }
     }
 

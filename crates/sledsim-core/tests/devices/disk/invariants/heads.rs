@@ -191,7 +191,7 @@ fn the_heads_are_where_media_arm_and_clock_put_them() {
         for (pause, request) in requests(disk.blocks(), 10, seed) {
             at += pause;
             let estimate = disk.estimate(at, &request);
-            let bound = disk.at_least(at, disk.place(&request).major);
+            let bound = disk.seek_lower_bound(at, disk.target_cylinder(&request));
             let mut steps: Vec<Step> = Vec::new();
             let service = disk.serve(at, &request, &mut steps);
             let write = request.op == Op::Write;

@@ -1,6 +1,6 @@
 //! Blocks that a task is not done with, found by sled position.
 
-use crate::devices::mems::parallel::{Parallel, Spot};
+use crate::devices::mems::parallel::{MediaAddress, Parallel};
 
 /// A bit for each block of a device: by row, then by cylinder, then by square,
 /// so that an equivalence class lies together.
@@ -48,7 +48,7 @@ impl Due {
     }
 
     /// Puts a block in or takes it out; whether that changed anything.
-    pub fn set(&mut self, spot: &Spot, due: bool) -> bool {
+    pub fn set(&mut self, spot: &MediaAddress, due: bool) -> bool {
         let word = self.first_word(spot.cylinder, spot.row) + spot.square as usize / 64;
         let bit = 1 << (spot.square % 64);
         if (self.bits[word] & bit != 0) == due {
@@ -83,11 +83,11 @@ impl Due {
     }
 
     /// The first due block of each row of a cylinder that has any.
-    pub fn rows(&self, cylinder: u32) -> impl Iterator<Item = Spot> + '_ {
+    pub fn rows(&self, cylinder: u32) -> impl Iterator<Item = MediaAddress> + '_ {
         (0..self.rows as u32).filter_map(move |row| {
             let class = self.class(cylinder, row).iter().enumerate();
             let (word, bits) = class.into_iter().find(|(_, bits)| **bits != 0)?;
-            Some(Spot {
+            Some(MediaAddress {
                 cylinder,
                 row,
                 square: word as u32 * 64 + bits.trailing_zeros(),

@@ -3,7 +3,7 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, PassKind, Place, Service, Span, Step};
+use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Step};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
@@ -47,7 +47,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         }
         for (pass, step) in steps[from..].iter().enumerate() {
             // Blocks of a pass that is made again count once.
-            if step.kind != PassKind::First || self.inner.is_gone(at) {
+            if step.kind != PassKind::First || self.inner.has_failed(at) {
                 continue;
             }
             let used = Used {
@@ -63,16 +63,16 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         service
     }
 
-    fn place(&self, request: &Request) -> Place {
-        self.inner.place(request)
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        self.inner.target_cylinder(request)
     }
 
-    fn major(&self, at: Nanos) -> i64 {
-        self.inner.major(at)
+    fn cylinder(&self, at: Nanos) -> i64 {
+        self.inner.cylinder(at)
     }
 
-    fn at_least(&self, at: Nanos, major: i64) -> Nanos {
-        self.inner.at_least(at, major)
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
+        self.inner.seek_lower_bound(at, cylinder)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
@@ -95,8 +95,8 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         self.inner.lost_blocks()
     }
 
-    fn is_gone(&self, at: Nanos) -> bool {
-        self.inner.is_gone(at)
+    fn has_failed(&self, at: Nanos) -> bool {
+        self.inner.has_failed(at)
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {

@@ -5,7 +5,7 @@
 //! the tips as the power allows are accessed at the same time. No request is
 //! served any later or otherwise for it; what a task reads waits in the device
 //! until the bus is idle. Only a task with a `tail` asks for passes of its own,
-//! when little is left: see [`ActiveTail`](crate::devices::mems::active_tail::ActiveTail).
+//! when little is left: see [`BackgroundDrain`](crate::devices::mems::background_drain::ActiveTail).
 
 mod due;
 mod free_tips;
@@ -13,10 +13,10 @@ mod kinds;
 mod task;
 
 pub use free_tips::FreeTips;
-pub use kinds::{Effect, KINDS, Kind, Touch};
+pub use kinds::{Effect, KINDS, TaskKind, Touch};
 pub use task::{Order, TaskSpec};
 
-use super::{Parallel, Spot};
+use super::{MediaAddress, Parallel};
 use crate::model::{Background, Wanted};
 use serde_json::Value;
 use sledsim_base::error::Result;
@@ -112,14 +112,14 @@ impl BackgroundTasks {
             By::Foreground
         };
         if used.for_task
-            && let Some(asker) = self.tasks.iter_mut().find(|task| task.is_impatient())
+            && let Some(asker) = self.tasks.iter_mut().find(|task| task.wants_own_pass())
         {
             asker.took(By::Active);
         }
         for index in 0..used.blocks {
             let spot = match used.lbns.get(index as usize) {
                 Some(lbn) => self.parallel.spot(*lbn),
-                None => Spot {
+                None => MediaAddress {
                     square: first.square + index,
                     ..first
                 },
@@ -129,7 +129,7 @@ impl BackgroundTasks {
                 task.touched(&spot, touch, by, &self.parallel);
             }
         }
-        let first = Spot {
+        let first = MediaAddress {
             cylinder: used.cylinder,
             ..first
         };
@@ -152,7 +152,7 @@ impl BackgroundTasks {
         &mut self,
         index: usize,
         touch: Touch,
-        at: &Spot,
+        at: &MediaAddress,
         reach: u32,
         mut left: u32,
         by: By,
@@ -162,7 +162,7 @@ impl BackgroundTasks {
         match self.tasks[index].order() {
             Order::Lbn => {
                 for cylinder in first..=last {
-                    left = self.take_from(index, touch, Spot { cylinder, ..*at }, left, by);
+                    left = self.take_from(index, touch, MediaAddress { cylinder, ..*at }, left, by);
                 }
             }
             Order::Nearest => {
@@ -173,7 +173,13 @@ impl BackgroundTasks {
                         .into_iter()
                         .chain((distance > 0 && above <= last).then_some(above))
                     {
-                        left = self.take_from(index, touch, Spot { cylinder, ..*at }, left, by);
+                        left = self.take_from(
+                            index,
+                            touch,
+                            MediaAddress { cylinder, ..*at },
+                            left,
+                            by,
+                        );
                     }
                     if left == 0 {
                         break;
@@ -185,7 +191,14 @@ impl BackgroundTasks {
     }
 
     /// As [`BackgroundTasks::take`], from one cylinder.
-    fn take_from(&mut self, index: usize, touch: Touch, at: Spot, mut left: u32, by: By) -> u32 {
+    fn take_from(
+        &mut self,
+        index: usize,
+        touch: Touch,
+        at: MediaAddress,
+        mut left: u32,
+        by: By,
+    ) -> u32 {
         for word in 0..self.used.len() {
             if left == 0 {
                 return 0;
@@ -209,7 +222,7 @@ impl BackgroundTasks {
                 }
                 left -= 1;
                 self.occupy(square);
-                let spot = Spot { square, ..at };
+                let spot = MediaAddress { square, ..at };
                 for task in &mut self.tasks {
                     task.touched(&spot, touch, by, &self.parallel);
                 }
@@ -234,16 +247,16 @@ impl BackgroundTasks {
 }
 
 impl Background for BackgroundTasks {
-    fn facts(&self) -> Vec<Value> {
-        self.tasks.iter().map(Task::facts).collect()
+    fn to_json(&self) -> Vec<Value> {
+        self.tasks.iter().map(Task::to_json).collect()
     }
 
     fn ends_run(&self) -> bool {
         self.tasks.iter().any(Task::ends_run)
     }
 
-    fn is_impatient(&self) -> bool {
-        self.tasks.iter().any(Task::is_impatient)
+    fn wants_own_pass(&self) -> bool {
+        self.tasks.iter().any(Task::wants_own_pass)
     }
 
     /// Of the rows with blocks that the first impatient task wants in the

@@ -1,8 +1,8 @@
 //! One background task: its keys, what is left of it, how far it came.
 
 use super::due::Due;
-use super::kinds::{Effect, KINDS, Kind, Touch};
-use crate::devices::mems::parallel::{Parallel, Spot};
+use super::kinds::{Effect, KINDS, TaskKind, Touch};
+use crate::devices::mems::parallel::{MediaAddress, Parallel};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys;
@@ -24,7 +24,7 @@ pub enum Order {
 /// What a background task is to do.
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
-    kind: &'static Kind,
+    kind: &'static TaskKind,
     order: Order,
     first_lbn: u64,
     blocks: Option<u64>,
@@ -239,7 +239,7 @@ impl Task {
     }
 
     /// A block has passed under the tips.
-    pub fn touched(&mut self, spot: &Spot, touch: Touch, by: By, parallel: &Parallel) {
+    pub fn touched(&mut self, spot: &MediaAddress, touch: Touch, by: By, parallel: &Parallel) {
         if self.complete() {
             return;
         }
@@ -282,7 +282,7 @@ impl Task {
     }
 
     /// Whether so little is left that it asks for passes of its own.
-    pub fn is_impatient(&self) -> bool {
+    pub fn wants_own_pass(&self) -> bool {
         let left = self.left();
         left > 0 && left as f64 <= self.spec.tail * self.blocks() as f64
     }
@@ -290,8 +290,11 @@ impl Task {
     /// The blocks among which it would ask for one now, one of each row of the
     /// nearest cylinder, and what it would do with it; nothing if too much is
     /// left.
-    pub fn impatient_for(&self, cylinder: u32) -> Option<(impl Iterator<Item = Spot> + '_, Touch)> {
-        if !self.is_impatient() {
+    pub fn impatient_for(
+        &self,
+        cylinder: u32,
+    ) -> Option<(impl Iterator<Item = MediaAddress> + '_, Touch)> {
+        if !self.wants_own_pass() {
             return None;
         }
         let held = self.held.as_ref().filter(|held| held.count() > 0);
@@ -310,7 +313,7 @@ impl Task {
     }
 
     /// The task and how far it came, as in the summary.
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let order = match self.spec.order {
             Order::Nearest => "nearest",
             Order::Lbn => "lbn",

@@ -36,7 +36,7 @@ pub enum Effect {
 
 /// A kind of task.
 #[derive(Debug)]
-pub struct Kind {
+pub struct TaskKind {
     /// Its name in specs and results.
     pub name: &'static str,
     read: Effect,
@@ -44,13 +44,13 @@ pub struct Kind {
     rewrite: Effect,
 }
 
-impl Named for Kind {
+impl Named for TaskKind {
     fn name(&self) -> &'static str {
         self.name
     }
 }
 
-impl Kind {
+impl TaskKind {
     /// What a touch means to it.
     #[must_use]
     pub fn after(&self, touch: Touch) -> Effect {
@@ -69,5 +69,5 @@ impl Kind {
 }
 
 /// The kinds, in the order in which they are listed.
-pub const KINDS: Registry<Kind> =
+pub const KINDS: Registry<TaskKind> =
     Registry::new(&[scan::SCAN, scrub::SCRUB, backup::BACKUP, refresh::REFRESH]);

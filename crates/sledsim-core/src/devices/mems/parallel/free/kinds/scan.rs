@@ -1,8 +1,8 @@
-use super::{Effect, Kind};
+use super::{Effect, TaskKind};
 
 /// A full scan: every block is to be accessed once, by the load or by the task
 /// (CMU-CS-03-125, section 5.1).
-pub(super) const SCAN: Kind = Kind {
+pub(super) const SCAN: TaskKind = TaskKind {
     name: "scan",
     read: Effect::Done,
     write: Effect::Done,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// replies are with the system, and keeps their reader waiting while there are
 /// too many.
 #[derive(Debug, Default)]
-pub(super) struct Gate {
+pub(super) struct InFlightLimiter {
     requests: AtomicUsize,
     bytes: AtomicU64,
     closed: AtomicBool,
@@ -17,7 +17,7 @@ pub(super) struct Gate {
     changed: Condvar,
 }
 
-impl Gate {
+impl InFlightLimiter {
     /// Lets a request with so many bytes in its answer in; waits while it would
     /// be one of more than `requests`, or its bytes of more than `bytes`, unless
     /// it is the only one. False if the gate was closed. One thread calls this.

@@ -21,7 +21,7 @@ struct Region {
 
 /// The map from blocks to where they are.
 #[derive(Clone, Debug)]
-pub struct Elsewhere {
+pub struct RemapTable {
     geometry: Geometry,
     /// The first spare cylinder, and the first that is free.
     first_cylinder: u32,
@@ -33,7 +33,7 @@ pub struct Elsewhere {
     single: Vec<(u64, u64)>,
 }
 
-impl Elsewhere {
+impl RemapTable {
     /// Nothing has moved yet; the last `spare_cylinders` of `geometry` are free.
     #[must_use]
     pub fn new(geometry: Geometry, spare_cylinders: u32) -> Self {

@@ -15,7 +15,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What accepts clients, in a thread of its own; one that is not closed goes on.
-pub struct Door {
+pub struct Listener {
     thread: JoinHandle<Vec<JoinHandle<()>>>,
     bell: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
@@ -23,23 +23,23 @@ pub struct Door {
 }
 
 /// Takes a client, or why there is none; the thread that serves it.
-type Welcome = dyn FnMut(io::Result<OwnedFd>) -> Option<JoinHandle<()>> + Send;
+type OnAccept = dyn FnMut(io::Result<OwnedFd>) -> Option<JoinHandle<()>> + Send;
 
-impl Door {
-    /// Lets clients in, each of which is handed to `welcome`.
+impl Listener {
+    /// Lets clients in, each of which is handed to `on_accept`.
     ///
     /// # Errors
     /// If the system has no thread for it.
-    pub fn open(listening: Listening, name: &str, welcome: Box<Welcome>) -> io::Result<Self> {
+    pub fn open(listening: Listening, name: &str, on_accept: Box<OnAccept>) -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let bell = Arc::new(bell);
         let closed = Arc::new(AtomicBool::new(false));
-        let host = Host {
+        let host = AcceptLoop {
             is_tcp: listening.is_tcp(),
             sockets: listening.sockets,
             bell: Arc::clone(&bell),
             closed: Arc::clone(&closed),
-            welcome,
+            on_accept,
         };
         let thread = thread::Builder::new()
             .name(name.to_owned())
@@ -62,15 +62,15 @@ impl Door {
 }
 
 /// The life of the thread that accepts clients.
-struct Host {
+struct AcceptLoop {
     is_tcp: bool,
     sockets: Vec<OwnedFd>,
     bell: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
-    welcome: Box<Welcome>,
+    on_accept: Box<OnAccept>,
 }
 
-impl Host {
+impl AcceptLoop {
     /// Until the bell rings; the threads of the connections.
     fn run(mut self) -> Vec<JoinHandle<()>> {
         let mut sessions: Vec<JoinHandle<()>> = Vec::new();
@@ -94,11 +94,11 @@ impl Host {
                             let _ = sockopt::set_tcp_nodelay(&client, true);
                             let _ = sockopt::set_socket_keepalive(&client, true);
                         }
-                        sessions.extend((self.welcome)(Ok(client)));
+                        sessions.extend((self.on_accept)(Ok(client)));
                     }
                     Err(Errno::WOULDBLOCK | Errno::INTR | Errno::CONNABORTED) => {}
                     Err(error) => {
-                        sessions.extend((self.welcome)(Err(error.into())));
+                        sessions.extend((self.on_accept)(Err(error.into())));
                         thread::sleep(PAUSE);
                     }
                 }

@@ -7,7 +7,7 @@ use sledsim_base::units::Nanos;
 
 /// The policy chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum PowerPolicySpec {
     /// [`Never`].
     Never,
     /// [`Immediate`].
@@ -29,7 +29,7 @@ pub enum Choice {
 
 /// Which keys a policy takes.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum PolicyKind {
     Never,
     Immediate,
     Timeout,
@@ -49,7 +49,7 @@ pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
     }
 }
 
-impl Choice {
+impl PowerPolicySpec {
     /// Idle periods end with this timeout, or never.
     #[must_use]
     pub fn of_timeout(after: Option<Nanos>) -> Self {
@@ -64,10 +64,10 @@ impl Choice {
     /// The key that is not allowed, or missing.
     pub fn read(keys: &mut Keys, default: Self, break_even: Nanos) -> Result<Self> {
         let named = [
-            ("never", Kind::Never),
-            ("immediate", Kind::Immediate),
-            ("timeout", Kind::Timeout),
-            ("adaptive", Kind::Adaptive),
+            ("never", PolicyKind::Never),
+            ("immediate", PolicyKind::Immediate),
+            ("timeout", PolicyKind::Timeout),
+            ("adaptive", PolicyKind::Adaptive),
         ];
         let kind = keys.opt_choice("policy", &named)?;
         let needs = |key: &str, ok: bool, which: &str, keys: &Keys| -> Result<()> {
@@ -76,10 +76,15 @@ impl Choice {
             }
             Err(keys.refuse(key, format!("must come with policy = {which} only")))
         };
-        let is_timed = matches!(kind, Some(Kind::Timeout | Kind::Adaptive));
+        let is_timed = matches!(kind, Some(PolicyKind::Timeout | PolicyKind::Adaptive));
         needs("timeout_ms", is_timed, "\"timeout\" or \"adaptive\"", keys)?;
         for key in ["timeout_least_ms", "timeout_most_ms", "break_even_ms"] {
-            needs(key, kind == Some(Kind::Adaptive), "\"adaptive\"", keys)?;
+            needs(
+                key,
+                kind == Some(PolicyKind::Adaptive),
+                "\"adaptive\"",
+                keys,
+            )?;
         }
         let Some(kind) = kind else {
             return Ok(default);
@@ -90,14 +95,14 @@ impl Choice {
         };
         let timeout = read(keys, "timeout_ms")?;
         Ok(match kind {
-            Kind::Never => Self::Never,
-            Kind::Immediate => Self::Immediate,
-            Kind::Timeout => match (timeout, default) {
+            PolicyKind::Never => Self::Never,
+            PolicyKind::Immediate => Self::Immediate,
+            PolicyKind::Timeout => match (timeout, default) {
                 (Some(after), _) => Self::Timeout(after),
                 (None, Self::Timeout(after)) => Self::Timeout(after),
                 _ => Self::Timeout(Nanos::from_ms(keys.f64("timeout_ms", ms)?)),
             },
-            Kind::Adaptive => {
+            PolicyKind::Adaptive => {
                 let break_even = read(keys, "break_even_ms")?.unwrap_or(break_even);
                 let first = timeout.unwrap_or(break_even);
                 let least = read(keys, "timeout_least_ms")?;

@@ -9,7 +9,7 @@ const UNIT: usize = 1 << 10;
 
 /// Room for batches and their bytes.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(super) struct InFlightLimiter {
     batches: Arc<Semaphore>,
     units: Arc<Semaphore>,
     most_batches: usize,
@@ -17,12 +17,12 @@ pub(super) struct Room {
 }
 
 /// Room that was taken; given back when dropped.
-pub(super) struct Taken {
+pub(super) struct Permits {
     _batch: OwnedSemaphorePermit,
     _units: OwnedSemaphorePermit,
 }
 
-impl Room {
+impl InFlightLimiter {
     pub(super) fn new(settings: &Settings) -> Self {
         let most_units = (settings.max_outstanding_bytes / UNIT).clamp(1, u32::MAX as usize);
         Self {
@@ -39,20 +39,20 @@ impl Room {
 
     /// Takes room for a batch with so many bytes, in its turn; `None` never
     /// happens while the connection is there.
-    pub(super) async fn take(&self, bytes: usize) -> Option<Taken> {
+    pub(super) async fn take(&self, bytes: usize) -> Option<Permits> {
         let units = self.units(bytes);
         let batch = Arc::clone(&self.batches).acquire_owned().await.ok()?;
         let units = Arc::clone(&self.units).acquire_many_owned(units).await;
-        Some(Taken {
+        Some(Permits {
             _batch: batch,
             _units: units.ok()?,
         })
     }
 
     /// Takes room for a batch with so many bytes, if there is.
-    pub(super) fn try_take(&self, bytes: usize) -> Option<Taken> {
+    pub(super) fn try_take(&self, bytes: usize) -> Option<Permits> {
         let units = Arc::clone(&self.units).try_acquire_many_owned(self.units(bytes));
-        Some(Taken {
+        Some(Permits {
             _batch: Arc::clone(&self.batches).try_acquire_owned().ok()?,
             _units: units.ok()?,
         })

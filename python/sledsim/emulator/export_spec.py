@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import of_core
+from sledsim.devices import wrap
 from sledsim.emulator.server import Export
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def chosen(said: Mapping[str, Any], name: str | None = None) -> Export:
         said["background"],
     )
     return Export(
-        device=of_core(core),
+        device=wrap(core),
         name=name,
         scheduler=scheduler,
         file=said["file"],

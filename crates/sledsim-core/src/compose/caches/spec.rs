@@ -13,30 +13,30 @@ pub type Make = Arc<dyn Fn(u32) -> Box<dyn Policy> + Send + Sync>;
 
 /// A policy with its keys.
 #[derive(Clone)]
-pub struct Choice {
+pub struct PolicySpec {
     label: String,
     make: Make,
 }
 
-impl PartialEq for Choice {
+impl PartialEq for PolicySpec {
     fn eq(&self, other: &Self) -> bool {
         self.label == other.label
     }
 }
 
-impl fmt::Debug for Choice {
+impl fmt::Debug for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Choice({})", self.label)
     }
 }
 
-impl Default for Choice {
+impl Default for PolicySpec {
     fn default() -> Self {
         super::lru::choice()
     }
 }
 
-impl Choice {
+impl PolicySpec {
     /// The policy called `name`, with those of its keys (as `key=value`) that are
     /// not at their defaults.
     pub fn new(
@@ -68,11 +68,11 @@ impl Choice {
         Self::among(POLICIES, label)
     }
 
-    /// As [`Choice::named`], of the policies in `known`: [`POLICIES`], and those of
+    /// As [`PolicySpec::named`], of the policies in `known`: [`POLICIES`], and those of
     /// a program of its own.
     ///
     /// # Errors
-    /// As [`Choice::named`].
+    /// As [`PolicySpec::named`].
     pub fn among(known: Registry<PolicyEntry>, label: &str) -> Result<Self> {
         let mut keys = read_label("policy", "name", label)?;
         let name = keys.text("name")?;
@@ -86,7 +86,7 @@ impl Choice {
     }
 
     /// Its name, with the keys that are not at their defaults: what
-    /// [`Choice::named`] takes.
+    /// [`PolicySpec::named`] takes.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label

@@ -4,7 +4,7 @@ use super::Layout;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
-use crate::model::{Answers, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extents, Request, append};
 use sledsim_base::row::Row;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 ///
 /// A contiguous request may become several extents of one request, which the
 /// model serves in order. Rows carry logical LBNs.
-pub struct LaidOut {
+pub struct RemappedModel {
     model: Box<dyn Model>,
     layout: Arc<dyn Layout>,
 }
 
-impl LaidOut {
+impl RemappedModel {
     /// `layout` around `model`, of whose blocks it is a bijection.
     #[must_use]
     pub fn new(model: Box<dyn Model>, layout: Arc<dyn Layout>) -> Self {
@@ -54,10 +54,10 @@ pub(super) fn place(layout: &dyn Layout, extents: &mut Extents) {
 /// Hands rows on with their logical LBNs.
 struct Logical<'a> {
     layout: &'a dyn Layout,
-    above: &'a mut dyn Answers,
+    above: &'a mut dyn CompletionSink,
 }
 
-impl Answers for Logical<'_> {
+impl CompletionSink for Logical<'_> {
     fn done(&mut self, row: &Row) {
         let lbn = match row.blocks {
             0 => row.lbn,
@@ -72,7 +72,7 @@ impl Answers for Logical<'_> {
     }
 }
 
-impl Model for LaidOut {
+impl Model for RemappedModel {
     fn blocks(&self) -> u64 {
         self.model.blocks()
     }
@@ -81,15 +81,15 @@ impl Model for LaidOut {
         self.model.servers()
     }
 
-    fn submit(&mut self, mut request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let layout = &*self.layout;
         place(layout, &mut request.extents);
-        let above = answers;
+        let above = sink;
         self.model.submit(request, &mut Logical { layout, above });
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        let (layout, above) = (&*self.layout, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        let (layout, above) = (&*self.layout, sink);
         self.model.wake(now, &mut Logical { layout, above });
     }
 
@@ -117,16 +117,16 @@ impl Model for LaidOut {
 
 /// Blocks keep their order, and with it tokens theirs. Nobody asks a model
 /// without contents for them, so that nothing is what it then says.
-impl Contents for LaidOut {
-    fn hold(&mut self, tokens: &[u64]) {
+impl Contents for RemappedModel {
+    fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(contents) = self.model.contents() {
-            contents.hold(tokens);
+            contents.stage_write(tokens);
         }
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let contents = self.model.contents();
-        contents.map_or_else(Vec::new, |contents| contents.returned(id))
+        contents.map_or_else(Vec::new, |contents| contents.take_read_data(id))
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {

@@ -12,20 +12,20 @@ use toml_edit::Value;
 
 /// A scheduler with its keys, and perhaps one of the host before it.
 #[derive(Clone)]
-pub struct Choice {
+pub struct SchedulerSpec {
     label: String,
     needs_positions: bool,
     make: Make,
-    host: Option<(Box<Choice>, u32)>,
+    host: Option<(Box<SchedulerSpec>, u32)>,
 }
 
-impl fmt::Debug for Choice {
+impl fmt::Debug for SchedulerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Choice({})", self.label)
     }
 }
 
-impl Default for Choice {
+impl Default for SchedulerSpec {
     fn default() -> Self {
         Self {
             label: fcfs::ENTRY.name.into(),
@@ -36,7 +36,7 @@ impl Default for Choice {
     }
 }
 
-impl Choice {
+impl SchedulerSpec {
     /// The names of all schedulers, the default first.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         SCHEDULERS.names()
@@ -75,11 +75,11 @@ impl Choice {
         Self::among(SCHEDULERS, keys)
     }
 
-    /// As [`Choice::read`], of the schedulers in `known`: [`SCHEDULERS`], and those
+    /// As [`SchedulerSpec::read`], of the schedulers in `known`: [`SCHEDULERS`], and those
     /// of a program of its own.
     ///
     /// # Errors
-    /// As [`Choice::read`].
+    /// As [`SchedulerSpec::read`].
     pub fn among(known: Registry<SchedulerEntry>, mut keys: Keys) -> Result<Self> {
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(fcfs::ENTRY.name);
@@ -120,7 +120,7 @@ impl Choice {
         })
     }
 
-    /// Its name with its keys: what [`Choice::named`] takes.
+    /// Its name with its keys: what [`SchedulerSpec::named`] takes.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label

@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// A bounded account of what went wrong with the clients of a server.
 #[derive(Debug)]
-pub struct Troubles {
+pub struct ClientErrorStats {
     kinds: &'static [&'static str],
     /// Of each kind how often, and the latest.
     all: Mutex<Vec<(u64, String)>>,
 }
 
-impl Troubles {
+impl ClientErrorStats {
     /// None yet, of the kinds that there are.
     #[must_use]
     pub fn new(kinds: &'static [&'static str]) -> Self {
@@ -34,7 +34,7 @@ impl Troubles {
 
     /// Of each kind how often (`count`), and the `latest` of them, if any.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let kinds = all.iter().zip(self.kinds).map(|((count, latest), name)| {
             let latest = (*count > 0).then_some(latest);

@@ -4,7 +4,7 @@ use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
@@ -31,7 +31,7 @@ pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
 /// *Going back.* All writes since power was switched on are remembered with
 /// their times, so that power may fail at an instant that is past already: what
 /// arrived later has not happened then.
-pub struct Keeper {
+pub struct ContentTracker {
     build: Build,
     leaf: Box<dyn Model>,
     /// Whether it reports writes before they are on the media.
@@ -49,7 +49,7 @@ pub struct Keeper {
     writing: BTreeMap<u64, usize>,
     /// What completed reads returned, until somebody asks.
     returned: BTreeMap<u64, Vec<u64>>,
-    ear: Ear,
+    announced_queue: Announced,
     coin: Stream,
 }
 
@@ -65,24 +65,24 @@ struct Entry {
 
 /// Announced completions: time, number of the announcement, id.
 #[derive(Default)]
-struct Ear {
+struct Announced {
     due: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
     announced: u64,
 }
 
 /// Hears what the leaf announces, and hands it on.
-struct Hear<'a> {
-    ear: &'a mut Ear,
-    above: &'a mut dyn Answers,
+struct ForwardingSink<'a> {
+    announced_queue: &'a mut Announced,
+    above: &'a mut dyn CompletionSink,
 }
 
-impl Answers for Hear<'_> {
+impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         // What failed has not completed; its blocks may be old or new.
         if row.status == Status::Ok {
-            let due = (row.completion, self.ear.announced, row.id);
-            self.ear.due.push(Reverse(due));
-            self.ear.announced += 1;
+            let due = (row.completion, self.announced_queue.announced, row.id);
+            self.announced_queue.due.push(Reverse(due));
+            self.announced_queue.announced += 1;
         }
         self.above.done(row);
     }
@@ -92,7 +92,7 @@ impl Answers for Hear<'_> {
     }
 }
 
-impl Keeper {
+impl ContentTracker {
     /// Around the leaf that `build` makes; `volatile` says whether it may
     /// report writes before they are on the media.
     #[must_use]
@@ -108,7 +108,7 @@ impl Keeper {
             reading: BTreeMap::new(),
             writing: BTreeMap::new(),
             returned: BTreeMap::new(),
-            ear: Ear::default(),
+            announced_queue: Announced::default(),
             coin: Stream::new(0, "keeper"),
         }
     }
@@ -119,14 +119,14 @@ impl Keeper {
 
     /// Does what completes up to and including `until`.
     fn settle(&mut self, until: Nanos) {
-        while (self.ear.due.peek()).is_some_and(|Reverse((at, ..))| *at <= until) {
+        while (self.announced_queue.due.peek()).is_some_and(|Reverse((at, ..))| *at <= until) {
             self.complete_next();
         }
     }
 
     /// Does what completes next; whether there was anything.
     fn complete_next(&mut self) -> bool {
-        let Some(Reverse((at, number, id))) = self.ear.due.pop() else {
+        let Some(Reverse((at, number, id))) = self.announced_queue.due.pop() else {
             return false;
         };
         if let Some(index) = self.writing.remove(&id) {
@@ -202,7 +202,7 @@ impl Keeper {
     }
 }
 
-impl Model for Keeper {
+impl Model for ContentTracker {
     fn blocks(&self) -> u64 {
         self.leaf.blocks()
     }
@@ -211,7 +211,7 @@ impl Model for Keeper {
         self.leaf.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.settle(request.arrival);
         match request.op {
             Op::Read => {
@@ -235,17 +235,17 @@ impl Model for Keeper {
             }
             Op::Trim => {}
         }
-        let mut hear = Hear {
-            ear: &mut self.ear,
-            above: answers,
+        let mut hear = ForwardingSink {
+            announced_queue: &mut self.announced_queue,
+            above: sink,
         };
         self.leaf.submit(request, &mut hear);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        let mut hear = Hear {
-            ear: &mut self.ear,
-            above: answers,
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        let mut hear = ForwardingSink {
+            announced_queue: &mut self.announced_queue,
+            above: sink,
         };
         self.leaf.wake(now, &mut hear);
     }
@@ -275,12 +275,12 @@ impl Model for Keeper {
     }
 }
 
-impl Contents for Keeper {
-    fn hold(&mut self, tokens: &[u64]) {
+impl Contents for ContentTracker {
+    fn stage_write(&mut self, tokens: &[u64]) {
         tokens.clone_into(&mut self.held);
     }
 
-    fn returned(&mut self, id: u64) -> Vec<u64> {
+    fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         // What completes before it comes first.
         while !self.returned.contains_key(&id) && self.complete_next() {}
         self.returned.remove(&id).unwrap_or_default()
@@ -305,7 +305,7 @@ impl Contents for Keeper {
         self.reading.clear();
         self.writing.clear();
         self.returned.clear();
-        self.ear = Ear::default();
+        self.announced_queue = Announced::default();
         self.coin = Stream::new(chance.u64(), "keeper");
         self.leaf = (self.build)();
     }

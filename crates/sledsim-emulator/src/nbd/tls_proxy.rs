@@ -21,9 +21,9 @@ const LINGER: Duration = Duration::from_secs(1);
 const BUFFER: usize = 64 << 10;
 
 /// The thread that carries bytes to and fro.
-pub(super) struct Shuttle(JoinHandle<Option<String>>);
+pub(super) struct TlsProxy(JoinHandle<Option<String>>);
 
-impl Shuttle {
+impl TlsProxy {
     /// Starts to speak TLS on `net`; returns where the same comes in the clear.
     pub(super) fn start(
         net: Arc<OwnedFd>,

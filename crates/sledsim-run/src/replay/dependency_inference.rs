@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Finds them, request by request in the order of arrival. Memory is that of
 /// the requests outstanding at any time.
-pub struct Causes {
+pub struct DependencyInference {
     /// How many requests were taken; the next one has this number.
     requests: u64,
     /// When each request under way is seen complete, its number and stream.
@@ -51,7 +51,7 @@ struct Stream {
     answered: bool,
 }
 
-impl Causes {
+impl DependencyInference {
     /// Of a recording with so many requests of each stream.
     pub fn new(streams: BTreeMap<u32, u64>) -> Self {
         let stream = |(number, left)| {
@@ -179,7 +179,7 @@ mod tests {
         for (stream, ..) in requests {
             *streams.entry(*stream).or_default() += 1;
         }
-        let mut causes = Causes::new(streams);
+        let mut causes = DependencyInference::new(streams);
         let take = |&(stream, arrival, seen): &(u32, u64, u64)| {
             causes.take(stream, Nanos(arrival), Nanos(seen))
         };

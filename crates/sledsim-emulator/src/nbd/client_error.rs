@@ -1,10 +1,10 @@
 //! The kinds of trouble there are with clients.
 
-use crate::listen::Troubles;
+use crate::listen::ClientErrorStats;
 
 /// Kinds of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ClientErrorKind {
     /// One client too many.
     TooMany,
     /// A connection could not be accepted.
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Unread,
 }
 
-/// Their names, in the order of [`Kind`].
+/// Their names, in the order of [`ClientErrorKind`].
 const NAMES: [&str; 8] = [
     "too_many_clients",
     "failed_accepts",
@@ -35,14 +35,14 @@ const NAMES: [&str; 8] = [
     "unread_replies",
 ];
 
-impl Kind {
+impl ClientErrorKind {
     /// Notes trouble of this kind.
-    pub(super) fn note(self, troubles: &Troubles, client: u32, what: &str) {
-        troubles.note(client, NAMES[self as usize], what);
+    pub(super) fn note(self, client_errors: &ClientErrorStats, client: u32, what: &str) {
+        client_errors.note(client, NAMES[self as usize], what);
     }
 }
 
 /// No trouble yet.
-pub(super) fn none() -> Troubles {
-    Troubles::new(&NAMES)
+pub(super) fn none() -> ClientErrorStats {
+    ClientErrorStats::new(&NAMES)
 }

@@ -4,7 +4,7 @@ use sledsim_base::random::Stream;
 
 /// Independent trials that hit with the same chance.
 #[derive(Clone, Debug)]
-pub struct Draws {
+pub struct BernoulliProcess {
     stream: Stream,
     /// 1 / ln(1 - chance).
     inverse_log: f64,
@@ -12,7 +12,7 @@ pub struct Draws {
     misses: u64,
 }
 
-impl Draws {
+impl BernoulliProcess {
     /// Trials that hit with probability `chance` in [0, 1].
     #[must_use]
     pub fn new(chance: f64, seed: u64, purpose: &str) -> Self {
@@ -54,11 +54,11 @@ impl Draws {
 
 #[cfg(test)]
 mod tests {
-    use super::Draws;
+    use super::BernoulliProcess;
 
     /// The hits of so many trials, asked for in portions.
     fn hits(chance: f64, trials: u64, portion: u64) -> Vec<u64> {
-        let mut draws = Draws::new(chance, 7, "test");
+        let mut draws = BernoulliProcess::new(chance, 7, "test");
         let mut hits = Vec::new();
         for first in (0..trials).step_by(portion as usize) {
             let mut done = 0;

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.account import ALWAYS
+from sledsim.disksim.parameter_coverage import ALWAYS
 
 if TYPE_CHECKING:
-    from sledsim.disksim.account import Unread
+    from sledsim.disksim.parameter_coverage import Unread
 
 _STATISTICS = "nothing: it is about DiskSim's output"
 _BUS_ONLY = "only with several devices on the bus:"

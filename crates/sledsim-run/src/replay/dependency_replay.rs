@@ -1,7 +1,7 @@
 //! A closed replay of a recording: each request as long after another one's
 //! completion as in the recording.
 
-use super::causes::Causes;
+use super::dependency_inference::DependencyInference;
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use sledsim_base::units::Nanos;
@@ -16,8 +16,8 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 /// for. Memory is that of the requests of a recording that lie between a request
 /// and the next one of its stream, and, if one stream runs ahead of another, of
 /// those between.
-pub struct Paced<T> {
-    causes: Causes,
+pub struct DependencyReplay<T> {
+    causes: DependencyInference,
     /// Of requests that are under way, wait, or may be waited for.
     known: HashMap<u64, Known, FxBuildHasher>,
     slots: Slab<Slot<T>>,
@@ -76,8 +76,8 @@ pub struct Recorded {
     pub lateness: Nanos,
 }
 
-impl<T> Paced<T> {
-    pub fn new(causes: Causes) -> Self {
+impl<T> DependencyReplay<T> {
+    pub fn new(causes: DependencyInference) -> Self {
         Self {
             causes,
             known: HashMap::default(),
@@ -238,7 +238,7 @@ mod tests {
         for (stream, ..) in recording {
             *streams.entry(*stream).or_default() += 1;
         }
-        let mut paced = Paced::new(Causes::new(streams));
+        let mut paced = DependencyReplay::new(DependencyInference::new(streams));
         let mut rest = recording.iter();
         let mut under_way = BinaryHeap::new();
         let (mut sent, mut now, mut most) = (0, Nanos::ZERO, 0);

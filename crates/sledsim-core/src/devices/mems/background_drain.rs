@@ -1,7 +1,7 @@
 //! Background tasks that grow impatient.
 
 use crate::model::mechanism::Mechanism;
-use crate::model::{Answers, Background, Events, Model, Report, Wanted};
+use crate::model::{Background, CompletionSink, Events, Model, Report, Wanted};
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -11,9 +11,9 @@ use sledsim_base::units::Nanos;
 /// unused tips of its pass taking more. These passes take neither command
 /// overhead nor bus. A request that comes meanwhile waits for the end of that
 /// pass.
-pub struct ActiveTail {
+pub struct BackgroundDrain {
     child: Box<dyn Model>,
-    desk: Desk,
+    in_flight: InFlight,
     asked: u64,
 }
 
@@ -22,7 +22,7 @@ const OWN: u64 = 1 << 63;
 
 /// What is known of the requests in the device.
 #[derive(Default)]
-struct Desk {
+struct InFlight {
     /// Those of which it is not known when they will be complete.
     open: u64,
     /// When the others are complete.
@@ -30,15 +30,15 @@ struct Desk {
 }
 
 /// Hands on the rows of the load; those of its own are nobody's business.
-struct Hears<'a> {
-    desk: &'a mut Desk,
-    above: &'a mut dyn Answers,
+struct ForwardingSink<'a> {
+    in_flight: &'a mut InFlight,
+    above: &'a mut dyn CompletionSink,
 }
 
-impl Answers for Hears<'_> {
+impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
-        self.desk.open -= 1;
-        self.desk.idle_from = self.desk.idle_from.max(row.completion);
+        self.in_flight.open -= 1;
+        self.in_flight.idle_from = self.in_flight.idle_from.max(row.completion);
         if row.id < OWN {
             self.above.done(row);
         }
@@ -49,13 +49,13 @@ impl Answers for Hears<'_> {
     }
 }
 
-impl ActiveTail {
+impl BackgroundDrain {
     /// Impatience for the background tasks of `child`.
     #[must_use]
     pub fn new(child: Box<dyn Model>) -> Self {
         Self {
             child,
-            desk: Desk::default(),
+            in_flight: InFlight::default(),
             asked: 0,
         }
     }
@@ -65,9 +65,9 @@ impl ActiveTail {
         let impatient = || {
             self.child
                 .background()
-                .is_some_and(Background::is_impatient)
+                .is_some_and(Background::wants_own_pass)
         };
-        (self.desk.open == 0 && impatient()).then_some(self.desk.idle_from)
+        (self.in_flight.open == 0 && impatient()).then_some(self.in_flight.idle_from)
     }
 
     /// The request of a task that asks for a pass at `at`.
@@ -83,36 +83,38 @@ impl ActiveTail {
             request
         };
         let estimate = |wanted: &Wanted| mechanism.estimate(at, &request(wanted));
-        let cylinder = u32::try_from(mechanism.major(at)).unwrap_or(0);
+        let cylinder = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
         let wanted = mechanism.background()?.wanted(cylinder, &estimate)?;
         Some(request(&wanted))
     }
 
-    fn give(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.desk.open += 1;
-        let (desk, above) = (&mut self.desk, answers);
-        self.child.submit(request, &mut Hears { desk, above });
+    fn give(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.in_flight.open += 1;
+        let (in_flight, above) = (&mut self.in_flight, sink);
+        self.child
+            .submit(request, &mut ForwardingSink { in_flight, above });
     }
 }
 
-impl Events for ActiveTail {
+impl Events for BackgroundDrain {
     fn next_event(&self) -> Option<Nanos> {
         let both = [self.ask_at(), self.child.wake_at()];
         both.into_iter().flatten().min()
     }
 
-    fn happen(&mut self, at: Nanos, answers: &mut dyn Answers) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.child.wake_at() == Some(at) {
-            let (desk, above) = (&mut self.desk, answers);
-            self.child.wake(at, &mut Hears { desk, above });
+            let (in_flight, above) = (&mut self.in_flight, sink);
+            self.child
+                .wake(at, &mut ForwardingSink { in_flight, above });
         } else if let Some(request) = self.own_request(at) {
             self.asked += 1;
-            self.give(request, answers);
+            self.give(request, sink);
         }
     }
 }
 
-impl Model for ActiveTail {
+impl Model for BackgroundDrain {
     fn blocks(&self) -> u64 {
         self.child.blocks()
     }
@@ -121,13 +123,13 @@ impl Model for ActiveTail {
         self.child.servers()
     }
 
-    fn submit(&mut self, request: Request, answers: &mut dyn Answers) {
-        self.advance(request.arrival, false, answers);
-        self.give(request, answers);
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
+        self.give(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, answers: &mut dyn Answers) {
-        self.advance(now, true, answers);
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -1,6 +1,6 @@
 //! What an answer takes, until it was sent.
 
-use super::room::Taken;
+use super::limiter::Permits;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
@@ -9,27 +9,32 @@ use std::task::{Context, Poll};
 
 /// Room that goes with an answer.
 #[derive(Clone)]
-pub(super) struct Hold(#[expect(dead_code, reason = "held until it is dropped")] Arc<Taken>);
+pub(super) struct SharedPermits(
+    #[expect(dead_code, reason = "held until it is dropped")] Arc<Permits>,
+);
 
-impl Hold {
-    pub(super) fn new(taken: Taken) -> Self {
+impl SharedPermits {
+    pub(super) fn new(taken: Permits) -> Self {
         Self(Arc::new(taken))
     }
 }
 
 /// A body, and the room that it gives back when it is gone.
-pub(super) struct Held<B> {
+pub(super) struct PermittedBody<B> {
     body: B,
-    _hold: Option<Hold>,
+    _hold: Option<SharedPermits>,
 }
 
-impl<B> Held<B> {
-    pub(super) fn new(body: B, hold: Option<Hold>) -> Self {
-        Self { body, _hold: hold }
+impl<B> PermittedBody<B> {
+    pub(super) fn new(body: B, permits: Option<SharedPermits>) -> Self {
+        Self {
+            body,
+            _hold: permits,
+        }
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for Held<B> {
+impl<B: Body<Data = Bytes> + Unpin> Body for PermittedBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 

@@ -1,4 +1,4 @@
-"""The server of one mount: ``python -m sledsim.emulator.mounting.served``.
+"""The server of one mount: ``python -m sledsim.emulator.mounting.server_process``.
 
 Its first line of input says what to serve and where; it answers with a line, and serves until a
 second line comes. Then it stops and prints what it did. A signal that would end it goes on to the
@@ -15,8 +15,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
-from sledsim.emulator.choice import chosen
 from sledsim.emulator.control import Control, control_path
+from sledsim.emulator.export_spec import chosen
 from sledsim.emulator.server import serve
 
 if TYPE_CHECKING:
