@@ -130,7 +130,10 @@ fn devices() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
 
 /// The cells of the table that follows `heading` on the page about the model.
 fn table(heading: &str) -> Vec<Vec<String>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanation/model.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/explanation/model.md"
+    );
     let page = std::fs::read_to_string(path).expect("the page");
     let mut lines = page.lines().skip_while(|line| !line.contains(heading));
     let row = |line: &str| -> Vec<String> {
