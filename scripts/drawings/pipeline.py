@@ -12,7 +12,17 @@ d.line([(170, 70), (208, 92)], arrow="end")
 d.line([(170, 138), (208, 116)], arrow="end")
 
 d.text(380, 30, "virtual clock", size=13, colour=GREY, bold=True)
-d.box(380, 44, 160, 120, "engine", "asks for the next arrival,", "the next event,", "the next completion", size=12)
+d.box(
+    380,
+    44,
+    160,
+    120,
+    "engine",
+    "asks for the next arrival,",
+    "the next event,",
+    "the next completion",
+    size=12,
+)
 d.line([(340, 104), (378, 104)], arrow="end")
 
 d.text(590, 30, "results", size=13, colour=GREY, bold=True)
@@ -34,7 +44,18 @@ d.text(424, 192, "requests", colour=RED, anchor="end", size=13)
 d.line([(490, 208), (490, 166)], colour=GREEN, width=2.5, arrow="end")
 d.text(498, 192, "completions: one row each", colour=GREEN, size=13)
 
-d.box(20, 210, 150, 130, "emulator", "runs the same model", "under the real clock,", "for NBD, FUSE, RPC", fill=LIGHT, size=12)
+d.box(
+    20,
+    210,
+    150,
+    130,
+    "emulator",
+    "runs the same model",
+    "under the real clock,",
+    "for NBD, FUSE, RPC",
+    fill=LIGHT,
+    size=12,
+)
 d.line([(170, 275), (198, 275)], arrow="both")
 d.box(200, 370, 540, 44, "device file -> keys -> catalog -> spec -> model", fill=LIGHT, size=13)
 d.line([(470, 370), (470, 342)], arrow="end")

@@ -1,12 +1,12 @@
-"""Draw docs/drawings/emulator.svg: the way of a request through the emulator.
+"""Draw docs/drawings/serving.svg: the way of a request through the emulator.
 
-python scripts/drawings/emulator.py
+python scripts/drawings/serving.py
 """
 
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-TARGET = Path(__file__).parents[2] / "docs" / "drawings" / "emulator.svg"
+TARGET = Path(__file__).parents[2] / "docs" / "drawings" / "serving.svg"
 WIDTH, HEIGHT = 760, 430
 NOTES = (
     "Each request has the completion time that it has in a simulation of the same arrivals.",
