@@ -350,7 +350,7 @@ def test_who_is_not_root_is_told_what_to_do(
     [
         ("postmark", "postmark", "the package postmark"),
         ("pgbench", "postgres", "the package postgresql"),
-        ("tpch-q4", "tpchgen-cli", "pip install 'sledsim[apps]'"),
+        ("tpch-q4", "tpchgen-cli", "pip install tpchgen-cli"),
     ],
 )
 def test_a_missing_program_is_named_with_what_has_it(

@@ -30,7 +30,7 @@ def lazy(table: Table, row: str | None = "row") -> pl.LazyFrame:
         import polars as pl  # noqa: PLC0415  (optional)
         from polars.io.plugins import register_io_source  # noqa: PLC0415
     except ImportError as error:
-        msg = "polars is missing; pip install 'sledsim[tables]' brings it"
+        msg = "table.lazy() needs polars: pip install polars"
         raise SledsimError(msg) from error
     if row in table.schema_names:
         msg = f"row = {row!r}: the table has a column of that name; choose another, or None"

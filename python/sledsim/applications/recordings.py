@@ -104,7 +104,7 @@ def need_pyarrow() -> None:
         If it is not.
     """
     if importlib.util.find_spec("pyarrow") is None:
-        msg = "applications need pyarrow: pip install 'sledsim[apps]'"
+        msg = "applications need pyarrow: pip install pyarrow"
         raise SledsimError(msg)
 
 

@@ -52,7 +52,7 @@ def check(path: str, *others: str | None) -> None:
     try:
         importlib.import_module("matplotlib")
     except ImportError:
-        _refuse("--plot needs matplotlib: pip install 'sledsim[plots]'")
+        _refuse("--plot needs matplotlib: pip install matplotlib")
 
 
 def draw(run: Run, path: str) -> bytes:

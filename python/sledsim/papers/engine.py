@@ -220,7 +220,7 @@ def _need_matplotlib() -> None:
     try:
         importlib.metadata.version("matplotlib")
     except importlib.metadata.PackageNotFoundError:
-        msg = "papers need matplotlib: pip install 'sledsim[plots]'"
+        msg = "papers need matplotlib: pip install matplotlib"
         raise SledsimError(msg) from None
 
 

@@ -53,7 +53,7 @@ def _arrow() -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415 (an extra)
     except ImportError:
-        msg = "the tables of CMU-CS-03-125 need pyarrow: pip install 'sledsim[papers]'"
+        msg = "the tables of CMU-CS-03-125 need pyarrow: pip install pyarrow"
         raise ss.SledsimError(msg) from None
     return pa
 
