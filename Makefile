@@ -56,6 +56,8 @@ TEST_SYSTEM := out/.system-test
 BUILT := $(VENV)/.built
 # $(VENV)/.lint and the like stand for what requirements/lint.lock names.
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+# What codespell reads; its settings are in pyproject.toml.
+SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md
 
 .PHONY: help
 help: ## List the targets
@@ -114,7 +116,7 @@ docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/d
 	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
 
 .PHONY: lint
-lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change nothing
+lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentation; change nothing
 	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
@@ -123,6 +125,7 @@ lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(PY) -m codespell_lib $(SPELLED)
 	$(PY) -m pytest -q tests/test_tidy.py
 
 .PHONY: format
