@@ -129,7 +129,8 @@ def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable
     assert by_name["g2"]["streaming_mb_s"] == pytest.approx(79.6, abs=0.05)
     assert document("devices", "list") == {"devices": listed}
     lines = text("devices").splitlines()
-    assert [line.split()[0] for line in lines[1:]] == ss.presets()
+    names = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
+    assert names == ss.presets()
 
 
 def test_json_may_stand_before_the_subcommand(text: Callable[..., str]) -> None:
@@ -281,7 +282,7 @@ def test_without_matplotlib_the_extra_is_named(
     assert main(["run", "--device", "g2", "--plot", str(tmp_path / "a.png")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == "sledsim: error: --plot needs matplotlib: pip install 'sledsim[plots]'\n"
+    assert said.err == "sledsim: error: --plot needs matplotlib: pip install matplotlib\n"
 
 
 def test_trace_info_and_samples(document: Callable[..., Any], text: Callable[..., str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -214,6 +215,33 @@ def test_the_text_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert picture.read_bytes().startswith(b"\x89PNG")
     for word in ("g2", "g3", "speed-up", "saturated", "transfer", "each device's own", "written:"):
         assert word in said, word
+
+
+def test_the_tables_of_five_devices_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["disk", "mems", "mcd", "mwb", "atlas10k-50mbps"]
+    words = ["--devices", ",".join(names), "--schedulers", "fcfs,c_look"]
+    assert main(["compare", *words, "--set", "rate=50", "--set", "requests=3000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    for name in names:
+        for scheduler in ("fcfs", "c_look"):
+            rows = [line for line in lines if line.startswith(f"{name}, {scheduler} ")]
+            assert len(rows) >= 3, "times, rates and causes"
+    for head in ("p50", "p99.9", "max", "busy", "speed-up", "queue", "transfer"):
+        assert any(head in line.split() for line in lines), head
+
+
+def test_means_have_the_digits_of_their_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "--devices", "atlas10k,g2", "--set", "rate=50", "--set", "requests=1000"]
+    assert main([*words, "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["runs"][0]
+    interval = run["summary"]["confidence"]["response_time_ms"]
+    assert 0.1 <= interval["mean"] * interval["half_width_share"] < 10
+    assert main(words) == 0
+    shown = re.search(r"^atlas10k +!? +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert shown is not None
+    decimals = 1 if interval["mean"] * interval["half_width_share"] >= 1 else 2
+    assert shown[1] == f"{interval['mean']:.{decimals}f}"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import load_options, plots
+from sledsim.cli import load_options, plots, text_tables
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
@@ -230,16 +230,13 @@ def _confidence(summary: dict[str, Any]) -> str:
     interval = summary["confidence"]["response_time_ms"]
     if interval["low"] is None:
         return "too few requests to tell how certain the means are"
-    low, high = interval["low"], interval["high"]
+    low, high = text_tables.interval(interval["low"], interval["high"])
     share, batches = interval["half_width_share"], interval["batches"]
     of = "seeds" if summary["seeds"] else f"batches of {number(interval['batch_requests'])}"
     width = "" if share is None else f" (± {percent(share)})"
     warning = f"; NOT TO BE RELIED ON: {interval['caution']}" if interval["caution"] else ""
     level = f"{summary['confidence']['level']:.0%}"
-    return (
-        f"mean response time {low:,.4f} to {high:,.4f} ms{width} at {level}, "
-        f"from {batches} {of}{warning}"
-    )
+    return f"mean response time {low} to {high} ms{width} at {level}, from {batches} {of}{warning}"
 
 
 def _times(summary: dict[str, Any]) -> str:
