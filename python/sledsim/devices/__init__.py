@@ -4,7 +4,7 @@ from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.devices.base import Composite, Device
 from sledsim.devices.checks import Op, Point
 from sledsim.devices.disks import Disk, DiskSeek, Sector, Zone
-from sledsim.devices.making import device, device_of, flat, presets, wrap
+from sledsim.devices.factory import device, device_of, flat, presets, wrap
 from sledsim.devices.sleds import Location, Parallelism, Sled, sled_of
 
 __all__ = [

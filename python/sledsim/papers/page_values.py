@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import values
-from sledsim.papers.page_words import (
+from sledsim.papers.page_text import (
     NONE,
     class_of,
     mark,
