@@ -136,7 +136,7 @@ def test_an_interrupt_stops_all_runs() -> None:
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell progress so rarely that who waits for the next time is seen by it."""
-    monkeypatch.setattr(comparison, "_TELL_EVERY_S", 30)
+    monkeypatch.setattr(comparison, "_REPORT_EVERY_S", 30)
 
 
 @pytest.mark.usefixtures("rarely")
@@ -145,7 +145,7 @@ def test_the_end_of_the_last_run_is_not_waited_for_by_the_clock() -> None:
         time.sleep(0.1 * index)
 
     start = time.monotonic()
-    comparison._all(run, 2, 2, comparison._Tally(2, None))
+    comparison._run_all(run, 2, 2, comparison._Tally(2, None))
     assert time.monotonic() - start < 15
 
 
@@ -168,7 +168,7 @@ def test_the_first_failure_stops_the_others() -> None:
         if index == 1:
             time.sleep(0.1)
             raise ss.SledsimError("on purpose")
-        beat, start = tally.of(index), time.monotonic()
+        beat, start = tally.callback(index), time.monotonic()
         try:
             while time.monotonic() - start < 60:
                 beat(1, None)
@@ -179,7 +179,7 @@ def test_the_first_failure_stops_the_others() -> None:
 
     start = time.monotonic()
     with pytest.raises(ss.SledsimError, match="on purpose"):
-        comparison._all(run, 3, 2, tally)
+        comparison._run_all(run, 3, 2, tally)
     assert time.monotonic() - start < 15
     assert 0 in stopped
 

@@ -107,7 +107,8 @@ def test_devices_are_found_by_a_word_of_their_description(
     assert main(["run", "--device", word]) == 2
     assert capsys.readouterr().err == (
         f"sledsim: error: unknown device '{word}': presets with this word in their "
-        "description are mwb (MEMS write buffer of MSST 2005), mcd (MEMS caching disk of MSST 2005)\n"
+        "description are mwb (MEMS write buffer of MSST 2005), "
+        "mcd (MEMS caching disk of MSST 2005)\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Crash tests: the power is cut, and every block looked at."""
+"""Crash tests: cut the power, recover, check every block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CrashReport(JsonResult):
-    """What came of a crash test; made by :func:`crash_test`."""
+    """The result of a crash test; made by :func:`crash_test`."""
 
     def __repr__(self) -> str:
         points, violations = self._document["points"], self._document["violations"]
@@ -34,7 +34,7 @@ class CrashReport(JsonResult):
 
     @property
     def violations(self) -> list[dict[str, Any]]:
-        """The first violations, at most ten, each with a ``text`` that tells all of it."""
+        """The first violations, at most ten, each with a full description, ``text``."""
         shown: list[dict[str, Any]] = self._document["shown"]
         return shown
 

@@ -23,7 +23,7 @@ class TipFailures(JsonResult):
     """
 
     keys: dict[str, Any]
-    """What was tried: the arguments of :func:`tip_failures`."""
+    """The arguments of :func:`tip_failures`."""
     squares: int
     """Groups of tips that hold the same blocks, when the device is new."""
     spare_tips: int

@@ -1,4 +1,4 @@
-"""Runs: a load on a device."""
+"""Simulations of a load on a device."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core, cautions
-from sledsim.arguments import optional, path_text, real, refuse, several, share, text, whole
-from sledsim.devices import flat
+from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
+from sledsim.devices import dotted_keys
 from sledsim.json_result import JsonResult
 from sledsim.layouts import with_layout
 from sledsim.loads import load_of
@@ -26,7 +26,7 @@ Task: TypeAlias = str | Mapping[str, object]
 
 
 class Run(JsonResult):
-    """What came of a simulation; made by :func:`simulate`."""
+    """The result of a simulation; made by :func:`simulate`."""
 
     def __init__(
         self,
@@ -52,15 +52,15 @@ class Run(JsonResult):
 
     @property
     def workload(self) -> dict[str, Any]:
-        """What was run: every key in effect and what was done to a trace."""
+        """The load: every key in effect and what was done to a trace."""
         workload: dict[str, Any] = self._document["workload"]
         return workload
 
     @property
     def cautions(self) -> list[dict[str, Any]]:
-        """What to know before relying on it: ``code``, ``text`` and ``unreliable`` of each caution.
+        """Warnings about the results: ``code``, ``text`` and ``unreliable`` of each caution.
 
-        ``unreliable`` says that the mean response time and its interval are not to be relied on.
+        ``unreliable`` says that the mean response time and its interval are unreliable.
         """
         found: list[dict[str, Any]] = self._document["caution"]
         return found
@@ -153,9 +153,9 @@ def simulate(
         Where blocks live: a name from the page on layouts, or a mapping of a layout's keys with
         its name: ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
     background
-        Tasks that live off the tips which requests leave unused, in the order of their precedence:
+        Tasks that use the tips which requests leave unused, in the order of their precedence:
         names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
-        as a mapping, ``{"task": "scan", "tail": 0.01}``. What came of them is
+        as a mapping, ``{"task": "scan", "tail": 0.01}``. Their results are
         ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
@@ -217,9 +217,9 @@ def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]
     """Return background tasks as the core takes them: keys, or a label as the only one."""
     given = [background] if isinstance(background, str | Mapping) else background
     tasks = []
-    for task in several("background", given):
+    for task in as_list("background", given):
         if isinstance(task, Mapping):
-            tasks.append(list(flat(task)))
+            tasks.append(list(dotted_keys(task)))
         else:
             tasks.append([("label", text("background", task))])
     return tasks

@@ -1,4 +1,4 @@
-"""Tables as lazy frames: Polars and DuckDB say what a query needs, and only that is read."""
+"""Tables as lazy frames: only the columns and records that a query needs are read."""
 
 from __future__ import annotations
 

@@ -132,13 +132,13 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
         "record": None if options.record is None else Path(options.record),
         "folder": None if options.folder is None else Path(options.folder),
     }
-    said = {key: value for key, value in chosen.items() if value is not None}
+    given = {key: value for key, value in chosen.items() if value is not None}
     with _one_signal():
         return applications.bench(
             options.application,
             devices,
             keys=dict(map(_setting, options.set)),
-            settings=Settings(scheduler=options.scheduler, **said),
+            settings=Settings(scheduler=options.scheduler, **given),
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
 

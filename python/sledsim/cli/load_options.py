@@ -157,18 +157,18 @@ def add_precision(parser: Parser) -> None:
 
 def settings(options: argparse.Namespace) -> list[str]:
     """Return what follows ``--set``, and what other options say of the trace."""
-    told = list(options.set)
+    settings = list(options.set)
     if options.format is not None:
-        told.append(f"trace_format={json.dumps(options.format)}")
+        settings.append(f"trace_format={json.dumps(options.format)}")
     if options.sort is not None:
-        told.append(f"sort_ms={options.sort}")
+        settings.append(f"sort_ms={options.sort}")
     if options.columns is not None:
-        told.append(f"columns={json.dumps(options.columns)}")
+        settings.append(f"columns={json.dumps(options.columns)}")
     if options.blk_action is not None:
-        told.append(f"blk_action={json.dumps(options.blk_action)}")
+        settings.append(f"blk_action={json.dumps(options.blk_action)}")
     if options.drop_glitches:
-        told.append('glitches="drop"')
-    return told
+        settings.append('glitches="drop"')
+    return settings
 
 
 def precision(options: argparse.Namespace) -> float | None:
@@ -282,11 +282,11 @@ def _format(workload: dict[str, Any]) -> str:
     """Say in which format a trace is read, and what was passed over."""
     compression = workload["compression"]
     packed = "" if compression == "none" else f", {compression}"
-    passed = "".join(f"; {what}" for what in passed_over(workload))
-    return f"{workload['format']} ({told_by(workload)}){packed}{passed}"
+    passed = "".join(f"; {what}" for what in skipped_parts(workload))
+    return f"{workload['format']} ({detection(workload)}){packed}{passed}"
 
 
-def told_by(trace: dict[str, Any]) -> str:
+def detection(trace: dict[str, Any]) -> str:
     """Say what told the format of a trace, and which others fit."""
     told = {
         "content": "by its content",
@@ -299,7 +299,7 @@ def told_by(trace: dict[str, Any]) -> str:
     return f"{told}; --format {' or '.join(others)} {fit}, too" if others else told
 
 
-def passed_over(trace: dict[str, Any]) -> Iterator[str]:
+def skipped_parts(trace: dict[str, Any]) -> Iterator[str]:
     """Say what of a trace is not replayed, and why."""
     for key, what in (
         ("not_requests", "lines that are no requests"),

@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
 def _mount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
 
-    export_spec.chosen(vars(options))  # says what is wrong with it, before anything is made
+    export_spec.export_of(vars(options))  # says what is wrong with it, before anything is made
     directory = _directory(options)
     system.need_root("mount", "; without it `sledsim serve --fuse` gives one file")
     there_is_none = options.file is None or not Path(options.file).exists()

@@ -15,7 +15,7 @@ from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, size, table
 from sledsim.emulator import Export, Server, serve
-from sledsim.emulator.export_spec import chosen
+from sledsim.emulator.export_spec import export_of
 
 if TYPE_CHECKING:
     import argparse
@@ -164,7 +164,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     exports = [_export(text) for text in options.export]
     if options.device is not None:
-        exports.insert(0, chosen(vars(options), options.name))
+        exports.insert(0, export_of(vars(options), options.name))
     elif not exports:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sledsim._core import SledsimError
-from sledsim.arguments import real, refuse, several
+from sledsim.arguments import as_list, real, refuse
 from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.devices.base import Device
 from sledsim.devices.checks import block_number, is_write, point_of, seconds
@@ -179,7 +179,7 @@ class Sled(Device):
             travel of the sled.
         """
         extents = []
-        for command in several("commands", commands):
+        for command in as_list("commands", commands):
             if not isinstance(command, tuple | list) or len(command) != 3:
                 refuse("commands", command, "of the form (op, lbn, blocks)")
             is_write(command[0])

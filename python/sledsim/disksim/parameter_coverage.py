@@ -133,13 +133,13 @@ class Account:
         self.ignored.append(Ignored(f"{prefix}{key}", text, changes, same, place))
 
 
-def chosen(block: Block, key: str, choices: Mapping[int, _Value]) -> _Value:
-    """Return what a number of an enumeration stands for.
+def enumerated(block: Block, key: str, choices: Mapping[int, _Value]) -> _Value:
+    """Return the value of a number of an enumeration.
 
     Raises
     ------
     SledsimError
-        For a number that stands for nothing.
+        For an unknown number.
     """
     number = block.integer(key)
     if number not in choices:

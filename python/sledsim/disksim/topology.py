@@ -1,4 +1,4 @@
-"""Which storage devices a parameter file has, and what bus each hangs on."""
+"""The storage devices of a parameter file, and the bus of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Drive:
     block: Block
     """Its parameters, those of the block it extends included."""
     bus: Block | None
-    """The bus it hangs on; None in a file without a topology."""
+    """Its bus; None in a file without a topology."""
     place: Place
     """Where it was named."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sledsim.devices import Device
 
 Data: TypeAlias = bytes | bytearray | memoryview
-"""What is written."""
+"""Data to be written."""
 
 Command: TypeAlias = (
     tuple[Literal["read"], int, int]
@@ -31,7 +31,7 @@ Command: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class RemoteOutcome:
-    """What happened to one command of a batch, in time of the device.
+    """The outcome of one command of a batch, in time of the device.
 
     The names are those of the columns of a recording.
     """
@@ -69,13 +69,13 @@ class RemoteOutcome:
     other_ns: int
     energy_nj: int
     lateness_ns: int
-    """How much later than its completion its answer was there."""
+    """How much later than its completion it was answered."""
     error: str | None
     """Why it failed, if it did."""
 
 
 class RemoteBatch:
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     def __init__(self, core: _core.RemoteAnswer) -> None:
         self._core = core
@@ -90,7 +90,7 @@ class RemoteBatch:
 
     @property
     def outcomes(self) -> list[RemoteOutcome]:
-        """What happened to each command, in their order."""
+        """The outcome of each command, in their order."""
         return [RemoteOutcome(**outcome) for outcome in self._core.outcomes()]
 
     @property
@@ -135,7 +135,7 @@ class RemoteDevice:
 
     @property
     def name(self) -> str:
-        """What the server calls it."""
+        """Its name on the server."""
         return self._core.name
 
     @property
@@ -155,7 +155,7 @@ class RemoteDevice:
 
     @property
     def layout(self) -> str | None:
-        """Where its blocks live, if not where the device has them."""
+        """Its layout, if it has one other than that of the device."""
         return self._about["layout"] or None
 
     @property
@@ -165,7 +165,7 @@ class RemoteDevice:
 
     @property
     def exports(self) -> list[str]:
-        """What else the server serves, by name."""
+        """The names of all exports of the server."""
         return [] if self._client is None else list(self._client.exports)
 
     @property
@@ -326,7 +326,7 @@ def _pipelined(
 
 
 def _check(batch: RemoteBatch, index: int) -> None:
-    """Raise what a command failed with."""
+    """Raise the error of a command that failed."""
     failure = batch._core.failure()  # noqa: SLF001 (one module)
     if failure is None:
         return
@@ -359,7 +359,7 @@ def connect(
     address
         ``unix:PATH``, ``HOST:PORT`` or ``:PORT``, or what ``Server.uris`` says.
     export
-        What the server calls the device; by default its first one.
+        The name of the device on the server; by default its first one.
     tls
         A folder with ``ca-cert.pem``, which must have signed the server's certificate, and
         ``client-cert.pem`` with ``client-key.pem``, if the server asks for them.

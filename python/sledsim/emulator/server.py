@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, path_text, real, several, text, whole
+from sledsim.arguments import as_list, optional, path_text, real, text, whole
 from sledsim.devices import Device, device_of
 from sledsim.layouts import with_layout
 
@@ -31,7 +31,7 @@ class Export:
     device: Device | str
     """The device, or the name of a preset."""
     name: str | None = None
-    """What clients call it; by default the name of the device."""
+    """Its name for clients; by default that of the device."""
     scheduler: str = "fcfs"
     """Of every mechanism of it."""
     layout: str | Mapping[str, object] | None = None
@@ -84,11 +84,11 @@ class Server:
 
     @property
     def is_alive(self) -> bool:
-        """Whether clients can come: not once it is stopped, or its only mount point unmounted."""
+        """Whether clients can connect: not once it has stopped or its only mount point is gone."""
         return self._core.is_alive()
 
     def status(self) -> dict[str, Any]:
-        """Tell what happened so far; of a stopped server, what had happened in all.
+        """Return the statistics so far; of a stopped server, the final ones.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Server:
         return status
 
     def wait(self) -> None:
-        """Wait until no client can come any more."""
+        """Wait until no client can connect any more."""
         while self.is_alive:
             time.sleep(_LOOK_S)
 
@@ -118,13 +118,13 @@ class Server:
         Returns
         -------
         dict
-            What happened in all, as :meth:`status`.
+            The final statistics, as :meth:`status`.
 
         Raises
         ------
         SledsimError
             If a backing file could not be flushed or a recording not be completed, now or before;
-            the server is stopped all the same, and :meth:`status` tells what it did.
+            the server is stopped all the same, and :meth:`status` has its statistics.
         """
         self._core.stop(real("grace_s", grace_s))
         return self.status()
@@ -173,9 +173,9 @@ def serve(
     if not hasattr(_core, "Server"):
         msg = "the emulator needs Linux"
         raise SledsimError(msg)
-    wanted = several("exports", exports)
-    nbd = [text("nbd", address) for address in several("nbd", nbd)]
-    rpc = [text("rpc", address) for address in several("rpc", rpc)]
+    wanted = as_list("exports", exports)
+    nbd = [text("nbd", address) for address in as_list("nbd", nbd)]
+    rpc = [text("rpc", address) for address in as_list("rpc", rpc)]
     if not wanted:
         msg = "there is no device to serve"
         raise SledsimError(msg)
@@ -211,12 +211,12 @@ def serve(
 
 
 def _check_files(specs: Sequence[Export]) -> None:
-    """See that no recording takes the place of what is served, or of another.
+    """Check that no recording replaces a file that is served, or another recording.
 
     Raises
     ------
     SledsimError
-        If one would.
+        If one does.
     """
     files = [path_text("file", each.file) for each in specs if each.file is not None]
     taken: set[str] = set()

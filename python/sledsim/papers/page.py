@@ -17,8 +17,8 @@ from sledsim.papers.page_embed import (
     highlighted_toml,
     inline_svg,
 )
-from sledsim.papers.page_values import Notes, table
 from sledsim.papers.page_text import MARKS, MEANINGS, NONE, paragraphs, prose, verdict_html
+from sledsim.papers.page_values import Notes, table
 from sledsim.papers.pictures import VERDICTS
 
 if TYPE_CHECKING:

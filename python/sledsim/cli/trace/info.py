@@ -94,9 +94,9 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     rate, sequential, arrivals = info["mean_rate_per_s"], info["sequential"], info["arrivals"]
     mean, most = number(info["mean_size_blocks"]), number(info["max_size_blocks"])
     yield ["file", info["path"]]
-    told = load_options.told_by(info)
-    yield ["format", f"{info['format']} ({told}), compression: {info['compression']}"]
-    if passed := ", ".join(load_options.passed_over(info)):
+    detected = load_options.detection(info)
+    yield ["format", f"{info['format']} ({detected}), compression: {info['compression']}"]
+    if passed := ", ".join(load_options.skipped_parts(info)):
         yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]
     share = f"{number(info['requests'])}, {info['read_fraction']:.1%} reads"

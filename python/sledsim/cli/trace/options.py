@@ -53,8 +53,8 @@ def add_output(parser: Parser) -> None:
 def lost(report: dict[str, Any]) -> list[list[str]]:
     """Say what a written trace has no place for; no line if nothing is lost."""
     fields = report["lost_fields"]
-    told = ", ".join(f"{name} of {number(count)} requests" for name, count in fields.items())
-    return [["lost", f"{told} (the format has no place for it)"]] if told else []
+    lost = ", ".join(f"{name} of {number(count)} requests" for name, count in fields.items())
+    return [["lost", f"{lost} (the format has no place for it)"]] if lost else []
 
 
 def devices_table(rows: list[list[str]], columns: str) -> str:
