@@ -1,4 +1,4 @@
-"""Runs what the documents and the docstrings show, and compares what they print.
+"""Runs the code blocks of documents and docstrings, and compares their output.
 
 README.md and docs/*.md are read from top to bottom, each in a temporary directory with a copy of
 examples/ in it. The Python blocks of a document share one namespace.

@@ -1,4 +1,4 @@
-"""Which tests stay together, and which begin, where several processes share the tests (`-n 2`).
+"""Distribution of the tests over processes (`-n 2`): groups that stay together, and their order.
 
 Some tests stay in one process, one after the other: those of a group. Any other test may run in
 any process, at any time.

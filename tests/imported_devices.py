@@ -1,4 +1,4 @@
-"""Device files from the texts of DiskSim parameter files, and what they tell."""
+"""Device files from the texts of DiskSim parameter files, and their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A paper of our own in place of those of the package, and an item in it that runs."""
+"""A paper of the tests in place of those of the package, with an item that runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items of papers: what they give, and what their files state.
+"""Items of papers: their results and the values in their files.
 
 Each item is run once for all tests of all processes, and again only if something has changed that
 it depends on: its files are kept in ``out/tests``; conftest.py keeps outcomes beside them.

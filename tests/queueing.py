@@ -1,4 +1,4 @@
-"""Queues of which the load is known: one server, Poisson arrivals, service times of three kinds."""
+"""Queues with a known load: one server, Poisson arrivals, three distributions of service times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as a browser would show it."""
+"""An HTML page as a browser shows it."""
 
 from __future__ import annotations
 

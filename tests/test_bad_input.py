@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input is said in one line, with exit code 2, and leaves no file."""
+"""Wrong input gives an error of one line and exit code 2, and leaves no file."""
 
 from __future__ import annotations
 

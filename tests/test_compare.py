@@ -1,4 +1,4 @@
-"""Comparisons say what single runs say, whatever the number of workers."""
+"""Comparisons equal single runs, whatever the number of workers."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_saturated_device_has_no_speed_up() -> None:
     assert table[1]["speed_up"] is None
 
 
-def test_what_cannot_be_compared() -> None:
+def test_comparisons_that_are_refused() -> None:
     load = ss.workload("random", requests=10)
     with pytest.raises(ss.SledsimError, match="nothing to compare"):
         ss.compare(load, [])

@@ -1,4 +1,4 @@
-"""Shells complete sledsim's command lines by the scripts that ``sledsim completion`` prints."""
+"""The scripts of ``sledsim completion`` complete command lines in the shells."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert words_seen(SHELLS[shell], lines, tmp_path) == ["ready", *TYPED.values()]
 
 
-def test_it_is_said_how_to_get_the_library(
+def test_a_missing_library_is_named_with_its_installation(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)

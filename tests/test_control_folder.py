@@ -1,4 +1,4 @@
-"""Others cannot slip a socket of theirs among those of a user's servers."""
+"""Other users cannot place a socket in the folder of the control sockets."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sledsim"
 
 
-def test_it_is_made_for_the_user_alone(home: Path) -> None:
+def test_the_folder_is_private_to_the_user(home: Path) -> None:
     assert folder() == home
     assert home.stat().st_mode & 0o777 == 0o700
 

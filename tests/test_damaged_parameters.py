@@ -1,4 +1,4 @@
-"""Parameter and seek files that are damaged: a device, or an error that names the file."""
+"""Damaged parameter and seek files give a device, or an error that names the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet files that are damaged: a result, or an error that names the file; never a panic."""
+"""Damaged Parquet files give a result, or an error that names the file; never a panic."""
 
 from __future__ import annotations
 

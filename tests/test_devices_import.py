@@ -1,4 +1,4 @@
-"""Device files from DiskSim parameter files: what is modelled, what is told, what is refused."""
+"""Device files from DiskSim parameter files: keys, reports, refusals."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize(("where", "name"), NUMBERED)
-def test_no_parameter_is_dropped_without_a_word(
+def test_every_dropped_parameter_is_reported(
     where: str, name: str, imported: Callable[..., ss.Imported]
 ) -> None:
     """Another value changes the device file, or the parameter is told of with its new value."""
@@ -357,7 +357,7 @@ def test_a_block_may_extend_another(imported: Callable[..., ss.Imported]) -> Non
     assert taken.report["skipped"] == []
 
 
-def test_names_that_toml_could_stumble_over(values: Callable[..., dict[str, Any]]) -> None:
+def test_names_are_quoted_for_toml(values: Callable[..., dict[str, Any]]) -> None:
     name = 'a\\b\x7f\u00e9\x01"'.replace('"', "")
     assert values(files.disk(name=name))["title"] == name
 

@@ -1,4 +1,4 @@
-"""``devices list`` and ``devices show``: what fits, what changed, and devices by a description."""
+"""``devices list`` and ``devices show``: width, changes, search by description."""
 
 from __future__ import annotations
 

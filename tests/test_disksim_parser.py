@@ -1,4 +1,4 @@
-"""The parser of DiskSim parameter files: reads what they say, keeps where, and refuses the rest."""
+"""The parser of DiskSim parameter files: values, places, refusals."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_list_values_and_list_items_may_be_sourced(tmp_path: Path) -> None:
     assert (block.integer("x"), block.integer("y")) == (5, 6)
 
 
-def test_drives_know_their_nearest_bus(folder: Path) -> None:
+def test_drives_are_on_their_nearest_bus(folder: Path) -> None:
     with (folder / "bus.specs").open("a") as file:
         file.write("BUS0 QUICK { Read block transfer time = 0.125 }")
     system = folder / "system.parv"
@@ -394,7 +394,7 @@ TREES = st.builds(
 
 @settings(max_examples=150)
 @given(TREES)
-def test_what_is_printed_reads_back_as_the_same_tree(tree: Tree) -> None:
+def test_a_printed_tree_parses_to_the_same_tree(tree: Tree) -> None:
     again = disksim.parse(str(tree))
     assert again == tree
     assert kinds(again) == kinds(tree)

@@ -1,4 +1,4 @@
-"""How the tests are shuffled and shared by processes."""
+"""The order and the distribution of the tests over processes."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Servers of emulated devices: what they tell, how they end, what they refuse."""
+"""Servers of emulated devices: status, end, refusals."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def end(server: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
     return out
 
 
-def test_it_serves_what_was_written(tmp_path: Path) -> None:
+def test_reads_return_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "s.sock"
     with ss.serve(ss.device("g2"), nbd=f"unix:{path}") as server:
         assert server.uris == [f"nbd+unix:///?socket={path}"]
@@ -135,7 +135,7 @@ def test_it_serves_what_was_written(tmp_path: Path) -> None:
     assert server.status() == status
 
 
-def test_its_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
+def test_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
     """One request at a time: each takes at least what the model says, and the rows tell it."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
     export = ss.Export(device="g2", record=recording)
@@ -277,7 +277,7 @@ def test_a_signal_ends_it_in_good_order(runtime: Path, tmp_path: Path, number: i
     assert list(runtime.glob("sledsim/*")) == []
 
 
-def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> None:
+def test_a_killed_server_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> None:
     path, file = tmp_path / "s.sock", tmp_path / "d.img"
     arguments = ("--device=g2", f"--nbd=unix:{path}", f"--file={file}", "--speed=50")
     server = begin(*arguments)

@@ -1,4 +1,4 @@
-"""A backing file that the system could not write back once: no flush succeeds after that.
+"""After one failed sync of a backing file no flush succeeds.
 
 The system reports such a failure to one fsync and may drop the data (fsync(2), "Notes"), so that
 the next success says nothing of them.
@@ -140,7 +140,7 @@ def test_the_last_flush_of_a_server_can_fail(failing: Failing, tmp_path: Path) -
 
 
 @needs_root
-def test_a_mount_whose_file_failed_says_so(
+def test_a_mount_reports_a_failed_backing_file(
     place: Place,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -40,7 +40,7 @@ def point(tmp_path: Path) -> Iterator[Path]:
     assert str(point) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
 
 
-def test_it_is_a_file(point: Path) -> None:
+def test_an_export_is_a_file(point: Path) -> None:
     memory = ss.device("memory")
     with ss.serve([memory, ss.Export(device="g2", read_only=True)], fuse=point) as server:
         assert sorted(os.listdir(point)) == ["g2", "memory"]  # noqa: PTH208

@@ -1,4 +1,4 @@
-"""File systems on served devices: what they keep, how they end, what is refused; needs root."""
+"""File systems on served devices: durability, end, refusals; needs root."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_file_system_keeps_what_is_written(place: Place, kind: str) -> None:
 
 
 @needs_root
-def test_it_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
+def test_a_mount_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
     slow = tmp_path / "slow.toml"
     slow.write_text(DEVICE.replace("0.02", "20.0"), encoding="utf-8")
     place.mount(f"--device={slow}", "--speed=1000", "--fs=ext4")
@@ -334,7 +334,7 @@ def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
 
 
 @needs_root
-def test_somebody_else_unmounts(place: Place) -> None:
+def test_a_plain_umount_ends_the_mount(place: Place) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 3)
     subprocess.run(["umount", str(place.directory)], check=True)
@@ -376,7 +376,7 @@ def test_a_busy_file_system(place: Place) -> None:
 @pytest.mark.parametrize(
     "how", ["umount", "umount --all --stale", "mount", "server dies, umount", "server ends, umount"]
 )
-def test_what_a_killed_supervisor_leaves_is_cleaned_up(place: Place, how: str) -> None:
+def test_mounts_of_a_killed_supervisor_are_cleaned_up(place: Place, how: str) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 4)
     os.kill(made["supervisor"], signal.SIGKILL)
@@ -464,9 +464,7 @@ def test_a_mount_that_ends_does_not_take_the_loop_device_of_the_next(place: Plac
 
 
 @needs_root
-def test_somebody_else_unmounts_at_that_moment(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plain_umount_during_umount(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(point: str, **_options: bool) -> None:
         subprocess.run(["umount", point], check=True)
         unmount(point)
@@ -565,7 +563,7 @@ def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounting needs Linux")
-def test_it_needs_root(
+def test_mounting_needs_root(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -1,4 +1,4 @@
-"""The NBD server against the clients that people use: libnbd's, qemu's and fio."""
+"""The NBD server against common clients: libnbd, qemu and fio."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""A window of time for clients that cannot mark batches: what is served is what is simulated."""
+"""The batch window for clients that cannot mark batches: served as simulated."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_refused(
 
 
 @needs_root
-def test_a_mounted_sled_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mounted_sled_has_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recording = tmp_path / "r.parquet"
     words = ["--device=cmu2003", "--batch-window-ms=0.25", f"--record={recording}"]
     assert main(["mount", "--json", "--fs=none", *words]) == 0

@@ -1,4 +1,4 @@
-"""Files that the system cannot write, close or sync: an error of the command that names the file.
+"""Files that cannot be written, closed or synced: an error of the command that names the file.
 
 A system may take what it is given and find only later that it cannot keep it; fsync then says so.
 """

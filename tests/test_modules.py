@@ -1,4 +1,4 @@
-"""The modules of a crate use each other one way, as Cargo makes the crates do."""
+"""Dependencies between the modules of a crate form no cycle, as those between crates."""
 
 import graphlib
 import re

@@ -1,4 +1,4 @@
-"""What the core lists is on the pages that users read: nothing can be added without its words."""
+"""Every name that the core lists is on the page for users."""
 
 from __future__ import annotations
 

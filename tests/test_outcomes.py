@@ -1,4 +1,4 @@
-"""The store of outcomes: what is read is what would be simulated, and never anything else."""
+"""The store of outcomes returns the result of a simulation, and never that of another."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
 """Runs of which any two differ in one thing that an outcome depends on, or in more."""
 
 
-def test_what_is_read_is_what_a_run_says(store: OutcomeStore) -> None:
+def test_a_stored_outcome_equals_that_of_a_run(store: OutcomeStore) -> None:
     """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
     alone = {name: ss.simulate(requests=False, **run()).to_dict() for name, run in RUNS.items()}
     for time in range(2):
@@ -247,7 +247,7 @@ def not_told(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_what_cannot_be_told_is_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+def test_unidentified_runs_are_not_stored(store: OutcomeStore, tmp_path: Path) -> None:
     runs = not_told(tmp_path)
     for name, run in runs.items():
         given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
@@ -269,7 +269,7 @@ def test_a_pipe_is_read_once(store: OutcomeStore, tmp_path: Path) -> None:
     assert not files(store)
 
 
-def test_what_is_wrong_is_told_and_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+def test_failed_runs_are_reported_and_not_stored(store: OutcomeStore, tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"scheduler": "elevator"}, "unknown scheduler 'elevator'"),
         ({"seeds": 0}, "seeds = 0"),
@@ -338,7 +338,7 @@ def damaged(content: bytes) -> dict[str, bytes]:
     }
 
 
-def test_a_damaged_file_is_told_of_and_written_again(store: OutcomeStore) -> None:
+def test_a_damaged_file_is_reported_and_written_again(store: OutcomeStore) -> None:
     alone = store.simulate(random(), ss.device("g2"))
     (file,) = files(store)
     whole = file.read_bytes()

@@ -1,4 +1,4 @@
-"""The paper on internal parallelism: what its items expect, computed by other means."""
+"""CMU-CS-03-125: expected values of its items, computed independently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capsules of the paper on internal parallelism: what its items expect, computed by other means."""
+"""Capsules of CMU-CS-03-125: expected values of its items, computed independently."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_a_table_of_random_bytes() -> None:
     assert len(set(data["a1"].to_pylist())) > 600_000
 
 
-def test_pyarrow_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyarrow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ss.SledsimError, match="need pyarrow: pip install pyarrow"):
         sample.records(1)

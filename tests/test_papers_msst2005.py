@@ -1,4 +1,4 @@
-"""The paper on hybrids: what its items expect, computed by other means, and what runs must hold."""
+"""MSST 2005: expected values of its items, computed independently, and invariants of runs."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_write_buffer_without_writes_is_the_disk(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["tpcc", "cello", "hplajw"])
-def test_what_is_written_in_rests_need_not_be_waited_for(name: str) -> None:
+def test_cleaning_in_idle_periods_shortens_waits(name: str) -> None:
     """Cleaning takes writes out of the way of reads, as far as they do not yield by themselves."""
     kind = "MCD NONE"
     plain, clean = (quick(name, kind, **keys) for keys in ({}, runs.CLEANING))
@@ -200,7 +200,7 @@ def test_a_disk_that_does_not_read_ahead_is_what_large_segments_help() -> None:
     assert alone[0] > 1.3 * alone[1]
 
 
-def test_controllers_decide_what_a_disk_is_worth() -> None:
+def test_the_controller_cache_decides_the_speed_of_a_disk() -> None:
     """Writing line by line it is worth least; while it rests, its writes are next to nothing."""
 
     def of_mwb(**cache: Any) -> float:

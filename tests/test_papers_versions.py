@@ -1,4 +1,4 @@
-"""What a version of an item is of, and how workers end, in a copy of the package."""
+"""The version of an item: its dependencies; and the end of workers, in a copy of the package."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ RUN = """
         ("table1", "", "KeyboardInterrupt", ""),
     ],
 )
-def test_an_end_ends_all_workers(
+def test_the_end_of_a_run_ends_all_workers(
     tmp_path: Path, other: str, dies: str, kind: str, says: str
 ) -> None:
     copy, sleeper = _planted(tmp_path), tmp_path / "sleeper"

@@ -222,7 +222,7 @@ def test_several_threads_of_a_connection(tmp_path: Path) -> None:
         assert front["accepted"] == 1
 
 
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+def test_wrong_input_is_refused(tmp_path: Path) -> None:
     exports = [
         ss.Export(device="cmu2003", name="m"),
         ss.Export(device="cmu2003", name="r", read_only=True),

@@ -1,4 +1,4 @@
-"""Tables: what is read is what went in, where it lies, what it costs, and what is refused."""
+"""Tables: data, places, costs, refusals."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_results_are_read_by_polars_pandas_and_pyarrow() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_new_words_of_appends_and_updates(layout: LayoutName) -> None:
+def test_new_strings_of_appends_and_updates(layout: LayoutName) -> None:
     table = ss.table(pa.table({"word": ["a", "b", "a"]}), memstore(), layout)
     table.append(pa.table({"word": ["c", "a"]}))
     table.update(1, pa.table({"word": pa.array(["d", "é"]).dictionary_encode()}))

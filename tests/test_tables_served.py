@@ -1,4 +1,4 @@
-"""Tables on served sleds: the bytes are the server's, the times those of its device's rows."""
+"""Tables on served sleds: bytes of the server, times of the rows of its device."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def replay(rows: pl.DataFrame, folder: Path) -> ss.Load:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("as_file", [False, True])
-def test_what_is_read_is_what_was_written(
+def test_reads_return_the_written_data(
     tmp_path: Path, layout: LayoutName, *, as_file: bool
 ) -> None:
     address, file = f"unix:{tmp_path / 's.sock'}", tmp_path / "records.parquet"
@@ -149,7 +149,7 @@ def test_a_scan_keeps_the_sled_at_work(tmp_path: Path) -> None:
     assert (rows["queue_depth"] > 0).sum() > len(rows) / 2
 
 
-def test_it_is_the_store_that_is_read(tmp_path: Path) -> None:
+def test_reads_come_from_the_store_of_the_server(tmp_path: Path) -> None:
     """What another client writes to a page is what the table says then."""
     rpc, nbd = f"unix:{tmp_path / 'r.sock'}", tmp_path / "n.sock"
     data = source(1000, 1)

@@ -1,4 +1,4 @@
-"""Tables in text fit their width, and intervals have the digits that they are known to."""
+"""Tables in text: their width, and the digits of intervals."""
 
 from __future__ import annotations
 

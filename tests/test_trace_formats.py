@@ -1,4 +1,4 @@
-"""The format of a trace is told by what is in it, or asked for; never guessed without a word."""
+"""The format of a trace is recognised by its content, or asked for; never guessed silently."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ WRITTEN: dict[str, Callable[[list[Request]], bytes]] = {
 """Requests as each format has them, written here from their descriptions."""
 
 
-def test_every_format_is_told_from_the_others() -> None:
+def test_every_format_is_distinguished_from_the_others() -> None:
     """Here, as it is written by hand, but for those that only the tests of the readers write."""
     others = {"hp_srt", "oracle_general", "csv", "parquet"}
     assert WRITTEN.keys() | others == set(_core.names("trace_formats"))
@@ -132,7 +132,7 @@ def load(seed: int, gap_s: float, count: int, start_s: float) -> list[Request]:
     return rows
 
 
-def told(name: str) -> str | set[str]:
+def detected(name: str) -> str | set[str]:
     """Return the format, or those that are named where it is refused."""
     try:
         return str(ss.trace_info(name, quick=True)["format"])
@@ -156,14 +156,14 @@ COUNTS = st.integers(2, 300)
     COUNTS,
     st.floats(0.0, 1e5),
 )
-def test_no_ending_misleads(
+def test_the_ending_of_a_name_does_not_matter(
     seed: int, name: str, ending: str, gap_log: float, count: int, start_s: float
 ) -> None:
     """A trace of any rate from one in 10 s to a million per s, under the ending of any format."""
     file = f"x.{ending}"
     rows = load(seed, 10**gap_log, count, start_s)
     Path(file).write_bytes(WRITTEN[name](rows))
-    found = told(file)
+    found = detected(file)
     if name == "mqsim" and ending in {"disksim", "ascii"}:
         assert found in (name, {"disksim_ascii", "mqsim"}) or _rate_fits_both(rows)
     else:
@@ -185,7 +185,7 @@ def test_whole_milliseconds_are_told_from_nanoseconds(
     rows = load(seed, 10**gap_log, count, 0.0)
     text = "".join(f"{int(1e3 * at)} {dev} {lbn} {n} {int(r)}\n" for at, dev, lbn, n, r in rows)
     Path(f"x.{ending}").write_text(text)
-    found = told(f"x.{ending}")
+    found = detected(f"x.{ending}")
     times = [int(line.split()[0]) for line in text.splitlines()][:100]  # what is looked at
     span = times[-1] - times[0]
     if ending == "mqsim" and span and (len(times) - 1) / span <= 1e-2:
@@ -194,7 +194,7 @@ def test_whole_milliseconds_are_told_from_nanoseconds(
         assert found in ("disksim_ascii", {"disksim_ascii", "mqsim"})
 
 
-def test_what_sledsim_writes_is_read_as_it_was_written() -> None:
+def test_traces_of_sledsim_are_read_back_unchanged() -> None:
     load = ss.workload("random", rate=300, requests=200)
     for name, format_ in (
         ("a.trace", "disksim_ascii"),
@@ -206,7 +206,7 @@ def test_what_sledsim_writes_is_read_as_it_was_written() -> None:
         for ending in ENDINGS:
             other = Path(f"x.{ending}")
             other.write_bytes(Path(name).read_bytes())
-            assert told(str(other)) == format_
+            assert detected(str(other)) == format_
 
 
 def test_the_reference_traces_under_every_ending() -> None:
@@ -219,11 +219,11 @@ def test_the_reference_traces_under_every_ending() -> None:
             file = Path(f"x.{ending}")
             file.write_bytes(whole if format_ == "hp_srt" else text)
             expected = [format_, {"disksim_ascii", "mqsim"}] if format_ == "mqsim" else [format_]
-            assert told(str(file)) in expected
-    assert told(str(SHARED / "tpcc-small.mqsim")) == "mqsim"
+            assert detected(str(file)) in expected
+    assert detected(str(SHARED / "tpcc-small.mqsim")) == "mqsim"
 
 
-def test_both_formats_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ambiguous_formats_are_both_named(capsys: pytest.CaptureFixture[str]) -> None:
     """As MQSim's own traces are: their ending is DiskSim's."""
     rows = [(15_001 * i, i % 3, 80 * i, 8, 1) for i in range(200)]
     Path("x.trace").write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
@@ -315,7 +315,8 @@ def test_a_glitch_of_the_clock(name: str, capsys: pytest.CaptureFixture[str]) ->
         assert "(--drop-glitches) to drop such requests" in said.err
         assert "no sort_ms (--sort) can help" in said.err
     assert main([*line, "--drop-glitches"]) == 0
-    assert "1 dropped as glitches of the clock (x.blk:201: time" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 dropped as glitches of the clock (x.blk:201: time" in shown
     assert main([*line, "--drop-glitches", "--json"]) == 0
     assert requests(name, json.loads(capsys.readouterr().out)) == 299
 

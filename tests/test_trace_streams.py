@@ -1,4 +1,4 @@
-"""Traces from pipes: what a command says of one is what it says of the file."""
+"""Traces from pipes give the same results as files."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def refused(words: list[str], content: bytes, **options: Any) -> str:
     return error
 
 
-def test_what_cannot_be_kept_is_said_and_leaves_nothing(folder: Path) -> None:
+def test_a_pipe_too_large_to_keep_is_an_error_and_leaves_nothing(folder: Path) -> None:
     content = "".join(LINES).encode()
     compare = ["compare", "--devices", "g2,g3", "--trace", "-"]
     kept = {**os.environ, "TMPDIR": str(folder)}

@@ -1,4 +1,4 @@
-"""Traces through Python and the command line: told about, converted, generated."""
+"""Traces through Python and the command line: statistics, conversion, generation."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_the_text_says_what_the_document_does(
     assert rate == pytest.approx(1000 / info["footprint"]["units"], rel=0.15)
 
 
-def test_what_is_late_is_told_and_sorted(
+def test_late_requests_are_counted_and_sorted(
     text: Callable[[str], str], document: Callable[[str], Any]
 ) -> None:
     Path("late.trace").write_text("5 0 0 8 1\n3.5 0 8 8 1\n7 0 16 8 1\n")
@@ -167,7 +167,7 @@ def test_pictures_of_little_traces_too(
 
 
 @pytest.mark.parametrize("function", [ss.trace_info, ss.convert_trace])
-def test_ctrl_c_is_heard_in_a_notebook(function: Callable[..., object]) -> None:
+def test_ctrl_c_interrupts_in_a_notebook(function: Callable[..., object]) -> None:
     # Without the command line's thread: the call itself must look for signals.
     endless = "f = open('pipe', 'w')\nwhile True: f.write('1 0 0 8 1\\n' * 1000)"
     os.mkfifo("pipe")
@@ -234,7 +234,7 @@ def test_a_real_trace_of_another_format(document: Callable[[str], Any]) -> None:
     assert report["left_out"]["other_devices"] == len(mqsim) - len(expected)
 
 
-def test_merged_traces_say_whose_device_is_whose(
+def test_merged_traces_map_their_devices(
     text: Callable[[str], str], document: Callable[[str], Any]
 ) -> None:
     small("a.trace")

@@ -1,4 +1,4 @@
-"""Recordings of applications: Parquet files of rows, each with a TOML file that says how.
+"""Recordings of applications: Parquet files of rows, each with a TOML file about the run.
 
 A replay is closed: a request arrives as long after the completion that it waited for as in the
 recording, and so the program goes as fast as the device lets it.
@@ -42,12 +42,12 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Recording:
-        """Read what the file beside it says.
+        """Read the TOML file beside it.
 
         Raises
         ------
         SledsimError
-            If that is missing, or does not say how long the run took.
+            If that is missing, or lacks the run time.
         """
         path = Path(path_text("recording", path))
         about = path.with_suffix(".toml")
@@ -96,7 +96,7 @@ class Recording:
 
 
 def need_pyarrow() -> None:
-    """See that pyarrow is there.
+    """Check that pyarrow is installed.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
     Parameters
     ----------
     rows
-        What happened to each request.
+        The rows of the requests.
     path
         Of the Parquet file.
     about

@@ -54,12 +54,12 @@ def add(commands: Commands) -> None:
         "--schedulers",
         metavar="A,B,...",
         default="fcfs",
-        help=f"who goes next: any of {load_options.SCHEDULERS}",
+        help=f"schedulers: any of {load_options.SCHEDULERS}",
     )
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help=f"where blocks live on all of them: {load_options.LAYOUTS}",
+        help=f"layout on all devices: {load_options.LAYOUTS}",
     )
     load_options.add_load(parser)
     parser.add_argument(

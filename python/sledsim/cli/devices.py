@@ -46,7 +46,7 @@ List the devices that come with sledsim (the default).
 """
 
 _SHOW = """\
-Show a device: every parameter with its source, and what follows from them.
+Show a device: every parameter with its source, and derived quantities.
 
 Of a device with keys set, and of one with a base, it also lists the parameters that differ from
 the device as it comes, or from the base.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Run a workload or a trace on a device and tell where the time went.
+Run a workload or a trace on a device and split its times by cause.
 
   sledsim run --device g2 --workload random --set rate=500 --set requests=100000
   sledsim run --device g2 --trace sample:postmark-ext4 --rows out.parquet
@@ -30,14 +30,14 @@ Run a workload or a trace on a device and tell where the time went.
   sledsim run mcd-hplajw-like --set device.segment_kib=8
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
 
-What a scenario file says, the options override. After --set, keys of the workload or the trace
+Options override the keys of a scenario file. After --set, keys of the workload or the trace
 stand bare (rate, requests, seed, time_scale, address), those of others with their table
 (device.idle, scheduler.name, layout.columns); values are written as in TOML, words without quotes.
 So do warm_up_requests and warm_up_s: how much at the beginning is run but not counted.
 """
 
 KINDS = (
-    # key of the summary without its unit, depth, what it is called
+    # key of the summary without its unit, depth, label
     ("response_time", 0, "response time"),
     ("overhead", 1, "command overhead"),
     ("queue", 1, "queue"),
@@ -143,7 +143,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _report(document: dict[str, Any]) -> Iterator[str]:
     summary = document["summary"]
-    # The confidence tells of intervals, and the other facts of what is not about means.
+    # The facts below have the cautions of intervals and of requests.
     for one in document["caution"]:
         if one["code"] in {"saturated", "overloaded", "seeds"}:
             text = f"{one['code'].upper()}: {one['text']}."
@@ -154,7 +154,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _array(counts: dict[str, int]) -> str:
-    """Say what became of an array that lost children."""
+    """Describe the losses of an array whose children failed."""
     failed = counts["failed_children"]
     said = "1 child failed" if failed == 1 else f"{number(failed)} children failed"
     if counts["rebuilt_blocks"]:

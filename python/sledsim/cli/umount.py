@@ -1,4 +1,4 @@
-"""``sledsim umount``: undo what ``sledsim mount`` has done."""
+"""``sledsim umount``: unmount, and end the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Unmount what sledsim mount has mounted, and end its server.
   sledsim umount /dev/loop0
   sledsim umount --all --stale
 
-It prints what the server did. What a killed supervisor left behind is cleaned up.
+It prints the statistics of the server. What a killed supervisor left behind is cleaned up.
 """
 
 
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="unmount even if it is in use; the server ends with the last user",
     )
-    parser.add_argument("--all", action="store_true", help="all there are")
+    parser.add_argument("--all", action="store_true", help="all mounts of sledsim")
     parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
 
 

@@ -1,4 +1,4 @@
-"""``sledsim trace hits``: what caches would have of a trace."""
+"""``sledsim trace hits``: hit ratios of caches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Tell how often caches of several sizes and policies would have what a trace asks for.
+Compute the hit ratios of caches of several sizes and policies on a trace.
 
   sledsim trace hits sample:postmark-ext4
   sledsim trace hits big.trace.gz --sizes 16,64,256 --policies lru,arc --segment 64
@@ -47,7 +47,7 @@ def add(actions: Commands) -> None:
         "--policies",
         metavar="A,B,...",
         default=",".join(policies()),
-        help="what they give up, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
+        help="replacement policies, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
     )
     parser.add_argument(
         "--segment", metavar="KIB", type=float, default=8.0, help="unit of caching (default: 8)"
