@@ -32,7 +32,7 @@ SHARES = re.compile(
 
 @functools.cache
 def group_of(path: str) -> str | None:
-    """Name what the tests of a file stay with, by its path from the root; nothing if they are free.
+    """Return the group of the tests of a file, by its path from the root; None if they have none.
 
     A document is a group, as its blocks build on one another.
     """

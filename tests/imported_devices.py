@@ -38,5 +38,5 @@ def resolved(path: Path, toml: str) -> ss.Device:
 
 
 def ignored(report: dict[str, Any]) -> dict[str, str]:
-    """Return what ignoring each parameter changes."""
+    """Return the effect of ignoring each parameter."""
     return {item["parameter"]: item["changes"] for item in report["ignored"]}

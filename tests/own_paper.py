@@ -82,7 +82,7 @@ def simulate(*, quick: bool) -> Found:
 
 @pytest.fixture
 def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Give the item code, and list what is simulated."""
+    """Write the code of the item, and list its simulations."""
     (folder / "table1.py").write_text(GOOD)
     simulated: list[str] = []
     usual = engine.simulate

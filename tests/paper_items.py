@@ -28,7 +28,7 @@ def run(name: str) -> Result:
 
 
 def simulate(name: str) -> Found:
-    """Return what a quick run of an item has found, as its JSON file has it."""
+    """Return the values of a quick run of an item, as in its JSON file."""
     document = run(name).document
     values = {value["key"]: value for value in document["values"]}
     hypotheses = {

@@ -38,7 +38,7 @@ needs_postmark = pytest.mark.skipif(not shutil.which("postmark"), reason="no pos
 
 
 def left_behind() -> set[str]:
-    """Find what a run may leave: mounts, loop devices, files in memory, servers."""
+    """Find leftovers of a run: mounts, loop devices, files in memory, servers."""
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
     lines = [line for line in mounts.splitlines() if "sled" in line]
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
@@ -87,7 +87,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-# What is counted
+# Counts
 
 
 def row(**other: Any) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def test_a_sample_is_what_the_file_beside_it_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", applications.NAMES)
 def test_a_replay_on_the_device_of_the_recording_takes_as_long(name: str) -> None:
-    """But for what replies were late, which is in the recording's time and not in the replay's."""
+    """Apart from lateness, which is in the recording's time and not in the replay's."""
     recording = Recording.load(SAMPLES / f"{name}.parquet")
     late_s = sum(each["lateness_ns"] for each in rows(recording.path)) / 1e9
     again = recording.replay(ss.device(recording.device))

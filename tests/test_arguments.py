@@ -100,7 +100,7 @@ def test_non_integers_are_refused(number: float) -> None:
         ss.workload("random", requests=number)
 
 
-# What is refused
+# Refusals
 
 WRONG: list[Any] = [object(), [object()], {}, b"bytes", "zzzz", -1, 1.5, math.nan, None, (), 10**30]
 

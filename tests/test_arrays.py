@@ -35,7 +35,7 @@ def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def counts(run: ss.Run) -> dict[str, int]:
-    """Return what the array counted."""
+    """Return the counts of the array."""
     return dict(run.summary["devices"][0]["counts"])
 
 
@@ -61,7 +61,7 @@ def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     last = rows.filter(pl.col("device") == f"{kind}.child2")["arrival_ns"].max()
     assert isinstance(last, int)
     assert 480_000_000 < last <= 500_000_000
-    # What was written to the spare without a parent is the rebuild, each block once.
+    # Writes to the spare without a parent are the rebuild, each block once.
     own = rows.filter(pl.col("device") == f"{kind}.spare0", pl.col("parent").is_null())
     assert own["blocks"].sum() == 4096
     # The rows of the host add up, those that began anew too.

@@ -178,7 +178,7 @@ def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> 
 
 
 def texts(picture: Path) -> str:
-    """Return what is written in a picture, which is text in the metadata of no letter."""
+    """Return the text in a picture, from its metadata."""
     return " ".join(re.findall(r"<!-- (.*?) -->", picture.read_text("utf-8")))
 
 

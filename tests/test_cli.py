@@ -318,7 +318,7 @@ def running(*words: object, **options: Any) -> Iterator[subprocess.Popen[str]]:
 
 
 def stopped(process: subprocess.Popen[str], number: int) -> tuple[float, str]:
-    """Send a signal; how long the end took, and what was said on stderr."""
+    """Send a signal; return the time until the end, and stderr."""
     since = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)

@@ -135,7 +135,7 @@ def test_an_interrupt_stops_all_runs() -> None:
 
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tell progress so rarely that who waits for the next time is seen by it."""
+    """Report progress so rarely that waiting for the next report shows."""
     monkeypatch.setattr(comparison, "_REPORT_EVERY_S", 30)
 
 
@@ -161,7 +161,7 @@ def test_progress_is_told_while_runs_go_on() -> None:
 
 @pytest.mark.usefixtures("rarely")
 def test_the_first_failure_stops_the_others() -> None:
-    """At once, and told as itself: it is not waited for by the clock either."""
+    """At once and unchanged, without waiting for the next report of progress."""
     tally, stopped = comparison._Tally(3, None), []
 
     def run(index: int) -> Any:

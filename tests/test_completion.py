@@ -44,7 +44,7 @@ TYPED = {
     "sledsim bench-app sqlite --record rec": "bench-app sqlite --record records",
     "sledsim completion fi": "completion fish",
 }
-"""What is typed before TAB, and the words that the shell then hands to the program."""
+"""Text typed before TAB, and the words that the shell passes to the program."""
 
 ANSWER = re.compile(r"<got (?!\$)(.*?)/? *>")  # zsh takes the last slash away
 
@@ -56,7 +56,7 @@ def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
     """
     terminal, far_end = pty.openpty()
     name = os.ttyname(far_end)
-    # What a session opens first is its terminal.
+    # The first file that a session opens is its terminal.
     process = subprocess.Popen(
         ["sh", "-c", 'exec "$@" < "$0" > "$0" 2>&1', name, *shell],
         cwd=folder,

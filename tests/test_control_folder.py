@@ -9,7 +9,7 @@ from sledsim.emulator.control import folder
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Set the user's folder for what runs; return where the sockets are to be."""
+    """Set XDG_RUNTIME_DIR; return the folder of the sockets."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path / "sledsim"
 

@@ -188,7 +188,7 @@ def test_published_drives_run(name: str, tmp_path: Path) -> None:
 
 @needs_drives
 def test_the_atlas_10k_runs_as_the_preset(tmp_path: Path) -> None:
-    """Two hands wrote down what the same files say; seeks that fall are taken alike."""
+    """Two independent transcriptions of the same files agree; falling seeks are taken alike."""
     out = tmp_path / "atlas.toml"
     ss.import_device(DRIVES / "atlas10k.parv", out)
     load = ss.workload("random", requests=3000, queue_depth=2, seed=7)

@@ -17,7 +17,7 @@ from sledsim.cli import main
 
 from tests import disksim_files as files
 
-# What is refused
+# Refusals
 
 ZONES = [files.zone(Last_cylinder_number=49), files.zone(First_cylinder_number=50)]
 

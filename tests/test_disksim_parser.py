@@ -172,7 +172,7 @@ def test_without_topology_every_device_is_a_drive(folder: Path) -> None:
     assert len(disksim.drives(disksim.read(folder / "disk.specs"))) == 1
 
 
-# What is wrong, the line it is on, and words of the message.
+# A malformed text, the line of the error, and words of the message.
 WRONG = [
     ("t n { a = 1 b = 2 }", 1, "expected ',' or '}' after the value of 'a', found 'b'"),
     ("t n { a = x\n b = 2 }", 2, "expected ',' or a closing bracket after 'x', found 'b'"),
@@ -341,7 +341,7 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path, data: bytes, message
         disksim.read(tmp_path)
 
 
-# What a property of trees is checked on: any tree that the grammar allows.
+# Strategies for any tree that the grammar allows.
 WORDS = st.text("abcXYZ019_-.()/#{},=[] ", min_size=1, max_size=8).map(str.strip).filter(bool)
 KEY_WORDS = st.text("abcXYZ-.()/", min_size=1, max_size=6)
 KEYS = st.lists(KEY_WORDS, min_size=1, max_size=4).map(" ".join)

@@ -136,7 +136,7 @@ def test_the_last_flush_of_a_server_can_fail(failing: Failing, tmp_path: Path) -
     out, errors = server.communicate(timeout=LONG_S)
     assert server.returncode == 2
     assert errors.startswith(f"sledsim: error: export 'late': {failing.file}: a flush failed")
-    assert "late by p50 us" in out  # what it did is told all the same
+    assert "late by p50 us" in out  # its statistics are printed all the same
 
 
 @needs_root

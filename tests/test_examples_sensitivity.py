@@ -35,7 +35,7 @@ acceleration_y_m_s2 = 1e7
 
 
 class Made(NamedTuple):
-    """What two runs made."""
+    """The results of two runs."""
 
     folders: list[Path]
     printed: list[str]
@@ -341,7 +341,7 @@ def test_directions_are_those_of_physics(made: Made) -> None:
         assert less < 0 < more
     assert made.changes("reads_both_ways")[False] > 0
     assert made.changes("cylinder_switch")["tip"] < 0
-    # Capacity goes with what it is made of, and with nothing else.
+    # Capacity changes with its factors alone.
     geometry = {"bit_cell_nm", "travel_x_um", "travel_y_um", "tips", "tips_per_lbn"}
     geometry |= {"tip_sector_bits", "servo_bits"}
     moved = set()

@@ -31,7 +31,7 @@ COMMANDS = {
     "converted.iolog": "trace convert sample:sqlite -o {file} --to fio_iolog",
     "generated.csv": "trace generate --workload random --device g2 -o {file}",
 }
-"""What each of the files is the output of."""
+"""The command that writes each file."""
 
 ALL = """
 import contextlib, io, sys

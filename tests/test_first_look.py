@@ -23,7 +23,7 @@ LOADS = {
 
 
 class Page(HTMLParser):
-    """What a browser would see of the page."""
+    """The content of the page as a browser sees it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> list[str]:
-    """Run the example twice, in different circumstances, and return what it printed."""
+    """Run the example twice, in different circumstances, and return its output."""
     (folder / "matplotlibrc").write_text(
         "axes.labelsize: 30\nimage.cmap: gray\nsvg.hashsalt: pepper\n"
     )

@@ -24,7 +24,7 @@ def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def counts(run: ss.Run, name: str) -> dict[str, int]:
-    """Return what a device of the tree counted."""
+    """Return the counts of a device of the tree."""
     (found,) = (part["counts"] for part in run.summary["devices"] if part["name"] == name)
     return dict(found)
 

@@ -165,7 +165,7 @@ def trace_of(file: Path, lbn: int, **keys: Any) -> Load:
 
 
 def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
-    """Also where name, length and times of the file are the same, and whoever made the load."""
+    """Also if name, length and times of the file are the same, and for loads made before."""
     file, device = tmp_path / "reads.csv", ss.device("g2")
     load = trace_of(file, 1_000_000)
     about = file.stat()
@@ -219,7 +219,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
 
 
 def not_told(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return runs that depend on what is not in a key."""
+    """Return runs that depend on data outside the key."""
     (folder / "base.toml").write_text('base = "g2"\n')
     (folder / "pair.toml").write_text(RAID.format(base="base.toml"))
     (folder / "above.toml").write_text('base = "base.toml"\n')
@@ -398,7 +398,7 @@ def several(folder: str, times: int) -> list[str]:
 
 
 def test_processes_share_a_folder(store: OutcomeStore) -> None:
-    """All say the same, whoever is first; and nothing but whole files is left."""
+    """All results are equal, in any order; and only complete files are left."""
     with get_context("spawn").Pool(4) as pool:
         said = pool.starmap(several, [(str(store.folder), 4)] * 4)
     alone = [
@@ -411,7 +411,7 @@ def test_processes_share_a_folder(store: OutcomeStore) -> None:
 
 
 def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> None:
-    """Whatever it hashes strings by, and wherever it is."""
+    """With any hash seed, in any folder."""
     alone = store.simulate(random(), ss.device("g2"))
     code = f"""
         import json, sledsim as ss

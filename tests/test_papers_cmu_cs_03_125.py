@@ -149,7 +149,7 @@ def test_rows_that_requests_pass() -> None:
 
 
 class Blocks:
-    """A device as sets of blocks that nobody has read, by cylinder and row.
+    """A device as sets of unread blocks, by cylinder and row.
 
     A few lines of their own: LBNs lie as in Figure 2, and a pass reads one row of a cylinder.
     """

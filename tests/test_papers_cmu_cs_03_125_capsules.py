@@ -52,7 +52,7 @@ def stated(name: str, key: str) -> dict[str, Any]:
     "name", ["figure5", "figure6", "table5", "figure7", "record_latency", "micropositioning"]
 )
 def test_verdicts(name: str) -> None:
-    """All is reproduced but what is argued for by name."""
+    """All values are reproduced but the named ones, which are explained."""
     (item,) = papers.find([f"{PAPER}/{name}"])
     simulated = found(name).values
     assert {value.key for value in item.values} == set(simulated)

@@ -40,7 +40,7 @@ def test_a_data_file_is_read_as_it_stands() -> None:
 
 
 WRONG = {
-    # what is in the file, what stands there instead, what the error must say
+    # text of the file, its replacement, words of the error
     'title = "A table"': [
         ('title = "A table"\ncolour = "red"', ["unknown key colour"]),
         ("", ["title is missing"]),
@@ -146,7 +146,7 @@ def _refused(*says: str) -> None:
     assert "\n" not in str(error.value)
 
 
-# What the package has
+# The data of the package
 
 
 def test_papers_are_found_by_name() -> None:

@@ -26,7 +26,7 @@ def test_an_item_is_drawn_and_not_missed(name: str) -> None:
 
 
 def test_the_report_has_all_items(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the command writes it, of what is kept of the runs above."""
+    """As the command writes it, from the stored results of the runs above."""
     for name in NAMES:
         paper_items.run(name)
     folder = paper_items.KEPT / "papers"

@@ -132,7 +132,7 @@ def test_the_squares_of_figure_9_tile_their_middle() -> None:
 
 
 def test_layouts_against_an_independent_program() -> None:
-    """What each saves in per cent, settled and not; the organ pipe's range is that of its laws."""
+    """The savings in per cent, with settling and without; the organ pipe over its laws."""
     other = {1: {"subregioned": 14.3, "columnar": 12}, 0: {"subregioned": 18.5, "columnar": 5.5}}
     pipes = {1: (3, 12), 0: (2, 6)}
     for constants, savings in other.items():
@@ -238,7 +238,7 @@ def test_verdicts_on_sptf_turns_and_the_longest_seek() -> None:
 def test_an_item_runs_and_says_which_load_it_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """End to end; and a trace that comes or goes is not answered from what was kept."""
+    """End to end; and a trace that appears or disappears is not served from stored results."""
     folder = tmp_path / "shared"
     folder.mkdir()
     monkeypatch.setenv("SLEDSIM_SHARED", str(folder))

@@ -96,7 +96,7 @@ def plain(text: str) -> str:
     return " ".join(text.split()).replace("^", "")
 
 
-# What is on it
+# Content of the page
 
 
 def test_the_page_is_sound_html(report: Made) -> None:

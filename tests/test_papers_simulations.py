@@ -53,7 +53,7 @@ def test_the_folder_of_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As good as new if its files are gone; a full run and other items use what there is."""
+    """Simulated again if its files are gone; a full run and other items use stored results."""
     stores: list[OutcomeStore] = []
 
     def counted(folder: Path) -> OutcomeStore:

@@ -26,7 +26,7 @@ def simulate(*, quick: bool) -> Found:
     return Found({"mean": beside.MEAN})
 """
 CHANGES = {
-    # what is changed, and whether it is another version: of a quick run, of a real-time one
+    # a change, and whether it changes the version of a quick run and of a real-time one
     "papers/paper2001/versioned.py": (True, True),
     "papers/paper2001/versioned.toml": (True, True),
     "papers/paper2001/beside.py": (True, True),
@@ -73,7 +73,7 @@ def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
 
 
 def test_every_module_that_a_run_imports_is_in_its_version() -> None:
-    """As Python itself tells: nothing of a paper is loaded that the version does not know."""
+    """Checked against Python: every loaded module of a paper is in the version."""
     code = """
         import json, sys
         from sledsim import papers

@@ -235,7 +235,7 @@ def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
     assert len(device.equivalent(0)) == 8
 
 
-# What is refused
+# Refusals
 
 G2 = ss.device("cmu2003")
 

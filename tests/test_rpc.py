@@ -1,4 +1,4 @@
-"""The parallel interface over RPC: our client, an independent one, and what is recorded."""
+"""The parallel interface over RPC: our client, an independent one, and recordings."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(scope="module")
 def stubs(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """Make what another language would: messages and stubs from the .proto."""
+    """Generate messages and stubs from the .proto, as another language does."""
     folder = tmp_path_factory.mktemp("stubs")
     protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTO}", f"--python_out={folder}"]
     subprocess.run([*protoc, f"--grpc_python_out={folder}", "sledsim.proto"], check=True)

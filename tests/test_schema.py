@@ -32,7 +32,7 @@ class InvalidError(Exception):
 
 
 def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
-    """Check a document against what our schema uses of JSON Schema; any other keyword raises."""
+    """Check a document against our schema, a subset of JSON Schema; other keywords raise."""
     for keyword, rule in schema.items():
         match keyword:
             case "type":

@@ -18,7 +18,7 @@ import sledsim as ss
 from sledsim.cli import commands, main, whole_parser
 
 LIBRARY_ONLY = {"argparse", "dataclasses", "enum", "inspect", "json", "pathlib", "re", "typing"}
-"""What takes longer to import than the whole of ``import sledsim`` may take."""
+"""Modules that are slower to import than ``import sledsim`` may be."""
 
 HEAVY = {
     *("asyncio", "concurrent", "email", "http", "multiprocessing", "socket", "ssl", "subprocess"),
@@ -27,7 +27,7 @@ HEAVY = {
     *("duckdb", "matplotlib", "numpy", "pandas", "polars", "prometheus_client", "pyarrow", "shtab"),
     *("sledsim.applications", "sledsim.disksim", "sledsim.emulator", "sledsim.papers"),
 }
-"""What no ordinary command needs."""
+"""Modules that no ordinary command needs."""
 
 RUN = ["run", "--device", "g2", "--workload", "random", "--set", "requests=100"]
 
@@ -52,7 +52,7 @@ def imported(code: str) -> set[str]:
 
 
 def banned_modules(modules: set[str], banned: set[str]) -> list[str]:
-    """Return what is banned, or is in a package that is."""
+    """Return the modules that are banned, or in a banned package."""
     return sorted(
         name
         for name in modules

@@ -32,7 +32,7 @@ def run(*, load: dict[str, Any] | None = None, **options: Any) -> ss.Run:
 
 
 def output(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """Run a command in this process; what it prints."""
+    """Run a command in this process; return its output."""
     assert main([*map(str, words)]) == 0
     said = capsys.readouterr()
     assert said.err == ""

@@ -139,7 +139,7 @@ def test_a_frame_sees_what_has_changed(capsule: ss.Table) -> None:
     assert frame.select(pl.len()).collect().item() == COUNT + 3
 
 
-# The price is that of what is needed -------------------------------------------------------------
+# Only the needed data are read -------------------------------------------------------------
 
 
 def polars(ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -269,7 +269,7 @@ def test_near_records_are_read_in_one_go(capsule: ss.Table) -> None:
     assert spent.simulated_s < 3 * make("capsule").scan(["key"]).simulated_s
 
 
-# Names, and what is refused ----------------------------------------------------------------------
+# Names, and refusals ----------------------------------------------------------------------
 
 
 def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:

@@ -133,7 +133,7 @@ def load(seed: int, gap_s: float, count: int, start_s: float) -> list[Request]:
 
 
 def detected(name: str) -> str | set[str]:
-    """Return the format, or those that are named where it is refused."""
+    """Return the format, or the formats named by the error."""
     try:
         return str(ss.trace_info(name, quick=True)["format"])
     except ss.SledsimError as error:
@@ -171,7 +171,7 @@ def test_the_ending_of_a_name_does_not_matter(
 
 
 def _rate_fits_both(rows: list[Request]) -> bool:
-    """Tell whether the trace would be a common one if its ns were ms."""
+    """Return whether the trace would be a common one if its ns were ms."""
     seen = rows[:100]
     return (len(seen) - 1) / (seen[-1][0] - seen[0][0]) / 1e6 >= 0.049
 
@@ -181,12 +181,12 @@ def _rate_fits_both(rows: list[Request]) -> bool:
 def test_whole_milliseconds_are_told_from_nanoseconds(
     seed: int, ending: str, gap_log: float, count: int
 ) -> None:
-    """DiskSim's times without decimals, the one case in which other digits do not tell."""
+    """DiskSim's times without decimals, the one case that other digits do not decide."""
     rows = load(seed, 10**gap_log, count, 0.0)
     text = "".join(f"{int(1e3 * at)} {dev} {lbn} {n} {int(r)}\n" for at, dev, lbn, n, r in rows)
     Path(f"x.{ending}").write_text(text)
     found = detected(f"x.{ending}")
-    times = [int(line.split()[0]) for line in text.splitlines()][:100]  # what is looked at
+    times = [int(line.split()[0]) for line in text.splitlines()][:100]  # the part that is examined
     span = times[-1] - times[0]
     if ending == "mqsim" and span and (len(times) - 1) / span <= 1e-2:
         assert found in ("mqsim", {"disksim_ascii", "mqsim"})  # up to a million per s in ns
@@ -254,7 +254,7 @@ def test_ambiguous_formats_are_both_named(capsys: pytest.CaptureFixture[str]) ->
     assert also in capsys.readouterr().out
 
 
-# What is no request
+# Records without a request
 
 
 def events(*actions: str, glitch: int | None = None) -> None:
@@ -334,7 +334,7 @@ def test_requests_of_size_0(name: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "no requests but 1 of size 0" in capsys.readouterr().err
 
 
-# What was written
+# Written files
 
 
 def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,7 +351,7 @@ def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str])
     assert report["lost_fields"]["flushes"] == 10
     everything = ss.convert_trace("x.iolog", "x.csv")["output"]
     assert everything["requests"] == len(Path("x.csv").read_text().splitlines()) - 1 == 20
-    # The first so many are those taken, as before; what is left is counted.
+    # The limit counts the requests taken, as before; the rest is counted as left out.
     assert ss.convert_trace("x.iolog", "x.trace", requests=5)["output"]["requests"] == 3
     assert len(Path("x.trace").read_text().splitlines()) == 3
     Path("x.iolog").write_text("fio version 3 iolog\n0 f add\n0 f open\n5 f sync 0 0\n")
@@ -364,7 +364,7 @@ def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str])
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=40))
 def test_the_advice_to_sort_is_enough(times: list[int]) -> None:
-    """What is asked for sorts the whole file, and no less does."""
+    """The advised value sorts the whole file, and no smaller one does."""
     text = "".join(f"{time}.0 0 {8 * i} 8 1\n" for i, time in enumerate(times))
     Path("x.trace").write_text(text)
     late = max(max(times[: i + 1]) - time for i, time in enumerate(times))
