@@ -223,7 +223,7 @@ def test_the_command_prints_or_writes_the_file(
     assert written.err == printed.err
     assert written.out.startswith(f"written  {out}\n")
     assert "Preseeking level = 1: only with several requests at the drive" in printed.err
-    assert "disksim_bus OUTER: a bus that the device does not hang on" in printed.err
+    assert "disksim_bus OUTER: a bus of other devices" in printed.err
     assert "taken as unused: 1000\n" in printed.err
 
 

@@ -276,12 +276,12 @@ WRONG_SYSTEMS = [
     (
         TWO_DISKS + "topology disksim_disk d [\n disksim_disk e []]",
         3,
-        "nothing can hang on the device 'd'",
+        "nothing can be below the device 'd'",
     ),
     (
         TWO_DISKS + "topology disksim_bus b [ disksim_disk d [],\ndisksim_disk d []]",
         3,
-        "'d' hangs in two places, first at x.parv:2",
+        "'d' is in two places, first at x.parv:2",
     ),
     ("A B { }\nB A { }", 1, "'B' extends itself"),
 ]

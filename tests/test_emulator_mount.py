@@ -551,7 +551,7 @@ def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]:
         assert says in place.refused("mount", *words), words
         assert not place.is_mounted
-    assert "give what to unmount, or --all" in place.refused("umount")
+    assert "give a directory or a loop device, or --all" in place.refused("umount")
     assert "sledsim has not mounted that" in place.refused("umount", directory)
     monkeypatch.setenv("PATH", str(tmp_path))
     message = place.refused("mount", device, directory)

@@ -1,7 +1,7 @@
 """Checks of the arguments of public functions.
 
-Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. What does not fit is a
-:class:`~sledsim.SledsimError` that names the argument, what was given and what is taken.
+Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. Anything else is a
+:class:`~sledsim.SledsimError` that names the argument, the given value and the accepted ones.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def compare(
         What to compare, devices also by their names; the first of each is the baseline that
         speed-ups refer to.
     layout
-        Where blocks live on each of the devices, as for :func:`~sledsim.simulate`.
+        The layout of each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
         Lay the load on the first so many LBNs that every device has.
     precision, seeds
@@ -95,7 +95,7 @@ def compare(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, a pipe that cannot be copied, a layout that one of the
+        For errors in the load, a pipe that cannot be copied, a layout that one of the
         devices cannot have, nothing to compare, or a pair given twice.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1)

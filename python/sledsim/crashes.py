@@ -73,7 +73,7 @@ def crash_test(
     points
         How often power fails.
     seed
-        Of the instants, and of what is left of writes under way; not that of the load.
+        Seed of the instants and of torn writes; not that of the load.
     promise
         When a write is to survive: ``"completion"``, or ``"flush"``, when it was complete and a
         flush after it is, or it is marked ``fua``. By default what the device promises: ``"flush"``
@@ -93,7 +93,7 @@ def crash_test(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load or an argument, for a device that cannot keep contents,
+        For errors in the load or an argument, for a device that cannot keep contents,
         and for a load that writes nothing or outruns the device.
     """
     document = _core.crash_test(

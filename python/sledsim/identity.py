@@ -39,7 +39,7 @@ def of_device(
     name, keys
         A preset or a file, and overrides, as the core takes them.
     make
-        Makes it of these; what it raises is raised.
+        Makes it of these; its exceptions are passed on.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _read(name: str) -> str | None:
     try:
         return path.read_text(encoding="utf-8") if path.is_file() else None
     except (OSError, ValueError):
-        return None  # the core says what is wrong with it
+        return None  # the core reports the error
 
 
 def _bases(text: str, keys: Iterable[tuple[str, object]]) -> set[str]:

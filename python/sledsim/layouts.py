@@ -48,7 +48,7 @@ class Layout:
         return [LayoutPart(**part) for part in self._core.parts()]
 
     def place(self, lbn: int) -> tuple[int, int]:
-        """Return where a logical block lives.
+        """Return the place of a logical block.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Layout:
         return self._core.map(lbn)
 
     def lbn(self, block: int) -> int:
-        """Return the logical block that lives in a block of the device.
+        """Return the logical block in a block of the device.
 
         Raises
         ------

@@ -170,7 +170,7 @@ def trace_info(
     format
         Its format; recognised by its content by default.
     columns
-        Which column is what, for formats that leave it open.
+        The columns of fields, for formats without fixed ones.
     sort_ms
         Puts requests in order that are late by up to this.
     blk_action
@@ -187,7 +187,7 @@ def trace_info(
         How many distinct units of 4 KiB footprint and reuse follow exactly, 2^18 by default.
         Of larger traces they follow a sample of this size, and the result tells its rate.
     picture
-        Adds what a picture shows: ``timeline``, ``map`` and ``lru_curve``.
+        Adds the data of a picture: ``timeline``, ``map`` and ``lru_curve``.
     progress
         Called now and then with the number of bytes read and of all, if known.
 
@@ -227,7 +227,7 @@ def load_info(
     load
         An open workload, or a trace as it is replayed.
     device, blocks
-        What it is laid on: a device, or so many blocks.
+        The space it is laid on: a device, or a number of blocks.
     quick, interleave_blocks, max_units, picture
         As in :func:`trace_info`.
     progress
@@ -236,7 +236,7 @@ def load_info(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, or a closed one.
+        For errors in the load, or a closed one.
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
@@ -268,7 +268,7 @@ def workload_spec(name: str) -> dict[str, Any]:
     Raises
     ------
     SledsimError
-        For an unknown name, a file that cannot be read, or whatever is wrong with a key.
+        For an unknown name, a file that cannot be read, or an error in a key.
     """
     spec: dict[str, Any] = json.loads(_core.workload_show(path_text("workload", name)))
     return spec
@@ -299,7 +299,7 @@ def convert_trace(
 ) -> dict[str, Any]:
     """Write traces in another format: merged, cut, sampled, scaled.
 
-    Returns what was done; see the page on traces. The file appears when it is complete.
+    Returns a report; see the page on traces. The file appears when it is complete.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def generate_trace(
 ) -> dict[str, Any]:
     """Write the requests of a load as a trace.
 
-    Returns what was done; see the page on traces. The file appears when it is complete.
+    Returns a report; see the page on traces. The file appears when it is complete.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def generate_trace(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load or the output, or a closed load without a device.
+        For errors in the load or the output, or a closed load without a device.
     """
     document = _core.trace_generate(
         load_of(load)._core,  # noqa: SLF001 (one package)

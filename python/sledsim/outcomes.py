@@ -205,7 +205,7 @@ def _digest_of(trace: str) -> str | None:
         with Path(trace).open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
-        return None  # the core says what is wrong with it
+        return None  # the core reports the error
 
 
 def _state() -> tuple[int, int, int]:

@@ -117,7 +117,7 @@ def trade_off(
     Raises
     ------
     SledsimError
-        For whatever is wrong with a key or the load.
+        For an error in a key or the load.
     """
 
     def run(policy: Mapping[str, object]) -> Spending:
@@ -152,7 +152,7 @@ def lin2002(
     Raises
     ------
     SledsimError
-        If the device is no sled, or for whatever is wrong with the load.
+        If the device is no sled, or for an error in the load.
     """
     if small is None:
         small = workload(
@@ -255,7 +255,7 @@ def spin_up(
     Raises
     ------
     SledsimError
-        For whatever is wrong with a key.
+        For an error in a key.
     """
     text = (
         f'title = "Array"\nkind = "stripe"\nchildren = {children}\nunit_blocks = 8\n'

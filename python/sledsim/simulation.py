@@ -150,8 +150,8 @@ def simulate(
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
         ``"fcfs(host=c_look)"``.
     layout
-        Where blocks live: a name from the page on layouts, or a mapping of a layout's keys with
-        its name: ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
+        The layout: a name from the page on layouts, or a mapping of a layout's keys with
+        its name: ``{"name": "subregioned", "regions": 5}``. By default that of the device.
     background
         Tasks that use the tips which requests leave unused, in the order of their precedence:
         names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
@@ -170,8 +170,7 @@ def simulate(
         this share of the mean to either side (0.01 or ``"1%"``), or the load ends. Without
         ``requests=`` of its own a generated load ends after 100 million.
     seeds
-        Run so often, with the seed of the load and those that follow it, and put the results
-        together.
+        Number of runs, with the seed of the load and those after it; their results are merged.
     threads
         For several seeds; by default as many as there are processors. Results do not depend on it.
     progress
@@ -181,7 +180,7 @@ def simulate(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, its file, the layout (an unknown name or key, one that
+        For errors in the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)

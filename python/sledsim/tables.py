@@ -98,7 +98,7 @@ class Table:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Parameters of the layout, and what the table takes of the device.
+        """Parameters of the layout, and the space of the table on the device.
 
         ``layout``, ``records``, ``capacity_records`` (room on the device), ``blocks`` (that hold
         records), ``first_lbn`` and ``last_lbn`` (``None`` of an empty table),
@@ -323,7 +323,7 @@ def table(
     device
         A single sled: a device of kind ``"mems"`` without layout, buffer or background tasks. Or
         one that is served, as :func:`sledsim.connect` has it: there the table is written and read
-        over the wire. Whatever was on its blocks is lost.
+        over the wire. The old content of its blocks is lost.
     layout
         ``"capsule"``: all pages of some records in one equivalence class; ``"normal"``: whole
         records in pages of 8 KB; ``"vertical"``: each column in pages of its own, in its share of

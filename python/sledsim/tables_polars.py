@@ -71,7 +71,7 @@ def conjuncts(predicate: pl.Expr) -> list[pl.Expr]:
 def record_numbers(end: int, row: str | None, predicate: pl.Expr | None) -> pl.Series:
     """Return the numbers of the records below ``end`` that a predicate may let through.
 
-    What it says of record numbers alone decides, however it says it: ranges, sets, remainders.
+    Only its conditions on record numbers count, in any form: ranges, sets, remainders.
     """
     import polars as pl  # noqa: PLC0415
 

@@ -102,7 +102,7 @@ class Validation(JsonResult):
         op
             ``"all"``, ``"read"`` or ``"write"``.
         part
-            ``"response"`` is what the demerit figure is about; ``"queue"`` and ``"service"`` are
+            ``"response"`` is the time of the demerit figure; ``"queue"`` and ``"service"`` are
             its parts in an open replay, and empty where the trace does not tell them.
 
         Raises
@@ -169,7 +169,7 @@ def validate(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the device or the trace, a trace that has no measured times, or
+        For errors in the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
     model = device_of(device)

@@ -141,7 +141,7 @@ class Server:
         raise SledsimError(msg)
 
     def psql(self, script: str) -> str:
-        """Run a script of SQL; return what it printed, columns separated by ``|``.
+        """Run a script of SQL; return its output, columns separated by ``|``.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Server:
         return self.client("psql", *words, given=script)
 
     def client(self, program: str, *words: str, given: str = "") -> str:
-        """Run a client to its end; return what it printed.
+        """Run a client to its end; return its output.
 
         Raises
         ------

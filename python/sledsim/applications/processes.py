@@ -72,7 +72,7 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     Returns
     -------
     str, float
-        What it printed, and its processor time in s.
+        Its output, and its processor time in s.
 
     Raises
     ------

@@ -56,15 +56,15 @@ class Recording:
             said = {key: float(run[key]) for key in ("run_s", "compute_s")}
             return cls(path, str(run["application"]), str(run["device"]), **said)
         except OSError as error:
-            msg = f"{about}: {error.strerror}; it tells how the recording was made"
+            msg = f"{about}: {error.strerror}; it describes the recording"
             raise SledsimError(msg) from None
         except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-            msg = f"{about}: does not tell of a run of an application ({error})"
+            msg = f"{about}: does not describe a run of an application ({error})"
             raise SledsimError(msg) from None
 
     @cached_property
     def _load(self) -> ss.Load:
-        # One load for all replays: it keeps what can be read once only.
+        # One load for all replays, as a pipe can be read only once.
         return ss.read_trace(self.path, think="recorded", depends_on="all")
 
     def replay(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Outcome:

@@ -22,7 +22,7 @@ _DESCRIPTION = """\
 Simulate storage whose media moves: MEMS-based storage devices, from the papers of 2000 to 2005.
 
 A workload or a trace emits requests, a scheduler orders them, and the model of a device gives their
-times. Start with what there is, then run something on it:
+times. List the devices, then run a load on one:
 
   sledsim devices
   sledsim run --device g2 --workload random --set rate=500

@@ -19,7 +19,7 @@ TITLES = {
     "validate": "Replay measurements of a real device on its model and compare the times.",
     "crash": "Cut the power of a device repeatedly, and check that it keeps the data it "
     "promised to.",
-    "faults": "Let the tips of many devices fail one after the other, and count what is lost.",
+    "faults": "Let the tips of many devices fail one after the other, and count the losses.",
     "devices": "List the devices that come with sledsim, or show one.",
     "workloads": "List the workloads that come with sledsim, show one, or characterise its "
     "requests.",
@@ -30,7 +30,7 @@ TITLES = {
     "papers": "Redraw every table and figure of the papers and compare with the published values.",
     "serve": "Serve a simulated device to real programs, in real time.",
     "mount": "Mount a file system that lies on a simulated device.",
-    "umount": "Unmount what sledsim mount has mounted, and end its server.",
+    "umount": "Unmount a mount of sledsim mount, and end its server.",
     "top": "Watch a server of emulated devices.",
     "bench-app": "Run a real application on emulated devices, one after the other, and split its "
     "run time.",

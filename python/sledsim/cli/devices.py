@@ -59,9 +59,9 @@ _IMPORT = """\
 Make a device file of a DiskSim 4.0 parameter file.
 
 Takes disks (disksim_disk) and MEMS devices (memsmodel_mems) from .parv and .diskspecs files, with
-what these source and their seek files. A .parv also says which bus the device hangs on, whose times
-count. The device file is printed, or written with -o. What it cannot express goes to stderr, with
-what ignoring that changes, and into comments at its end. An error names file and line.
+the files they source and their seek files. A .parv also names the bus of the device, whose times
+count. The device file is printed, or written with -o. Parameters that it cannot express go to
+stderr, with the effect of ignoring them, and into comments at its end. Errors name file and line.
 
   sledsim devices import atlas10k.parv -o atlas10k.toml
   sledsim devices import memsdevices.specs --device mems.g2 | less
@@ -215,7 +215,7 @@ def _import(options: argparse.Namespace) -> None:
 def _notes(report: dict[str, Any]) -> Iterator[str]:
     """Describe the differences between the device file and the parameter file."""
     if report["risen_seeks"]:
-        yield "Measured seek times that fall, and what is taken for them:"
+        yield "Measured seek times that fall, and their replacements:"
         for point in report["risen_seeks"][:_RISEN]:
             taken = f"{point['taken_ms']:g} ms for {point['measured_ms']:g} ms"
             yield f"  {point['place']}: {point['cylinders']} cylinders: {taken}"
@@ -228,7 +228,7 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
         count = report["unused_end_blocks"]
         yield f"Blocks that the zones hold beyond 'Block count', taken as unused: {count}"
     if report["ignored"]:
-        yield "Parameters without a counterpart, and what ignoring them changes:"
+        yield "Parameters without a counterpart, and the effect of ignoring them:"
         for item in report["ignored"]:
             yield f"  {item['place']}: {item['parameter']} = {item['value']}: {item['changes']}"
     if report["without_effect"]:

@@ -69,7 +69,7 @@ def add_background(parser: Parser) -> None:
 def add_reading(parser: Parser) -> None:
     """Take the options of reading a trace, and ``--set``."""
     parser.add_argument(
-        "--format", metavar="NAME", help="format of the trace, where its content does not tell"
+        "--format", metavar="NAME", help="format of the trace, if its content is ambiguous"
     )
     parser.add_argument(
         "--sort",
@@ -151,7 +151,7 @@ def add_precision(parser: Parser) -> None:
         metavar="N",
         type=int,
         default=1,
-        help="run with N seeds, that of the workload and those that follow it, side by side",
+        help="run with N consecutive seeds, from that of the workload on, in parallel",
     )
 
 

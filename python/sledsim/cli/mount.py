@@ -128,7 +128,7 @@ def _directory(options: argparse.Namespace) -> str | None:
             msg = f"{said}: {error.strerror}; give an empty folder"
             raise SledsimError(msg) from None
         if full:
-            msg = f"{said}: is not empty: what is in it would be hidden"
+            msg = f"{said}: is not empty: its files would be hidden"
             raise SledsimError(msg)
     return path
 

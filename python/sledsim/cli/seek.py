@@ -147,7 +147,7 @@ def _of_disk(disk: Disk, options: argparse.Namespace) -> None:
 
 def _curve(disk: Disk, options: argparse.Namespace) -> None:
     if options.write:
-        msg = "--write: must come with --start and --end; times for writes are told anyway"
+        msg = "--write: must come with --start and --end; times for writes are shown anyway"
         raise SledsimError(msg)
     derived = disk.spec["derived"]
     longest = derived["cylinders"] - 1

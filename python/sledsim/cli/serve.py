@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--allow-unauthenticated-remote",
         action="store_true",
-        help="let anyone in who can reach an address beyond this machine",
+        help="accept clients without authentication beyond this machine",
     )
     parser.add_argument("--max-clients", metavar="N", type=int, help="connections at once (64)")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Disks: what ``disksim_disk`` becomes as a device file of ``kind = "disk"``."""
+"""Disks: ``disksim_disk`` as a device file of ``kind = "disk"``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     Parameters
     ----------
     drive
-        The disk, and the bus it hangs on.
+        The disk, and its bus.
     sheet
         What it is added to.
     account

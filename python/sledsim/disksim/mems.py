@@ -1,4 +1,4 @@
-"""MEMS devices: what ``memsmodel_mems`` becomes as a device file of ``kind = "mems"``."""
+"""MEMS devices: ``memsmodel_mems`` as a device file of ``kind = "mems"``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     Parameters
     ----------
     drive
-        The device, and the bus it hangs on.
+        The device, and its bus.
     sheet
         What it is added to.
     account

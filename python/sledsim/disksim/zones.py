@@ -1,4 +1,4 @@
-"""Layout: what ``dm_layout_g1`` says of zones, spares, slips and defects."""
+"""Layout: zones, spares, slips and defects of ``dm_layout_g1``."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _write_zone(
 def _write_reserved(
     zone: Block, table: Table, slips: tuple[int, ...], spares: int, *, scheme: int, span: int
 ) -> None:
-    """Add what is reserved at the front of the zone.
+    """Add the reserved space at the front of the zone.
 
     Where every track, cylinder or range has spares of its own, DiskSim counts the reserved sectors
     without them; the device file counts them all. (The DEC RZ26 shows it: only so its one zone, of

@@ -219,7 +219,7 @@ def ask(path: Path, what: str = "/status") -> bytes:
 
 
 def servers() -> Iterator[Path]:
-    """Find the servers of this user that run; sockets of those that are gone are removed."""
+    """Find the running servers of this user; sockets of ended ones are removed."""
     for path in sorted(folder().glob(f"*{_ENDING}")):
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as probe:
             probe.settimeout(_TIMEOUT_S)

@@ -85,7 +85,7 @@ class RemoteBatch:
 
     @property
     def data(self) -> list[bytes | None]:
-        """What each command read, in their order; ``None`` for a write, or if it failed."""
+        """The data that each command read, in their order; ``None`` for a write or a failure."""
         return self._core.data()
 
     @property
@@ -181,7 +181,7 @@ class RemoteDevice:
 
     @property
     def parallelism(self) -> Parallelism:
-        """What the sled can access at once, as :attr:`Sled.parallelism`; ``M`` is as of now."""
+        """The parallelism of the sled, as :attr:`Sled.parallelism`; ``M`` is as of now."""
         return Parallelism(**self._core.parallelism())
 
     def equivalent(self, lbn: int, at_s: float | None = None) -> list[int]:
@@ -244,7 +244,7 @@ class RemoteDevice:
         ------
         RemoteError
             If the server refused it, of which nothing was done then, or the device or its store
-            failed to serve a command; the attribute ``batch`` has what became of all.
+            failed to serve a command; the attribute ``batch`` has the outcome of all.
         """
         batch = RemoteBatch(self._core.batch(commands, must_be_parallel))
         _check(batch, 0)
@@ -256,7 +256,7 @@ class RemoteDevice:
         under_way: int = 64,
         must_be_parallel: bool = False,
     ) -> Iterator[RemoteBatch]:
-        """Serve batches of which several are under way, and yield what became of each, in order.
+        """Serve batches of which several are under way, and yield the outcome of each, in order.
 
         Parameters
         ----------
@@ -357,14 +357,14 @@ def connect(
     Parameters
     ----------
     address
-        ``unix:PATH``, ``HOST:PORT`` or ``:PORT``, or what ``Server.uris`` says.
+        ``unix:PATH``, ``HOST:PORT`` or ``:PORT``, or one of ``Server.uris``.
     export
         The name of the device on the server; by default its first one.
     tls
         A folder with ``ca-cert.pem``, which must have signed the server's certificate, and
         ``client-cert.pem`` with ``client-key.pem``, if the server asks for them.
     timeout_s
-        How long it may take until the server has said what it is.
+        Timeout for the handshake with the server.
 
     Raises
     ------

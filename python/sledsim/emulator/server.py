@@ -35,7 +35,7 @@ class Export:
     scheduler: str = "fcfs"
     """Of every mechanism of it."""
     layout: str | Mapping[str, object] | None = None
-    """Where blocks live, as in :func:`sledsim.simulate`."""
+    """The layout, as in :func:`sledsim.simulate`."""
     batch_window_ms: float | None = None
     """Group the commands that are there so long after the first, in ms of the device, whatever its
     table ``[batching]`` says; a single sled only."""
@@ -46,7 +46,7 @@ class Export:
     speed: float = 1.0
     """Seconds of the device in a real second."""
     record: Path | None = None
-    """A Parquet file for what happens to each request; it is complete when the server stops."""
+    """A Parquet file for the recording of requests; it is complete when the server stops."""
 
     def _core(self) -> dict[str, object]:
         base = device_of(self.device)
@@ -146,7 +146,7 @@ def serve(
     Parameters
     ----------
     exports
-        What is served: a device, the name of a preset, an :class:`Export`, or several. To NBD
+        The exports: a device, the name of a preset, an :class:`Export`, or several. To NBD
         clients the first also has the empty name.
     nbd
         Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
@@ -158,7 +158,7 @@ def serve(
         A folder with ``server-cert.pem``, ``server-key.pem`` and ``ca-cert.pem``: clients must show
         a certificate that the last one signed.
     allow_unauthenticated_remote
-        Lets anyone in who can reach an address beyond this machine.
+        Accept clients without authentication at addresses beyond this machine.
     max_clients
         How many connections there may be at once, of each address.
     max_outstanding
@@ -167,7 +167,7 @@ def serve(
     Raises
     ------
     SledsimError
-        For whatever is wrong with a device or an address, a file that is in use or of another size,
+        For errors in a device or an address, a file that is in use or of another size,
         or a mount point. Nothing is served then.
     """
     if not hasattr(_core, "Server"):

@@ -34,9 +34,9 @@ Write traces in another format: merged, cut, sampled, scaled.
 
 Several traces are merged by time: those that count from the start of their recording start
 together, those with the calendar keep their distances. Their devices are numbered anew, from 0 in
-the order of their first requests, and the report tells which is which.
+the order of their first requests, and the report has the mapping.
 
-What is asked for is done in this order: sort, device, from and until, every or sample, requests,
+The steps are done in this order: sort, device, from and until, every or sample, requests,
 rebase, time scale, widen.
 """
 

@@ -43,7 +43,7 @@ def main() -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    # The descriptor, not sys.stdin: select does not see what that has read ahead.
+    # The descriptor, not sys.stdin, whose read-ahead select does not see.
     line = b""
     while not line.endswith(b"\n"):
         some = os.read(0, 65536)
@@ -75,7 +75,7 @@ def main() -> int:
     try:
         document = server.stop(_GRACE_S)
     except SledsimError:
-        document = server.status()  # which names what failed
+        document = server.status()  # which names the failures
     try:
         print(json.dumps(document), flush=True)
     except BrokenPipeError:

@@ -62,7 +62,7 @@ class Process:
 
 @dataclass
 class State:
-    """What one ``sledsim mount`` has created."""
+    """The record of one ``sledsim mount``."""
 
     key: str
     """Names its files in `RUN`."""
@@ -77,7 +77,7 @@ class State:
 
     @staticmethod
     def key_of(directory: str | None) -> str:
-        """Return the key of what is mounted on a directory; one of its own without one."""
+        """Return the key of a mount by its directory; a unique one without a directory."""
         if directory is None:
             return f"mount-{secrets.token_hex(8)}"
         return f"mount-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]}"

@@ -43,7 +43,7 @@ class Wanted:
     file_system: str | None
     """``None``: the type that is there, else ext4."""
     make: bool
-    """Make the file system anew, whatever was there."""
+    """Make a new file system, whatever the device holds."""
     options: str | None
     """For ``mount -o``."""
     serve: Document
@@ -368,7 +368,7 @@ def background(wanted: Wanted) -> Document:
             process.stdin.close()
             out, errors = process.stdout.read(), process.stderr.read()
     except BaseException:
-        process.terminate()  # it undoes what it has made
+        process.terminate()  # it cleans up
         raise
     process.returncode = 0  # it keeps running: no ResourceWarning for that
     if not out:

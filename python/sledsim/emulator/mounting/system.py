@@ -97,7 +97,7 @@ def need_mounting(maker: str | None) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a program and return what it printed.
+    """Run a program and return its output.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def _file_of(loop: str) -> str | None:
 def is_attached(loop: str, folder: Path) -> bool:
     """Whether a loop device has a file that is, or was, in a folder.
 
-    A loop device that one mount lets go is taken by the next at once: its number says nothing.
+    The next mount may reuse a detached loop device at once: its number proves nothing.
     """
     file = _file_of(loop)
     return file is not None and _may_be_in(file, folder)

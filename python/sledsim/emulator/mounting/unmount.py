@@ -57,7 +57,7 @@ def end(
             try:
                 system.run("sync", "--file-system", state.directory)
             except SledsimError as error:  # it must be ended all the same
-                not_synced = f"{state.name}: what was written last may be lost: {error}"
+                not_synced = f"{state.name}: the last writes may be lost: {error}"
             try:
                 system.unmount(state.directory, lazily=lazily)
             except SledsimError as error:
