@@ -1,4 +1,4 @@
-# Everything is made inside the checkout: tools in .venv, Rust artefacts in target, results in out.
+# Everything is written inside the checkout: tools to .venv, Rust artefacts to target, results to out.
 # `make help` lists the targets.
 
 PYTHON ?= python3
@@ -12,20 +12,20 @@ MAKEFLAGS += --no-builtin-rules
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
 
-# PyO3 rebuilds when its interpreter changes, so cargo and maturin must be told the same one.
+# PyO3 rebuilds when its interpreter changes, so cargo and maturin must use the same one.
 export PYO3_PYTHON := $(PY)
 export VIRTUAL_ENV := $(VENV)
 
 # One profile for lint, tests and the extension module: the dependencies are compiled once.
 CARGO_FLAGS := --release --workspace --all-features $(if $(CI),--locked)
 
-# System packages, one a line: "package | command that succeeds when it is there". What is missing
-# is installed through apt where we may; elsewhere it is named, and the tests that need it skip.
+# System packages, one a line: "package | command that succeeds if it is installed". Missing ones are
+# installed through apt with the rights for it; otherwise they are named, and tests that need them skip.
 define SYSTEM_PACKAGES
 build-essential | command -v cc
 python3-venv | $(PYTHON) -c "import ensurepip, venv"
 endef
-# Those that only tests need.
+# Packages that only tests need.
 define TEST_PACKAGES
 btrfs-progs | command -v mkfs.btrfs
 chromium | command -v chromium
@@ -46,16 +46,18 @@ endef
 CARGO_FUZZ := $(CURDIR)/target/tools/bin/cargo-fuzz
 FUZZ_SECONDS ?= 60
 
-# Compiling these takes minutes, so that no test needs them.
+# No test needs these, as compiling them takes minutes.
 CARGO_DENY := $(CURDIR)/target/tools/bin/cargo-deny
 CARGO_TARPAULIN := $(CURDIR)/target/tools/bin/cargo-tarpaulin
 
-# The stamps: what they stand for is in their names or in their prerequisites.
+# Stamps of the finished set-up steps.
 SYSTEM := out/.system
 TEST_SYSTEM := out/.system-test
 BUILT := $(VENV)/.built
-# $(VENV)/.lint and the like stand for what requirements/lint.lock names.
+# $(VENV)/.lint and the like stand for the packages of requirements/lint.lock.
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+# What codespell reads; its settings are in pyproject.toml.
+SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md
 
 .PHONY: help
 help: ## List the targets
@@ -114,7 +116,7 @@ docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/d
 	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
 
 .PHONY: lint
-lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change nothing
+lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentation; change nothing
 	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
@@ -123,6 +125,7 @@ lint: $(VENV)/.lint ## Check format, lints, types and Rust documentation; change
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(PY) -m codespell_lib $(SPELLED)
 	$(PY) -m pytest -q tests/test_tidy.py
 
 .PHONY: format
@@ -150,7 +153,7 @@ clean: ## Remove everything made here, .venv included
 	rm -rf .venv out target .hypothesis .mypy_cache .pytest_cache .ruff_cache python/sledsim/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Installs those of PACKAGES that are missing, if we may.
+# Installs the missing PACKAGES, if the user has the rights.
 define INSTALL_MISSING
 @missing=; \
 	while IFS='|' read -r package check; do \
@@ -194,12 +197,12 @@ $(CARGO_TARPAULIN):
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)
 
-# The locks name everything with its digest: nothing is left to resolve.
+# The locks name all packages with their digests: pip resolves nothing.
 $(VENV)/.%: requirements/%.lock | $(SYSTEM) $(PY)
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
-# What a group needs beside its own lock.
+# Locks that a group needs beside its own.
 $(VENV)/.test $(VENV)/.docs: | $(VENV)/.run
 $(VENV)/.lint $(VENV)/.coverage: | $(VENV)/.test
 

@@ -1,4 +1,4 @@
-"""How fast sledsim simulates, and how much memory it takes.
+"""Benchmarks of simulation speed and memory.
 
 Each case runs in a process of its own, a few times over; the best time counts, as machines are
 noisy. Prints JSON and writes it to ``out/bench.json``.

@@ -1,4 +1,4 @@
-"""How commands that can go together should reach a sled: linked, or within a window of time.
+"""Batches for a sled: linked commands against a window of time.
 
 Run it as ``python examples/batching.py [--groups N] [--rate PER_S] [--output FILE]``. The paper
 CMU-CS-03-125 (section 3.3) names two ways: the device delays commands for a fixed window of time,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMAND_MS = 0.02  # on the link, for a command of the first host
-OTHER_MS = 0.06  # and of the second, which brings something along
+OTHER_MS = 0.06  # and of the second host, with data
 INTERVAL_MS = 8.0  # between groups, in the mean
 WINDOWS_MS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.6, 1.0, 2.0)
 STYLE = shared.STYLE | {"font.size": 9, "axes.grid": True, "svg.hashsalt": "batching"}
@@ -72,7 +72,7 @@ def deliver(device: ss.Sled, groups: int, rate: float, seed: int) -> list[Comman
 
 
 def measure(commands: list[Command], device: ss.Sled, folder: Path) -> dict[str, float]:
-    """Serve the commands; what the hosts see of it."""
+    """Serve the commands; return the times that the hosts see."""
     trace = folder / "commands.csv"
     lines = ["ms,host,lbn,blocks,linked"]
     lines += [f"{at:.6f},{host},{lbn},{n},{int(more)}" for at, host, lbn, n, more, *_ in commands]
@@ -137,7 +137,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def picture(result: dict[str, Any]) -> Figure:
-    """Draw what a group takes against the window."""
+    """Draw the time of a group against the window."""
     figure = Figure(figsize=(7.2, 4))
     axes = figure.add_subplot()
     looks = {"alone": ("#0072b2", "alone"), "second_host": ("#d55e00", "with a second host")}

@@ -4,9 +4,9 @@ Run it as ``python examples/capsule_scan.py [--records N] [--connect ADDRESS]`` 
 ``--connect`` it serves a device itself, in real time; with it, it takes the first one of a server
 elsewhere (``sledsim serve --device cmu2003 --rpc ADDRESS``), and writes over what that holds.
 Records of 8, 32, 15 and 16 bytes are loaded into each layout by writes, and scanned: one column,
-two, and all. What comes back is compared with the source. The table shows what a scan took on the
-device, what it takes in simulation, where a request is handed over when the one before is complete,
-and what the program waited. With ``--records 10000000``, as in the report, it takes some minutes.
+two, and all. What comes back is compared with the source. The table shows the time of a scan on
+the device, its time in simulation, where a request is submitted when the one before is complete,
+and the time that the program waited. ``--records 10000000``, as in the report, takes some minutes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Scan:
-    """What a scan took."""
+    """The times of a scan."""
 
     layout: str
     scan: str

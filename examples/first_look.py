@@ -73,7 +73,7 @@ STYLE = shared.STYLE | {
 
 @dataclass(frozen=True)
 class Case:
-    """A load, and what to call it."""
+    """A load with its title."""
 
     title: str
     load: ss.Load
@@ -81,7 +81,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What is kept of one run."""
+    """The results of one run."""
 
     case: Case
     device: ss.Device
@@ -156,8 +156,8 @@ def cells(result: Result) -> dict[str, str]:
     }
 
 
-def trouble(result: Result) -> str | None:
-    """Say so if the device could not keep up with the load."""
+def overload(result: Result) -> str | None:
+    """Describe an overload of the device, if there is one."""
     summary, where = result.summary, f'{result.device.name} on "{result.case.title}"'
     if (saturated := summary["saturated"]) is not None:
         return (
@@ -210,7 +210,7 @@ def html_table(results: Sequence[Result]) -> str:
         lines = [f'<tr><th colspan="{headings.count("<th")}">{html.escape(title)}</th></tr>']
         for result in group:
             first, *others = cells(result).values()
-            behind = ' class="behind"' if trouble(result) else ""
+            behind = ' class="behind"' if overload(result) else ""
             numbers = "".join(f"<td>{text}</td>" for text in others)
             lines.append(f'<tr{behind}><th scope="row">{first}</th>{numbers}</tr>')
         bodies.append("<tbody>\n" + "\n".join(lines) + "\n</tbody>")
@@ -244,7 +244,7 @@ def axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def cdf_picture(title: str, results: Sequence[Result]) -> str:
-    """Draw how the response times of a load are distributed, a curve for each device."""
+    """Draw the distribution of the response times of a load, a curve for each device."""
     figure, ax = axes(5.2, 3.5)
     for result in results:
         colour, dashes = LINES[result.device.name]
@@ -280,7 +280,7 @@ def history_picture(title: str, results: Sequence[Result]) -> str:
 
 
 def causes_picture(title: str, results: Sequence[Result]) -> str:
-    """Draw what mean service times are made of: a bar for each device, and X and Y under it."""
+    """Draw the parts of the mean service times: a bar for each device, and X and Y under it."""
     figure, ax = axes(5.2, 4.4)
     longest_ms = max(result.mean_ms("service_time") for result in results)
     seen = set()
@@ -357,7 +357,7 @@ def surface_picture(device: ss.Sled, start: str) -> str:
 
 
 def device_table(devices: Sequence[ss.Device]) -> str:
-    """Say what the devices are, from their specs."""
+    """Describe the devices, from their specs."""
     lines: dict[str, list[str]] = {}
     for device in devices:
         spec = device.spec
@@ -414,7 +414,7 @@ def page(results: Sequence[Result], devices: Sequence[ss.Device]) -> str:
             ],
         }
     css = "; ".join(f"--{name}: {colour}" for colour, name in CSS_VARIABLES.items())
-    behind = [text for result in results if (text := trouble(result))]
+    behind = [text for result in results if (text := overload(result))]
     template = Path(__file__).with_name("first_look_template.html").read_text(encoding="utf-8")
     return string.Template(template).substitute(
         {name: "\n".join(parts) for name, parts in pictures.items()},
@@ -469,7 +469,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(text_table(results))
     print()
     for result in results:
-        if text := trouble(result):
+        if text := overload(result):
             print(text)
     write(options.output, page(results, devices))
 

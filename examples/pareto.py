@@ -1,4 +1,4 @@
-"""Which sleds are worth building: tip rate, acceleration and active tips, and what they bring.
+"""The Pareto front of sleds: tip rate, acceleration and active tips against performance and power.
 
 Run it as ``python examples/pareto.py [--device sigmetrics2000] [--requests N] [--output FILE]``.
 Each design of a grid is a device with these keys changed. It has a mean service time (the random
@@ -45,12 +45,12 @@ STYLE = shared.STYLE | {
 }
 
 Point = tuple[float, float, float]
-"""What a design should have little of: service time, minus bandwidth, power."""
+"""Quantities to minimise: service time, minus bandwidth, power."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """A sled and what it brings."""
+    """A sled with its performance and power."""
 
     device: str
     tip_rate_kbit_s: float
@@ -62,12 +62,12 @@ class Design:
 
     @property
     def point(self) -> Point:
-        """What to compare."""
+        """The point to compare."""
         return self.service_ms, -self.bandwidth_mb_s, self.power_w
 
 
 def dominates(one: Point, other: Point) -> bool:
-    """Whether one is nowhere worse than another, and better somewhere."""
+    """Whether a point is no worse than another in all quantities, and better in one."""
     return one != other and all(x <= y for x, y in zip(one, other, strict=True))
 
 
@@ -108,7 +108,7 @@ def measure(device: ss.Device, requests: int, seed: int) -> Design:
 
 
 def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, Any]:
-    """Measure the grid and the presets. The answer is what is printed, drawn and written."""
+    """Measure the grid and the presets. The result is printed, drawn and written."""
     keys = ss.device(base).parameters
     if keys["kind"] != "mems":
         msg = f'--device {base}: kind = "{keys["kind"]}": must be "mems"'

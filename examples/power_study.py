@@ -5,7 +5,7 @@ Each line is a sweep over fixed timeouts, from never to at once, on three loads:
 a trace that comes with sledsim, and a week of a workstation (``--trace``, by default
 ../shared/traces/hplajw-1992-week.srt if it is there). A sled wakes in half a millisecond and can
 always go inactive at once; a disk that takes 25 s to spin up cannot. Below: the savings that Lin et
-al. published in 2002 for a sled, and what they come to here.
+al. published in 2002 for a sled, and their values here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def policies(device: str) -> dict[str, dict[str, object]]:
 
 
 def loads(device: str, week: Path | None, requests: int | None) -> dict[str, ss.Load]:
-    """Return the loads by what they are called."""
+    """Return the loads by name."""
     some = {} if requests is None else {"requests": requests}
     rate, slower = RATES[device], SLOWER[device]
     random = requests or (20_000 if device == SLED else 2000)
@@ -84,7 +84,7 @@ def loads(device: str, week: Path | None, requests: int | None) -> dict[str, ss.
 
 
 def study(week: Path | None, *, quick: bool) -> dict[str, Any]:
-    """Run everything. The answer is what is printed, drawn and written."""
+    """Run everything. The result is printed, drawn and written."""
     requests = QUICK if quick else None
     trade = {
         device: {

@@ -56,7 +56,7 @@ def array(name: str, **keys: Any) -> ss.Device:
 
 
 def small_write_ms(device: ss.Device, requests: int) -> float:
-    """Return what a write of 4 KiB takes while nothing else is to be done."""
+    """Return the time of a write of 4 KiB to an idle array."""
     load = ss.workload("random", requests=requests, read_fraction=0, size="fixed", blocking=8)
     run = ss.simulate(load, device, requests=False)
     return float(run.summary["response_time_ms"]["mean"])
@@ -82,7 +82,7 @@ def in_phase(name: str, keys: dict[str, Any], requests: int) -> dict[str, float]
 
 
 def rebuild_s(name: str, rate: float, quick: bool) -> float:
-    """Return how long a rebuild takes beside so many requests per second."""
+    """Return the time of a rebuild beside so many requests per second."""
     keys = PHASES["rebuilding"] | ({"rebuild_min_mb_s": 40} if quick else {})
     device = array(name, **keys)
     blocks = ss.device(name).blocks
@@ -114,7 +114,7 @@ def explore(quick: bool) -> dict[str, Any]:
 
 
 def draw_writes(axes: Axes, result: dict[str, Any]) -> None:
-    """Draw what a small write costs."""
+    """Draw the time of a small write."""
     for place, (name, found) in enumerate(result.items()):
         times = found["small_write_ms"]
         for offset, way, alpha in ((-0.2, "alone", 0.5), (0.2, "raid5", 1.0)):
@@ -149,7 +149,7 @@ def draw_phases(axes: Axes, result: dict[str, Any]) -> None:
 
 
 def draw_rebuilds(axes: Axes, result: dict[str, Any]) -> None:
-    """Draw how long a rebuild takes, by the rate of requests."""
+    """Draw the time of a rebuild by the rate of requests."""
     for name, found in result.items():
         rates = [float(rate) for rate in found["rebuild_s"]]
         minutes = [time / 60 for time in found["rebuild_s"].values()]
@@ -166,7 +166,7 @@ def draw_rebuilds(axes: Axes, result: dict[str, Any]) -> None:
 
 
 def draw_risk(axes: Axes, result: dict[str, Any]) -> None:
-    """Draw how likely a second device fails before the rebuild is over."""
+    """Draw the probability of a second failure before the end of the rebuild."""
     for name, found in result.items():
         label = f"{name}, {found['rate_per_s']} requests per s"
         axes.loglog(MTTF_HOURS, found["risk"], color=COLOURS[name], label=label)

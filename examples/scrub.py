@@ -1,4 +1,4 @@
-"""Scrubbing a MEMStore for nothing: what the tips that requests leave unused can do meanwhile.
+"""Free scrubbing of a MEMStore, with the tips that requests leave unused.
 
 Run it as ``python examples/scrub.py [--quick] [--output FILE]``. Above: a recorded trace, at an
 eighth of its pace, on the device of CMU-CS-03-125, with a scrub in the background that reads every
@@ -55,7 +55,7 @@ def under_the_trace(tail: float) -> ss.Run:
 
 
 def free_blocks(size: int, alignment: int, requests: int) -> float:
-    """Return how many blocks a request leaves while all are wanted."""
+    """Return the free blocks of a request while the scrub wants all blocks."""
     load = ss.workload(
         "random",
         requests=requests,
@@ -69,7 +69,7 @@ def free_blocks(size: int, alignment: int, requests: int) -> float:
 
 
 def hours(rate: float, reach: int, quick: bool) -> float:
-    """Return how long 95 % of a scan take under random requests of 4 KiB."""
+    """Return the hours for 95 % of a scan under random requests of 4 KiB."""
     load = ss.workload("random", requests=3_000_000, rate=rate, size="fixed", blocking=8)
     sled = device(micropositioning_cylinders=reach, **({"travel_x_um": 2} if quick else {}))
     run = ss.simulate(load, sled, background={"task": "scan", "ends_run": True}, requests=False)
@@ -78,7 +78,7 @@ def hours(rate: float, reach: int, quick: bool) -> float:
 
 
 def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
-    """Draw how far each scrub came over time."""
+    """Draw the progress of each scrub over time."""
     for colour, (tail, run) in zip(COLOURS, runs.items(), strict=False):
         times = run.summary["background"][0]["percent"]["time_s"]
         points = [(time, percent) for percent, time in enumerate(times) if time is not None]
@@ -96,7 +96,7 @@ def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
 
 
 def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
-    """Draw what each scrub costs the trace."""
+    """Draw the cost of each scrub for the trace."""
     places = range(len(runs))
     for offset, width, key in ((-0.2, 0.38, "mean"), (0.2, 0.38, "p99")):
         values = [run.summary["response_time_ms"][key] for run in runs.values()]
@@ -116,7 +116,7 @@ def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
 
 
 def draw_sizes(axes: Axes, free: dict[int, list[float]]) -> None:
-    """Draw what requests leave, by size and alignment."""
+    """Draw the free blocks of requests by size and alignment."""
     for colour, (alignment, values) in zip(COLOURS, free.items(), strict=False):
         label = "any block" if alignment == 1 else f"multiples of {alignment}"
         axes.plot(SIZES[alignment], values, "o-", color=colour, markersize=4, label=label)
@@ -128,7 +128,7 @@ def draw_sizes(axes: Axes, free: dict[int, list[float]]) -> None:
 
 
 def draw_rates(axes: Axes, took: dict[int, list[float]]) -> None:
-    """Draw how long a scan takes, by rate and reach."""
+    """Draw the time of a scan by rate and reach."""
     for colour, (reach, values) in zip(COLOURS, took.items(), strict=False):
         axes.loglog(RATES, values, "o-", color=colour, markersize=4, label=f"{reach} cylinders")
     axes.xaxis.set_major_formatter(PLAIN)

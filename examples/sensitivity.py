@@ -1,7 +1,7 @@
-"""How the mean service time of a sled depends on each of its parameters.
+"""Sensitivity of the mean service time of a sled to each of its parameters.
 
 Run it as ``python examples/sensitivity.py [--device g2] [--share 0.2] [--output FILE]``. SIGMETRICS
-2000, section 3.3, samples the answer: data rate, settling, springs. This is all of it, under the
+2000, section 3.3, varies data rate, settling and springs. This varies all parameters, under the
 paper's random load (67 % reads, 4 KiB in the mean, uniform, one request after the other): every
 number in the device file goes down and up by a share (0 and inf: as far as a MEMS preset goes),
 every choice takes its other values. All devices see the same seeds, so that most of what differs
@@ -55,7 +55,7 @@ class Setting:
 
 @dataclass
 class Study:
-    """The settings to measure, and what is left out for which reason."""
+    """The settings to measure, and the parameters left out, with reasons."""
 
     name: str
     share: float
@@ -81,7 +81,7 @@ class Study:
                 self.leave_out(key, "every value tried is refused, see there")
 
     def leave_out(self, key: str, reason: str) -> None:
-        """Say why a parameter stays as it is."""
+        """Record why a parameter is not varied."""
         entry = {"parameter": key, "value": self.parameters[key], "reason": reason}
         self.not_varied.append(entry)
 
@@ -149,7 +149,7 @@ def measure(devices: Sequence[ss.Device], requests: int, seeds: int) -> list[lis
 
 
 def explore(name: str, share: float, requests: int, seeds: int) -> dict[str, Any]:
-    """Measure everything. The answer is what is printed, drawn and written."""
+    """Measure everything. The result is printed, drawn and written."""
     study = Study(name, share)
     devices = [study.base, *(setting.device for setting in study.settings)]
     base, *others = measure(devices, requests, seeds)
@@ -229,7 +229,7 @@ def tables(result: dict[str, Any]) -> str:
 
 
 def noise(result: dict[str, Any]) -> str:
-    """Say how sure the numbers are."""
+    """Describe the accuracy of the numbers."""
     rows = result["parameters"] + result["choices"]
     ends = [variant["service_change_range_ms"] for row in rows for variant in row["variants"]]
     low, high = result["service_range_ms"]

@@ -1,4 +1,4 @@
-"""What the examples share: how pictures look, and how files are written."""
+"""Shared code of the examples: the style of pictures, and the writing of files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STYLE = {
     "grid.linewidth": 0.6,
 }
 PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
-LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of what pictures say
+LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of text in pictures
 
 
 def picture_path(text: str) -> Path:
@@ -59,7 +59,7 @@ def write_results(
 
 
 def write(path: Path, content: str | Figure) -> None:
-    """Write a text or a picture so that it is there whole or not at all, and say so."""
+    """Write a text or a picture atomically, and print its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:

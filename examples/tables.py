@@ -1,4 +1,4 @@
-"""What a query of a table costs on a MEMStore, in rows, columns and capsules.
+"""The cost of queries of a table on a MEMStore, in rows, columns and capsules.
 
 Run it as ``python examples/tables.py [--records N] [--output FILE]``. A Parquet file of records of
 8, 32, 15 and 16 bytes, as in CMU-CS-03-125, section 5.2.5, is loaded into the three layouts. Polars
@@ -112,7 +112,7 @@ def write_parquet(path: Path, count: int) -> None:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a query gave and cost."""
+    """The result and the cost of a query."""
 
     layout: str
     query: str
@@ -159,7 +159,7 @@ def text(found: list[Cost]) -> str:
 
 
 def draw(found: list[Cost]) -> Figure:
-    """Draw what each query took in each layout."""
+    """Draw the time of each query in each layout."""
     figure = Figure(figsize=(9, 4.2))
     names = [query.about for query in QUERIES[1:]]  # the first one takes no time
     for axes, key, label in zip(

@@ -1,4 +1,4 @@
-"""What failed tips lose, and what failures cost in time (CMU-CS-00-136, section 6.1).
+"""Data loss and response times under tip failures (CMU-CS-00-136, section 6.1).
 
 Run it as ``python examples/tip_failures.py [--quick] [--output FILE]``. Above: the chance that a
 device with 6,400 tips of data has lost any block, by the number of its tips that have failed, for
@@ -97,7 +97,7 @@ def draw_losses(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures])
 
 
 def draw_policies(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures]) -> None:
-    """Draw what is left of capacity, and of the blocks, under either policy."""
+    """Draw the remaining capacity and blocks under either policy."""
     for colour, policy in zip(COLOURS[3:], ("tolerance", "capacity"), strict=False):
         study = studies[(*POLICY_SCHEME, policy)]
         kept = [100 * share for share in study.capacity_share]

@@ -1,4 +1,4 @@
-"""What a window of time gains programs that cannot mark their batches, on a served device.
+"""The gain of a batch window for programs that cannot mark batches, on a served device.
 
 Run it as ``python examples/window.py [--groups N]`` on Linux. A sled is served in real time. A
 plain NBD client keeps ten reads of an equivalence class under way, without a window and with some
@@ -34,7 +34,7 @@ WINDOWS_MS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 class Client:
-    """An NBD client of few words."""
+    """A minimal NBD client."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -75,7 +75,7 @@ class Client:
 
 @dataclass(frozen=True)
 class Found:
-    """What groups took in one way."""
+    """The times of the groups in one way."""
 
     way: str
     device_ms: float
@@ -89,7 +89,7 @@ class Found:
 
 
 def content(lbn: int) -> bytes:
-    """Return what a block holds."""
+    """Return the content of a block."""
     return struct.pack(">Q", lbn) * (BLOCK // 8)
 
 

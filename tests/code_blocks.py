@@ -1,4 +1,4 @@
-"""Runs what the documents and the docstrings show, and compares what they print.
+"""Runs the code blocks of documents and docstrings, and compares their output.
 
 README.md and docs/**/*.md are read from top to bottom, each in a temporary directory with a copy of
 examples/ in it. The Python blocks of a document share one namespace.
@@ -43,7 +43,7 @@ _PYTHON = PythonEvaluator()
 
 
 def run_silently(example: Example) -> str | None:
-    """Run a Python block; the answer is what it printed, as the page does not show it."""
+    """Run a Python block; return its output that the page does not show."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         _PYTHON(example)
@@ -79,7 +79,7 @@ def _program(line: str) -> str | None:
 
 
 def run_commands(example: Example) -> str | None:
-    """Run an `sh` block line by line; the answer is what went wrong."""
+    """Run an `sh` block line by line; return the error."""
     for line in str(example.parsed).replace("\\\n", " ").splitlines():
         program = _program(line)
         if program is None or program in NOT_RUN:
@@ -126,7 +126,7 @@ def leave_directory(namespace: dict[str, Any]) -> None:
 
 
 def parsers() -> list[Parser]:
-    """Return what finds the blocks of a document."""
+    """Return the parsers for the blocks of a document."""
     python = PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS)
     python.codeblock_parser = CodeBlockParser("python", run_silently)
     return [

@@ -1,4 +1,4 @@
-"""Which tests stay together, and which begin, where several processes share the tests (`-n 2`).
+"""Distribution of the tests over processes (`-n 2`): groups that stay together, and their order.
 
 Some tests stay in one process, one after the other: those of a group. Any other test may run in
 any process, at any time.
@@ -32,7 +32,7 @@ SHARES = re.compile(
 
 @functools.cache
 def group_of(path: str) -> str | None:
-    """Name what the tests of a file stay with, by its path from the root; nothing if they are free.
+    """Return the group of the tests of a file, by its path from the root; None if they have none.
 
     A document is a group, as its blocks build on one another.
     """

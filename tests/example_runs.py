@@ -1,4 +1,4 @@
-"""Runs of the examples, as a user starts them."""
+"""Runs of the examples as a user starts them."""
 
 import os
 import subprocess

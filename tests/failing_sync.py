@@ -1,4 +1,4 @@
-"""Makes fsync and fdatasync fail: a small library that comes before that of C."""
+"""Makes fsync and fdatasync fail, by a small library in LD_PRELOAD."""
 
 from __future__ import annotations
 

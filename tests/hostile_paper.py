@@ -1,4 +1,4 @@
-"""A paper of our own with all kinds of values, and text that would be markup."""
+"""A paper of the tests with all kinds of values, and text with markup."""
 
 HOSTILE = """</p><script>alert("1")</script> & 'b' <img src=x onerror=y> ]]> -->"""
 

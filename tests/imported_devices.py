@@ -1,4 +1,4 @@
-"""Device files from the texts of DiskSim parameter files, and what they tell."""
+"""Device files from the texts of DiskSim parameter files, and their values."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def resolved(path: Path, toml: str) -> ss.Device:
 
 
 def ignored(report: dict[str, Any]) -> dict[str, str]:
-    """Return what ignoring each parameter changes."""
+    """Return the effect of ignoring each parameter."""
     return {item["parameter"]: item["changes"] for item in report["ignored"]}

@@ -1,4 +1,4 @@
-"""A paper of our own in place of those of the package, and an item in it that runs."""
+"""A paper of the tests in place of those of the package, with an item that runs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def simulate(*, quick: bool) -> Found:
 
 @pytest.fixture
 def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Give the item code, and list what is simulated."""
+    """Write the code of the item, and list its simulations."""
     (folder / "table1.py").write_text(GOOD)
     simulated: list[str] = []
     usual = engine.simulate

@@ -1,4 +1,4 @@
-"""Items of papers: what they give, and what their files state.
+"""Items of papers: their results and the values in their files.
 
 Each item is run once for all tests of all processes, and again only if something has changed that
 it depends on: its files are kept in ``out/tests``; conftest.py keeps outcomes beside them.
@@ -28,7 +28,7 @@ def run(name: str) -> Result:
 
 
 def simulate(name: str) -> Found:
-    """Return what a quick run of an item has found, as its JSON file has it."""
+    """Return the values of a quick run of an item, as in its JSON file."""
     document = run(name).document
     values = {value["key"]: value for value in document["values"]}
     hypotheses = {

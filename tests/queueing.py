@@ -1,4 +1,4 @@
-"""Queues of which the load is known: one server, Poisson arrivals, service times of three kinds."""
+"""Queues with a known load: one server, Poisson arrivals, three distributions of service times."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load(kind: str, utilisation: float, requests: int, **keys: Any) -> ss.Load:
 
 
 def flagged(device: ss.Device, kind: str, utilisation: float, requests: int, seeds: int) -> int:
-    """Return how many of so many runs are flagged, each by itself."""
+    """Return the number of runs that are flagged, each by itself."""
     run = ss.simulate(load(kind, utilisation, requests), device, seeds=seeds, requests=False)
     runs = run.summary["seeds"] or [run.summary]
     return sum(bool(one["overloaded"]) for one in runs)

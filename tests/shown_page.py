@@ -1,4 +1,4 @@
-"""A page as a browser would show it."""
+"""An HTML page as a browser shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ VOID = {"base", "br", "img", "link", "meta"}
 
 
 class Shown(HTMLParser):
-    """What a browser would see of a page."""
+    """The content of a page as a browser sees it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

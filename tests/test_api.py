@@ -1,4 +1,4 @@
-"""The Python interface: maps, calculators, repeatability, and results that add up."""
+"""The Python interface: maps, calculators, repeatability, sums of results."""
 
 from __future__ import annotations
 
@@ -402,7 +402,7 @@ def test_progress_is_told() -> None:
     assert 0 < done[0] <= done[-1] <= 1_000_000
 
 
-def test_rows_that_were_not_kept_are_asked_for_in_vain() -> None:
+def test_rows_that_were_not_kept_are_an_error() -> None:
     run = ss.simulate(ss.workload(requests=5), ss.device("g2"), requests=False)
     with pytest.raises(RuntimeError, match="requests=True"):
         _ = run.requests
@@ -454,7 +454,7 @@ def test_yardsticks_need_no_seek() -> None:
         assert summary["response_time_ms"]["max"] < sled
 
 
-def test_what_a_buffer_does_on_its_own_account_is_in_the_energy() -> None:
+def test_internal_requests_of_a_buffer_are_in_the_energy() -> None:
     buffer = {"size_kib": 256, "segments": 4, "read_ahead": 40, "write_back_segments": 2}
     load = ss.workload("random", requests=2000, rate=100)
     summary = ss.simulate(load, device=ss.device("g2", buffer=buffer)).summary

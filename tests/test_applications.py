@@ -1,4 +1,4 @@
-"""Applications on emulated devices: what they do there, what a replay says, what is refused."""
+"""Applications on emulated devices: runs, replays, refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ needs_postmark = pytest.mark.skipif(not shutil.which("postmark"), reason="no pos
 
 
 def left_behind() -> set[str]:
-    """Find what a run may leave: mounts, loop devices, files in memory, servers."""
+    """Find leftovers of a run: mounts, loop devices, files in memory, servers."""
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
     lines = [line for line in mounts.splitlines() if "sled" in line]
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
@@ -87,7 +87,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-# What is counted
+# Counts
 
 
 def row(**other: Any) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() ->
     assert outcome.to_dict()["stall_device_s"] == 2.0
 
 
-def test_what_children_of_a_server_compute_counts_also_when_they_have_ended() -> None:
+def test_processor_time_of_ended_children_of_a_server_counts() -> None:
     from sledsim.applications.processes import tree_compute_s  # noqa: PLC0415 (Linux only)
 
     burn = "import time; t = time.process_time() + 0.3\nwhile time.process_time() < t: pass"
@@ -177,7 +177,7 @@ def test_a_sample_is_what_the_file_beside_it_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", applications.NAMES)
 def test_a_replay_on_the_device_of_the_recording_takes_as_long(name: str) -> None:
-    """But for what replies were late, which is in the recording's time and not in the replay's."""
+    """Apart from lateness, which is in the recording's time and not in the replay's."""
     recording = Recording.load(SAMPLES / f"{name}.parquet")
     late_s = sum(each["lateness_ns"] for each in rows(recording.path)) / 1e9
     again = recording.replay(ss.device(recording.device))
@@ -327,7 +327,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["postmark", "--plot", "a.gif", "--replay"], ["--plot a.gif"]),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_wrong_input_is_named(
     words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str], clean: None
 ) -> None:
     del clean
@@ -335,7 +335,7 @@ def test_what_is_wrong_is_named(
     assert all(part in said for part in parts), said
 
 
-def test_who_is_not_root_is_told_what_to_do(
+def test_users_other_than_root_are_offered_the_replay(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -350,7 +350,7 @@ def test_who_is_not_root_is_told_what_to_do(
     [
         ("postmark", "postmark", "the package postmark"),
         ("pgbench", "postgres", "the package postgresql"),
-        ("tpch-q4", "tpchgen-cli", "pip install 'sledsim[apps]'"),
+        ("tpch-q4", "tpchgen-cli", "pip install tpchgen-cli"),
     ],
 )
 def test_a_missing_program_is_named_with_what_has_it(
@@ -385,7 +385,7 @@ def test_a_missing_program_is_named_with_what_has_it(
         (["--folder", "/none"], "/none"),
     ],
 )
-def test_what_cannot_be_made_is_refused_and_cleaned_up(
+def test_failed_setups_are_refused_and_cleaned_up(
     words: list[str], part: str, capsys: pytest.CaptureFixture[str], clean: None
 ) -> None:
     del clean
@@ -425,7 +425,7 @@ def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "amid"), [(signal.SIGINT, "postmark"), (signal.SIGTERM, "mounting")]
 )
-def test_who_is_interrupted_cleans_up(number: int, amid: str, clean: None) -> None:
+def test_an_interrupt_cleans_up(number: int, amid: str, clean: None) -> None:
     del clean
 
     def has_begun() -> bool:

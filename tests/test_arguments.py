@@ -1,4 +1,4 @@
-"""Arguments of the Python interface: names, numbers of numpy, and what is refused."""
+"""Arguments of the Python interface: names, numpy numbers, refusals."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def test_lists_of_numpy() -> None:
 
 
 @pytest.mark.parametrize("number", [2.5, 1e300, -1e2, 2.0**63, math.nan, np.float64(0.5)])
-def test_what_is_no_whole_number(number: float) -> None:
+def test_non_integers_are_refused(number: float) -> None:
     with pytest.raises(ss.SledsimError, match=r"requests = .*: must be an integer"):
         ss.workload("random", requests=number)
 
 
-# What is refused
+# Refusals
 
 WRONG: list[Any] = [object(), [object()], {}, b"bytes", "zzzz", -1, 1.5, math.nan, None, (), 10**30]
 

@@ -1,4 +1,4 @@
-"""Arrays for their users: files, counts, refusals, the scenario that comes along, and the risk."""
+"""Arrays: files, counts, refusals, the scenario, and the rebuild risk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def counts(run: ss.Run) -> dict[str, int]:
-    """Return what the array counted."""
+    """Return the counts of the array."""
     return dict(run.summary["devices"][0]["counts"])
 
 
@@ -61,7 +61,7 @@ def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     last = rows.filter(pl.col("device") == f"{kind}.child2")["arrival_ns"].max()
     assert isinstance(last, int)
     assert 480_000_000 < last <= 500_000_000
-    # What was written to the spare without a parent is the rebuild, each block once.
+    # Writes to the spare without a parent are the rebuild, each block once.
     own = rows.filter(pl.col("device") == f"{kind}.spare0", pl.col("parent").is_null())
     assert own["blocks"].sum() == 4096
     # The rows of the host add up, those that began anew too.
@@ -72,7 +72,7 @@ def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     assert (total == whole["completion_ns"] - whole["arrival_ns"]).all()
 
 
-def test_a_second_failure_is_told(refused: Callable[..., str]) -> None:
+def test_a_second_failure_is_reported(refused: Callable[..., str]) -> None:
     sets = ["fail_child=[0,1]", "fail_at_ms=[100,200]", "child.base=g3"]
     words = [word for key in sets for word in ("--set", f"device.{key}")]
     done = sledsim("run", "--device", "raid5.toml", *words, "--set", "requests=3000")
@@ -96,7 +96,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("setting", REFUSED)
-def test_what_is_refused(setting: str, refused: Callable[..., str]) -> None:
+def test_invalid_arguments_are_refused(setting: str, refused: Callable[..., str]) -> None:
     said = refused("run", "--device", "raid5.toml", "--set", setting)
     assert REFUSED[setting] in said
     assert said.count("\n") <= 1

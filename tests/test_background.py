@@ -1,4 +1,4 @@
-"""Background tasks from Python and from the command line: what users see of free bandwidth."""
+"""Background tasks from Python and the command line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_power_of_the_tips(task: str, passes: int) -> None:
         assert found["free_blocks"] <= most + passes * found["foreground_blocks"]
 
 
-def test_what_refresh_may_hold_sets_its_pace() -> None:
+def test_the_capacity_of_refresh_sets_its_rate() -> None:
     shares = []
     for mib in (1, 4, 64):
         (task,) = run({"task": "refresh", "buffer_mib": mib}).summary["background"]
@@ -141,7 +141,7 @@ def test_a_scenario_file_and_the_command_line_say_the_same(
         (("--device", "cmu2003", "--set", "background.tail=1"), "[[background]]"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_tasks_are_refused(
     given: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *given]) == 2

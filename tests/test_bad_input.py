@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input is said in one line, with exit code 2, and leaves no file."""
+"""Wrong input gives an error of one line and exit code 2, and leaves no file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run a command that is refused; what it said after ``sledsim: error:``."""
+    """Run a command that is refused; return the text after ``sledsim: error:``."""
 
     def run(*words: object) -> str:
         before = sorted(folder.rglob("*"))
@@ -151,7 +151,7 @@ WRONG_WORDS = [
     ("parallel 33 --device cmu2003 --set micropositioning=5", "micropositioning_cylinders"),
     ("parallel 33 --device cmu2003 --set conflicts.kind=chanel", "chanel", "channel"),
 ]
-"""Command lines, each with what the message must name."""
+"""Command lines, each with the words of its message."""
 
 
 @pytest.mark.parametrize("line", WRONG_WORDS, ids=[line[0] for line in WRONG_WORDS])

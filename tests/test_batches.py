@@ -253,7 +253,7 @@ def test_a_buffer_goes_with_neither_conflicts_nor_batches() -> None:
         ss.device("cmu2003", buffer=buffer, batching={"kind": "none"})
 
 
-def test_background_tasks_live_off_single_requests() -> None:
+def test_background_tasks_use_single_requests() -> None:
     rows = [(i, 0, 27 * i, 1, "r", int(i < 9)) for i in range(10)]
     with pytest.raises(ss.SledsimError, match=r"single sled, without a buffer, background tasks"):
         ss.simulate(load(trace(*rows)), ss.device("cmu2003"), background="scan")
@@ -263,7 +263,7 @@ def test_background_tasks_live_off_single_requests() -> None:
         ss.simulate(unlinked, window, background="scan")
 
 
-def test_a_task_minds_the_conflicts_of_a_request_in_several_passes() -> None:
+def test_tasks_respect_conflicts_of_requests_in_several_passes() -> None:
     """A row of ten blocks over five channels takes two passes, with five tips to spare in none."""
     shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 5})
     path = trace((0, 0, 0, 10, "r", 0))
@@ -283,7 +283,7 @@ def test_a_task_minds_the_conflicts_of_a_request_in_several_passes() -> None:
 # Traces -----------------------------------------------------------------------------------------
 
 
-def test_links_go_where_there_is_room_for_them() -> None:
+def test_links_are_written_to_formats_that_hold_them() -> None:
     path = trace((0, 0, 0, 1, "r", 1), (1, 4, 50, 1, "w", 0), (2, 0, 99, 1, "r", 0))
     last = path
     for name in ("one.csv", "two.parquet", "three.csv.gz"):

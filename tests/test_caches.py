@@ -55,7 +55,7 @@ def test_lfuda_as_msst_2005_prints_it(slots: int) -> None:
     assert [ours.access(key) for key in keys] == as_msst_2005_prints(keys, slots)
 
 
-def test_segmented_lru_protects_what_came_back() -> None:
+def test_segmented_lru_protects_keys_hit_again() -> None:
     # Four slots, of which .8 are three: after 1 and 2 came back, a scan takes the other two.
     ours = ss.cache("slru", 4)
     assert ours.hits([1, 2, 1, 2, 3, 4, 5, 6, 7]) == 2
@@ -72,7 +72,7 @@ def test_segmented_lru_protects_what_came_back() -> None:
     assert [key in ours for key in (1, 2, 3, 4, 8)] == [False, True, True, True, True]
 
 
-def test_a_cache_tells_what_it_is_and_refuses_what_it_cannot_be() -> None:
+def test_a_cache_has_a_policy_and_refuses_invalid_ones() -> None:
     ours = ss.cache("arc", 10)
     assert not ours.access(2**64 - 1)
     assert ours.access(2**64 - 1)
@@ -170,7 +170,7 @@ def test_bad_input_is_refused(keys: dict[str, object], says: str) -> None:
         ss.hit_ratios(ss.read_trace(SAMPLE), **keys)  # type: ignore[arg-type]
 
 
-def test_a_place_is_needed_and_only_one() -> None:
+def test_exactly_one_of_device_and_blocks_is_needed() -> None:
     load = ss.workload()
     with pytest.raises(ss.SledsimError, match="device or device_blocks: one of them is needed"):
         ss.hit_ratios(load)
@@ -188,7 +188,7 @@ def test_the_reading_can_be_stopped() -> None:
         ss.hit_ratios(load, device_blocks=1_000_000, progress=stop)
 
 
-def test_the_command_tells_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_gives_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     line = ["trace", "hits", SAMPLE, "--sizes", "1,0.5", "--policies", "arc,lru"]
     assert main([*line, "--segment", "16", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""Cautions of a run go wherever its figures go, and no speed-up comes from a doubtful mean."""
+"""Cautions of a run go wherever its figures go, and an unreliable mean gives no speed-up."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., st
     assert atlas is not None
     assert mcd is not None
     assert re.match(r"atlas10k +! ", atlas[0])
-    assert atlas[0].endswith("- (correlated batches)")
     assert re.match(r"mcd +\d", mcd[0])
-    assert mcd[0].endswith("- (baseline: correlated batches)")
+    assert re.search(r"^atlas10k +! .* - \(correlated batches\)$", text, re.MULTILINE)
+    assert re.search(r"^mcd .* - \(baseline: correlated batches\)$", text, re.MULTILINE)
     assert "! atlas10k, g2: the interval of the mean is not to be relied on" in text
     assert not re.search(r"\d\.\d\d \(", text)
 
 
-def test_the_table_for_data_frames_has_them() -> None:
+def test_the_table_for_data_frames_has_cautions() -> None:
     pair = [ss.device(name) for name in ("g2", "atlas10k")]
     load = ss.workload(rate=300, requests=2000, warm_up_requests=20)
     comparison = ss.compare(load, pair)
@@ -76,7 +76,7 @@ def test_the_table_for_data_frames_has_them() -> None:
     }
 
 
-def test_lines_name_whom_they_concern() -> None:
+def test_caution_lines_name_their_runs() -> None:
     """A sentence once, the graver first; "all" for all, no name where there is one result."""
     grave, note = ({"code": c, "text": c, "unreliable": c == "bad"} for c in ("bad", "so"))
     lines = cautions.lines({"a": [note], "b": [grave, note], "c": [note]})
@@ -98,7 +98,7 @@ COLUMNS = "time=t:s, offset=at:B, bytes=size:B, op=op"
 
 
 @pytest.mark.parametrize("rule", ["wrap", "scale"])
-def test_what_was_done_to_addresses_is_a_caution_of_each_device(
+def test_changes_of_addresses_are_a_caution_of_each_device(
     said: Callable[..., str], tmp_path: Path, rule: str
 ) -> None:
     words = ["--trace", trace(tmp_path), "--columns", COLUMNS, "--set", f'address="{rule}"']
@@ -114,7 +114,7 @@ def test_what_was_done_to_addresses_is_a_caution_of_each_device(
     assert re.search(r"^\* all: 300 requests were widened", text, re.MULTILINE)
 
 
-def test_a_run_says_it_in_text_json_and_python(said: Callable[..., str]) -> None:
+def test_cautions_are_in_text_json_and_python(said: Callable[..., str]) -> None:
     words = ["run", "--device", "atlas10k", *OVERLOAD]
     text = said(*words)
     assert text.startswith("OVERLOADED: requests arrived faster than they were served (296.2 ag")
@@ -136,14 +136,14 @@ def test_a_run_says_it_in_text_json_and_python(said: Callable[..., str]) -> None
         ({"rate": 1230, "requests": 2000}, ["correlated_batches"]),
     ],
 )
-def test_each_kind_is_there(keys: dict[str, Any], expected: list[str]) -> None:
+def test_each_kind_of_caution_occurs(keys: dict[str, Any], expected: list[str]) -> None:
     run = ss.simulate(ss.workload(**keys), ss.device("g2"), requests=False)
     assert codes(run.cautions) == expected
     grave = run.summary["confidence"]["response_time_ms"]["caution"] is not None
     assert [one["unreliable"] for one in run.cautions] == [grave]
 
 
-def test_seeds_and_precision_have_them() -> None:
+def test_seeds_and_precision_have_cautions() -> None:
     load, disk = ss.workload(rate=300, requests=600), ss.device("atlas10k")
     run = ss.simulate(load, disk, seeds=2, precision=0.01)
     assert codes(run.cautions) == ["overloaded", "precision"]
@@ -161,7 +161,7 @@ def test_errors_and_lost_blocks_are_cautions() -> None:
     ]
 
 
-def test_a_validation_has_them(said: Callable[..., str], tmp_path: Path) -> None:
+def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> None:
     """A response of 1 ms, measured every 2 ms; the disk takes five times as long."""
     file = tmp_path / "measured.csv"
     lines = [f"{n * 2},{n * 7919 % 10_000 * 1000},8,R,1" for n in range(1000)]
@@ -178,11 +178,11 @@ def test_a_validation_has_them(said: Callable[..., str], tmp_path: Path) -> None
 
 
 def texts(picture: Path) -> str:
-    """Return what is written in a picture, which is text in the metadata of no letter."""
+    """Return the text in a picture, from its metadata."""
     return " ".join(re.findall(r"<!-- (.*?) -->", picture.read_text("utf-8")))
 
 
-def test_pictures_have_the_mark_and_the_line(said: Callable[..., str], tmp_path: Path) -> None:
+def test_pictures_show_cautions(said: Callable[..., str], tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     said("run", "--device", "atlas10k", *OVERLOAD, "--plot", picture)
     assert re.search(r"\d\.\d{3} !", texts(picture))

@@ -1,4 +1,4 @@
-"""Table 2 of msst2005 against the workloads that stand for its traces, and what real traces are."""
+"""Table 2 of MSST 2005 against the workloads for its traces; characteristics of real traces."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_the_command_lists_shows_and_tells() -> None:
         assert problem in refused.stderr
 
 
-def test_load_info_needs_one_place() -> None:
+def test_load_info_needs_a_device_or_blocks() -> None:
     load = ss.workload("tpcc", requests=10)
     with pytest.raises(ss.SledsimError, match="give one of them"):
         ss.load_info(load)

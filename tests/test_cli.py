@@ -1,4 +1,4 @@
-"""The command line does what it says: documents, files, signals, pipes, terminals."""
+"""The command line: documents, files, signals, pipes, terminals."""
 
 from __future__ import annotations
 
@@ -129,7 +129,8 @@ def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable
     assert by_name["g2"]["streaming_mb_s"] == pytest.approx(79.6, abs=0.05)
     assert document("devices", "list") == {"devices": listed}
     lines = text("devices").splitlines()
-    assert [line.split()[0] for line in lines[1:]] == ss.presets()
+    names = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
+    assert names == ss.presets()
 
 
 def test_json_may_stand_before_the_subcommand(text: Callable[..., str]) -> None:
@@ -234,7 +235,7 @@ def test_run_in_text_tells_what_json_tells(
     assert len(pl.read_parquet(tmp_path / "rows.parquet")) == 3000
 
 
-def test_a_saturated_run_says_so(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_a_saturated_run_is_marked(document: Callable[..., Any], text: Callable[..., str]) -> None:
     words = ["run", "--device", "g2", "--set", "rate=5000", "--set", "requests=9000"]
     words += ["--set", "max_queue=500"]
     saturated = document(*words)["summary"]["saturated"]
@@ -245,7 +246,7 @@ def test_a_saturated_run_says_so(document: Callable[..., Any], text: Callable[..
     assert "SATURATED" not in text("run", "--device", "g2", "--set", "requests=100")
 
 
-def test_what_was_done_to_the_addresses_is_said(
+def test_changes_of_addresses_are_reported(
     document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
 ) -> None:
     blocks = ss.device("g2").blocks
@@ -274,14 +275,14 @@ def test_a_picture(tmp_path: Path, text: Callable[..., str]) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.parquet", "a.png", "b.svg"]
 
 
-def test_without_matplotlib_the_extra_is_named(
+def test_missing_matplotlib_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["run", "--device", "g2", "--plot", str(tmp_path / "a.png")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == "sledsim: error: --plot needs matplotlib: pip install 'sledsim[plots]'\n"
+    assert said.err == "sledsim: error: --plot needs matplotlib: pip install matplotlib\n"
 
 
 def test_trace_info_and_samples(document: Callable[..., Any], text: Callable[..., str]) -> None:
@@ -317,7 +318,7 @@ def running(*words: object, **options: Any) -> Iterator[subprocess.Popen[str]]:
 
 
 def stopped(process: subprocess.Popen[str], number: int) -> tuple[float, str]:
-    """Send a signal; how long the end took, and what was said on stderr."""
+    """Send a signal; return the time until the end, and stderr."""
     since = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
@@ -339,7 +340,7 @@ def test_a_signal_ends_a_run_and_leaves_no_file(name: str, tmp_path: Path) -> No
         assert took_s < 2  # a second, and some for a busy machine
 
 
-def test_a_signal_is_heard_while_a_trace_is_read(tmp_path: Path) -> None:
+def test_a_signal_interrupts_the_reading_of_a_trace(tmp_path: Path) -> None:
     # A pipe that nothing comes through is a trace of infinite length.
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

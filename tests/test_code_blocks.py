@@ -1,4 +1,4 @@
-"""What documents and docstrings show is run, and what they print is compared."""
+"""Code blocks of documents and docstrings run, and their output is as shown."""
 
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,12 @@ BAD: list[tuple[str, list[str], str]] = [
 
 
 @pytest.mark.parametrize(("language", "lines"), GOOD)
-def test_what_is_right_passes(tmp_path: Path, language: str, lines: list[str]) -> None:
+def test_matching_output_passes(tmp_path: Path, language: str, lines: list[str]) -> None:
     run(tmp_path, language, *lines)
 
 
 @pytest.mark.parametrize(("language", "lines", "says"), BAD)
-def test_what_is_wrong_fails(tmp_path: Path, language: str, lines: list[str], says: str) -> None:
+def test_differing_output_fails(tmp_path: Path, language: str, lines: list[str], says: str) -> None:
     with pytest.raises(SybilFailure) as failed:
         run(tmp_path, language, *lines)
     assert says in str(failed.value)

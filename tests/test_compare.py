@@ -1,8 +1,9 @@
-"""Comparisons say what single runs say, whatever the number of workers."""
+"""Comparisons equal single runs, whatever the number of workers."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -105,7 +106,7 @@ def test_a_saturated_device_has_no_speed_up() -> None:
     assert table[1]["speed_up"] is None
 
 
-def test_what_cannot_be_compared() -> None:
+def test_comparisons_that_are_refused() -> None:
     load = ss.workload("random", requests=10)
     with pytest.raises(ss.SledsimError, match="nothing to compare"):
         ss.compare(load, [])
@@ -134,8 +135,8 @@ def test_an_interrupt_stops_all_runs() -> None:
 
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tell progress so rarely that who waits for the next time is seen by it."""
-    monkeypatch.setattr(comparison, "_TELL_EVERY_S", 30)
+    """Report progress so rarely that waiting for the next report shows."""
+    monkeypatch.setattr(comparison, "_REPORT_EVERY_S", 30)
 
 
 @pytest.mark.usefixtures("rarely")
@@ -144,7 +145,7 @@ def test_the_end_of_the_last_run_is_not_waited_for_by_the_clock() -> None:
         time.sleep(0.1 * index)
 
     start = time.monotonic()
-    comparison._all(run, 2, 2, comparison._Tally(2, None))
+    comparison._run_all(run, 2, 2, comparison._Tally(2, None))
     assert time.monotonic() - start < 15
 
 
@@ -160,14 +161,14 @@ def test_progress_is_told_while_runs_go_on() -> None:
 
 @pytest.mark.usefixtures("rarely")
 def test_the_first_failure_stops_the_others() -> None:
-    """At once, and told as itself: it is not waited for by the clock either."""
+    """At once and unchanged, without waiting for the next report of progress."""
     tally, stopped = comparison._Tally(3, None), []
 
     def run(index: int) -> Any:
         if index == 1:
             time.sleep(0.1)
             raise ss.SledsimError("on purpose")
-        beat, start = tally.of(index), time.monotonic()
+        beat, start = tally.callback(index), time.monotonic()
         try:
             while time.monotonic() - start < 60:
                 beat(1, None)
@@ -178,7 +179,7 @@ def test_the_first_failure_stops_the_others() -> None:
 
     start = time.monotonic()
     with pytest.raises(ss.SledsimError, match="on purpose"):
-        comparison._all(run, 3, 2, tally)
+        comparison._run_all(run, 3, 2, tally)
     assert time.monotonic() - start < 15
     assert 0 in stopped
 
@@ -214,6 +215,33 @@ def test_the_text_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert picture.read_bytes().startswith(b"\x89PNG")
     for word in ("g2", "g3", "speed-up", "saturated", "transfer", "each device's own", "written:"):
         assert word in said, word
+
+
+def test_the_tables_of_five_devices_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["disk", "mems", "mcd", "mwb", "atlas10k-50mbps"]
+    words = ["--devices", ",".join(names), "--schedulers", "fcfs,c_look"]
+    assert main(["compare", *words, "--set", "rate=50", "--set", "requests=3000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    for name in names:
+        for scheduler in ("fcfs", "c_look"):
+            rows = [line for line in lines if line.startswith(f"{name}, {scheduler} ")]
+            assert len(rows) >= 3, "times, rates and causes"
+    for head in ("p50", "p99.9", "max", "busy", "speed-up", "queue", "transfer"):
+        assert any(head in line.split() for line in lines), head
+
+
+def test_means_have_the_digits_of_their_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "--devices", "atlas10k,g2", "--set", "rate=50", "--set", "requests=1000"]
+    assert main([*words, "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["runs"][0]
+    interval = run["summary"]["confidence"]["response_time_ms"]
+    assert 0.1 <= interval["mean"] * interval["half_width_share"] < 10
+    assert main(words) == 0
+    shown = re.search(r"^atlas10k +!? +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert shown is not None
+    decimals = 1 if interval["mean"] * interval["half_width_share"] >= 1 else 2
+    assert shown[1] == f"{interval['mean']:.{decimals}f}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Shells complete sledsim's command lines by the scripts that ``sledsim completion`` prints."""
+"""The scripts of ``sledsim completion`` complete command lines in the shells."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TYPED = {
     "sledsim bench-app sqlite --record rec": "bench-app sqlite --record records",
     "sledsim completion fi": "completion fish",
 }
-"""What is typed before TAB, and the words that the shell then hands to the program."""
+"""Text typed before TAB, and the words that the shell passes to the program."""
 
 ANSWER = re.compile(r"<got (?!\$)(.*?)/? *>")  # zsh takes the last slash away
 
@@ -56,7 +56,7 @@ def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
     """
     terminal, far_end = pty.openpty()
     name = os.ttyname(far_end)
-    # What a session opens first is its terminal.
+    # The first file that a session opens is its terminal.
     process = subprocess.Popen(
         ["sh", "-c", 'exec "$@" < "$0" > "$0" 2>&1', name, *shell],
         cwd=folder,
@@ -102,7 +102,7 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert words_seen(SHELLS[shell], lines, tmp_path) == ["ready", *TYPED.values()]
 
 
-def test_it_is_said_how_to_get_the_library(
+def test_a_missing_library_is_named_with_its_installation(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)

@@ -1,4 +1,4 @@
-"""Others cannot slip a socket of theirs among those of a user's servers."""
+"""Other users cannot place a socket in the folder of the control sockets."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from sledsim.emulator.control import folder
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Set the user's folder for what runs; return where the sockets are to be."""
+    """Set XDG_RUNTIME_DIR; return the folder of the sockets."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path / "sledsim"
 
 
-def test_it_is_made_for_the_user_alone(home: Path) -> None:
+def test_the_folder_is_private_to_the_user(home: Path) -> None:
     assert folder() == home
     assert home.stat().st_mode & 0o777 == 0o700
 

@@ -79,7 +79,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], says: str) -> N
     assert says in str(refused.value)
 
 
-def test_the_command_tells_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_violations_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crash", "--device", "g2", "--points", "50", *SETS]) == 0
     said = capsys.readouterr().out
     assert "what is complete survives" in said
@@ -95,9 +95,7 @@ def test_the_command_tells_and_fails(capsys: pytest.CaptureFixture[str]) -> None
     assert document["passed"] is False
 
 
-def test_what_cannot_be_tested_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_untestable_devices_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = tmp_path / "cache.toml"
     cache.write_text(
         'title = "Cache"\nkind = "read_cache"\n'

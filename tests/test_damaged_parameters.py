@@ -1,4 +1,4 @@
-"""Parameter and seek files that are damaged: a device, or an error that names the file."""
+"""Damaged parameter and seek files give a device, or an error that names the file."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_command_refuses_a_range_without_end(
 
 
 def small(folder: Path) -> list[tuple[Path, Path]]:
-    """Write small drives; return each file that may be changed, and what is imported then."""
+    """Write small drives; return each file that may be changed, and the file to import."""
     wired = folder / "wired.parv"
     (folder / "small.seek").write_text(SEEKS)
     seeks = {"Full seek curve": "small.seek"}
@@ -114,7 +114,7 @@ def reference(folder: Path) -> list[tuple[Path, Path]]:
 
 
 def changes(folder: Path) -> Iterator[tuple[Path, Path, bool]]:
-    """Yield files to be changed, what they belong to, and whether all of that is to be imported.
+    """Yield files to change, the drives they belong to, and whether to import all of these.
 
     A reference drive takes ten times as long as a small one: it is one of 50, and one of its files
     alone one of 9.

@@ -1,4 +1,4 @@
-"""Parquet files that are damaged: a result, or an error that names the file; never a panic."""
+"""Damaged Parquet files give a result, or an error that names the file; never a panic."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def damaged(good: bytes, rng: random.Random) -> bytes:
 
 
 def all_answers(folder: str) -> dict[str, Any]:
-    """Read damaged samples in three ways; count what came of it, and list what was wrong."""
+    """Read damaged samples in three ways; count the results, and list the failures."""
     rng = random.Random(23)
     path, out = Path(folder, "damaged.parquet"), Path(folder, "out.csv")
     goods = [path.read_bytes() for path in SAMPLES]

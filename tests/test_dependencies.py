@@ -43,7 +43,7 @@ def named(package: dict[str, Any]) -> str:
 
 
 def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
-    """Tell whether licences that are allowed satisfy an SPDX expression; `/` is an old OR."""
+    """Return whether the allowed licences satisfy an SPDX expression; `/` is an old OR."""
     if re.search(r"[()]", expression):
         inner = re.compile(r"\(([^()]*)\)")
         assert inner.search(expression), f"not an SPDX expression: {expression}"

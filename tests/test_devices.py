@@ -1,4 +1,4 @@
-"""The classes of devices: what each has, and which one a name makes."""
+"""The classes of devices: their attributes, and the class of each preset."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import sledsim as ss
-from sledsim.devices.making import CompositeName, DiskName, SledName
+from sledsim.devices.factory import CompositeName, DiskName, SledName
 
 CLASSES = {
     **dict.fromkeys(get_args(SledName), ss.Sled),
@@ -23,7 +23,7 @@ def test_type_checkers_know_what_the_core_makes_of_every_preset() -> None:
 
 @pytest.mark.parametrize("name", OF_SLEDS)
 @pytest.mark.parametrize("device", ["atlas10k", "memory", "mcd"])
-def test_what_only_sleds_have_is_refused_of_others_in_words(device: str, name: str) -> None:
+def test_methods_of_sleds_are_refused_on_other_devices(device: str, name: str) -> None:
     made = ss.device(device)
     if name in vars(type(made)):  # disks have places and seeks of their own
         return

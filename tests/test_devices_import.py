@@ -1,4 +1,4 @@
-"""Device files from DiskSim parameter files: what is modelled, what is told, what is refused."""
+"""Device files from DiskSim parameter files: keys, reports, refusals."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_hits_that_carry_on_are_cheaper_only_where_drives_do_so(
     told = {name for name in ignored(taken.report) if name in hits}
     expected = {"Read hit over. after read"} if scheme != 4 else set()
     assert told == expected | ({"Write hit over. after write"} if level == 1 else set())
-    # What is dearer stays as it is: nothing is made cheaper.
+    # Larger overheads stay unchanged: none is reduced.
     turned = dict(zip(hits, (0.5, 0.25, 0.125, 0.25), strict=True))
     table = tomllib.loads(imported(files.disk(changes | turned)).toml)["overheads"]
     assert (table["read_hit_after_read_ms"], table["read_hit_after_write_ms"]) == (0.5, 0.25)
@@ -155,7 +155,7 @@ def test_hits_that_carry_on_are_cheaper_only_where_drives_do_so(
 def test_data_that_the_host_has_had_are_dropped(
     imported: Callable[..., ss.Imported], tmp_path: Path
 ) -> None:
-    """Read twice at -1: the second read is a miss, and what was read ahead a hit."""
+    """Read twice at -1: the second read is a miss, and the blocks read ahead a hit."""
     lines = ["R Hit 1000 8 0 20000", "R Hit 1000 8 0 20000", "R Hit 1008 8 0 20000"]
     trace = tmp_path / "twice.validate"
     trace.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -256,14 +256,14 @@ HARMLESS = {
     "Bus: Arbitration type",
     "Bus: Print stats",
 }
-"""What changes no time, whatever its value."""
+"""Parameters that change no time."""
 
 
 @pytest.mark.parametrize(("where", "name"), NUMBERED)
-def test_no_parameter_is_dropped_without_a_word(
+def test_every_dropped_parameter_is_reported(
     where: str, name: str, imported: Callable[..., ss.Imported]
 ) -> None:
-    """Another value changes the device file, or the parameter is told of with its new value."""
+    """Another value changes the device file, or the report has the parameter with its new value."""
     defaults: dict[str, files.Values] = {
         "disk": files.DISK,
         "queue": files.QUEUE,
@@ -357,7 +357,7 @@ def test_a_block_may_extend_another(imported: Callable[..., ss.Imported]) -> Non
     assert taken.report["skipped"] == []
 
 
-def test_names_that_toml_could_stumble_over(values: Callable[..., dict[str, Any]]) -> None:
+def test_names_are_quoted_for_toml(values: Callable[..., dict[str, Any]]) -> None:
     name = 'a\\b\x7f\u00e9\x01"'.replace('"', "")
     assert values(files.disk(name=name))["title"] == name
 

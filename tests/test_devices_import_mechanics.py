@@ -38,7 +38,7 @@ __all__ = ["imported", "values"]  # fixtures
 def test_zones_that_come_to_exactly_the_block_count(
     text: str, values: Callable[..., dict[str, Any]]
 ) -> None:
-    """These drives state, to the block, what their zones, spares and reserved sectors leave."""
+    """The stated capacity of these drives is that of their zones, spares and reserved sectors."""
     assert "unused_end_blocks" not in values(text)
 
 
@@ -118,7 +118,7 @@ def usable_places(scheme: int, spares: int, slips: set[int], span: int, end: int
 
 @given(scheme=st.sampled_from([2, 3, 4, 5, 6, 8]), data=st.data())
 def test_reserved_sectors_are_counted_without_spares(scheme: int, data: Any) -> None:
-    """DiskSim's capacity is what the core makes of the place, counted one by one."""
+    """The capacity of DiskSim, block by block, is that of the core."""
     tracks, heads, sectors = 6, 2, data.draw(st.integers(2, 7))
     span = sectors * {3: 1, 8: 2 * heads}.get(scheme, heads)
     spares = data.draw(st.integers(1, span - 1))
@@ -186,7 +186,7 @@ def test_mappings(scheme: int, name: str, values: Callable[..., dict[str, Any]])
 
 
 def derived(imported: Callable[..., ss.Imported], tmp_path: Path, **seeks: object) -> Any:
-    """Return what follows from the mechanics of a small disk of 100 cylinders."""
+    """Return the derived quantities of a small disk of 100 cylinders."""
     taken = imported(files.disk(mechanics=files.spelt(seeks)))
     return resolved(tmp_path / "seeks.toml", taken.toml).spec["derived"]
 

@@ -1,4 +1,4 @@
-"""The import of DiskSim's MEMS devices says what it drops, and refuses what would be rounded."""
+"""The import of MEMS devices of DiskSim reports ignored parameters, and refuses rounding."""
 
 import tomllib
 from pathlib import Path
@@ -19,7 +19,7 @@ def imported(folder: Path, *values: int) -> ss.Imported:
 
 
 @pytest.mark.parametrize("values", [(0, 128, 7), (10, 0, 7)])
-def test_reading_ahead_without_a_buffer_is_told(tmp_path: Path, values: tuple[int, ...]) -> None:
+def test_read_ahead_without_a_buffer_is_reported(tmp_path: Path, values: tuple[int, ...]) -> None:
     told = imported(tmp_path, *values)
     assert "buffer" not in tomllib.loads(told.toml)
     assert NAMES[2] in told.report["without_effect"]

@@ -1,4 +1,4 @@
-"""Device files of published drives: what is modelled and told, and how near they come."""
+"""Device files of published drives: keys, reports, and their errors."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_atlas_10k_is_the_preset() -> None:
 
 
 @needs_drives
-def test_seeks_that_are_far_off_are_told() -> None:
+def test_large_corrections_of_seeks_are_reported() -> None:
     """The study of the drives found these blunders of the extraction, and their true times."""
     for name, blunders in (
         ("atlas10k", {1400: 4.2, 4700: 6.6}),
@@ -127,7 +127,7 @@ def test_reserved_cylinders_are_unused() -> None:
 
 
 @needs_drives
-def test_what_the_c2247a_loses_is_told_with_its_line() -> None:
+def test_ignored_parameters_of_the_c2247a_are_listed_with_their_lines() -> None:
     taken = ss.import_device(DRIVES / "hp_c2247a.parv")
     lost = {item["parameter"]: item for item in taken.report["ignored"]}
     assert lost.keys() == {
@@ -188,7 +188,7 @@ def test_published_drives_run(name: str, tmp_path: Path) -> None:
 
 @needs_drives
 def test_the_atlas_10k_runs_as_the_preset(tmp_path: Path) -> None:
-    """Two hands wrote down what the same files say; seeks that fall are taken alike."""
+    """Two independent transcriptions of the same files agree; falling seeks are taken alike."""
     out = tmp_path / "atlas.toml"
     ss.import_device(DRIVES / "atlas10k.parv", out)
     load = ss.workload("random", requests=3000, queue_depth=2, seed=7)

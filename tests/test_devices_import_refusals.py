@@ -1,4 +1,4 @@
-"""What the import of DiskSim parameter files refuses, with its line; and the command itself."""
+"""Refusals of the import of DiskSim parameter files, with their lines; and the command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sledsim.cli import main
 
 from tests import disksim_files as files
 
-# What is refused
+# Refusals
 
 ZONES = [files.zone(Last_cylinder_number=49), files.zone(First_cylinder_number=50)]
 
@@ -130,7 +130,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "message"), WRONG)
-def test_what_is_wrong_is_named_with_its_line(
+def test_wrong_input_is_named_with_its_line(
     text: str, line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out = tmp_path / "wrong.parv", tmp_path / "out.toml"
@@ -154,7 +154,7 @@ ODD = ["-1", "0", "0.5", "3", "1e18", "-1e300", "9" * 30, "x", "[]", "[ 7 ]", "[
     number=st.integers(0, 200),
     value=st.sampled_from(ODD),
 )
-def test_odd_values_are_imported_or_refused_with_their_line(
+def test_unusual_values_are_imported_or_refused_with_their_line(
     text: str, number: int, value: str
 ) -> None:
     lines = text.splitlines()
@@ -223,7 +223,7 @@ def test_the_command_prints_or_writes_the_file(
     assert written.err == printed.err
     assert written.out.startswith(f"written  {out}\n")
     assert "Preseeking level = 1: only with several requests at the drive" in printed.err
-    assert "disksim_bus OUTER: a bus that the device does not hang on" in printed.err
+    assert "disksim_bus OUTER: a bus of other devices" in printed.err
     assert "taken as unused: 1000\n" in printed.err
 
 
@@ -259,7 +259,7 @@ def test_no_file_that_is_read_is_overwritten(
     assert (tmp_path / name).read_text() == before
 
 
-def test_a_curve_of_many_falls_is_told_in_short(
+def test_a_curve_of_many_falls_is_summarised(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     points = [f"{d}, {1 + 0.0001 * d + 0.1 * ((d - 1) % 3):.4f}" for d in range(1, 100)]

@@ -1,4 +1,4 @@
-"""Device files of MEMS devices: the presets, the values of others, and what is told."""
+"""Device files of MEMS devices: the presets, other values, reports."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_no_parameter_of_a_mems_device_is_dropped(
     assert keys or told
 
 
-def test_what_hongs_formula_loses_is_told(imported: Callable[..., ss.Imported]) -> None:
+def test_the_error_of_hongs_formula_is_reported(imported: Callable[..., ss.Imported]) -> None:
     assert (
         "half as stiff"
         in ignored(imported(files.mems({"Seek function": 1})).report)["Seek function"]

@@ -27,7 +27,7 @@ def disk(name: str, **overrides: object) -> ss.Disk:
 
 @pytest.fixture
 def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run a command that must succeed and return what it prints."""
+    """Run a command that must succeed and return its output."""
 
     def run(*words: str) -> str:
         assert main(words) == 0
@@ -38,7 +38,7 @@ def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 @pytest.fixture
 def document(text: Callable[..., str]) -> Callable[..., Any]:
-    """Run a command with ``--json`` and read what it prints."""
+    """Run a command with ``--json`` and parse its output."""
     return lambda *words: json.loads(text(*words, "--json"))
 
 
@@ -200,7 +200,7 @@ def test_the_zones_of_the_atlas_10k_are_the_published_ones() -> None:
     revolution_ms = 60e3 / 10_025
     assert zones[1].track_skew_ms == pytest.approx(63 / 334 * revolution_ms, abs=1e-6)
     assert zones[1].cylinder_skew_ms == pytest.approx(113 / 334 * revolution_ms, abs=1e-6)
-    # Skews cover what they are for.
+    # Skews cover the switches.
     assert zones[1].cylinder_skew_ms > 1.245
     assert zones[1].track_skew_ms > 0.176
 

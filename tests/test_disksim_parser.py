@@ -1,4 +1,4 @@
-"""The parser of DiskSim parameter files: reads what they say, keeps where, and refuses the rest."""
+"""The parser of DiskSim parameter files: values, places, refusals."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_list_values_and_list_items_may_be_sourced(tmp_path: Path) -> None:
     assert (block.integer("x"), block.integer("y")) == (5, 6)
 
 
-def test_drives_know_their_nearest_bus(folder: Path) -> None:
+def test_drives_are_on_their_nearest_bus(folder: Path) -> None:
     with (folder / "bus.specs").open("a") as file:
         file.write("BUS0 QUICK { Read block transfer time = 0.125 }")
     system = folder / "system.parv"
@@ -172,7 +172,7 @@ def test_without_topology_every_device_is_a_drive(folder: Path) -> None:
     assert len(disksim.drives(disksim.read(folder / "disk.specs"))) == 1
 
 
-# What is wrong, the line it is on, and words of the message.
+# A malformed text, the line of the error, and words of the message.
 WRONG = [
     ("t n { a = 1 b = 2 }", 1, "expected ',' or '}' after the value of 'a', found 'b'"),
     ("t n { a = x\n b = 2 }", 2, "expected ',' or a closing bracket after 'x', found 'b'"),
@@ -276,12 +276,12 @@ WRONG_SYSTEMS = [
     (
         TWO_DISKS + "topology disksim_disk d [\n disksim_disk e []]",
         3,
-        "nothing can hang on the device 'd'",
+        "nothing can be below the device 'd'",
     ),
     (
         TWO_DISKS + "topology disksim_bus b [ disksim_disk d [],\ndisksim_disk d []]",
         3,
-        "'d' hangs in two places, first at x.parv:2",
+        "'d' is in two places, first at x.parv:2",
     ),
     ("A B { }\nB A { }", 1, "'B' extends itself"),
 ]
@@ -341,7 +341,7 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path, data: bytes, message
         disksim.read(tmp_path)
 
 
-# What a property of trees is checked on: any tree that the grammar allows.
+# Strategies for any tree that the grammar allows.
 WORDS = st.text("abcXYZ019_-.()/#{},=[] ", min_size=1, max_size=8).map(str.strip).filter(bool)
 KEY_WORDS = st.text("abcXYZ-.()/", min_size=1, max_size=6)
 KEYS = st.lists(KEY_WORDS, min_size=1, max_size=4).map(" ".join)
@@ -394,7 +394,7 @@ TREES = st.builds(
 
 @settings(max_examples=150)
 @given(TREES)
-def test_what_is_printed_reads_back_as_the_same_tree(tree: Tree) -> None:
+def test_a_printed_tree_parses_to_the_same_tree(tree: Tree) -> None:
     again = disksim.parse(str(tree))
     assert again == tree
     assert kinds(again) == kinds(tree)

@@ -1,4 +1,4 @@
-"""How the tests are shuffled and shared by processes."""
+"""The order and the distribution of the tests over processes."""
 
 import subprocess
 import sys
@@ -47,8 +47,8 @@ def test_tests_are_shuffled_and_blocks_are_not() -> None:
     assert orders[0][FREE] != orders[2][FREE]
     assert sorted(orders[0][FREE]) == sorted(orders[2][FREE])
     for order in orders:
-        assert next(iter(order)) == "tests/test_rpc.py"  # what takes long begins
-        assert list(order)[-1] == FREE  # what can be shared evenly ends
+        assert next(iter(order)) == "tests/test_rpc.py"  # slow files first
+        assert list(order)[-1] == FREE  # files that can be shared evenly last
         for document in DOCUMENTS:
             lines = [int(test.partition(":")[2].partition(",")[0]) for test in order[document]]
             assert lines == sorted(lines)

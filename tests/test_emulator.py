@@ -1,4 +1,4 @@
-"""Servers of emulated devices: what they tell, how they end, what they refuse."""
+"""Servers of emulated devices: status, end, refusals."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def begin(*arguments: str) -> subprocess.Popen[str]:
 
 
 def end(server: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
-    """Ask it to end; return what it printed."""
+    """Ask it to end; return its output."""
     server.send_signal(number)
     out, errors = server.communicate(timeout=LONG_S)
     assert server.returncode == 0, errors
@@ -112,7 +112,7 @@ def end(server: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
     return out
 
 
-def test_it_serves_what_was_written(tmp_path: Path) -> None:
+def test_reads_return_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "s.sock"
     with ss.serve(ss.device("g2"), nbd=f"unix:{path}") as server:
         assert server.uris == [f"nbd+unix:///?socket={path}"]
@@ -135,8 +135,8 @@ def test_it_serves_what_was_written(tmp_path: Path) -> None:
     assert server.status() == status
 
 
-def test_its_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
-    """One request at a time: each takes at least what the model says, and the rows tell it."""
+def test_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
+    """One request at a time: each takes at least the time of the model, and the rows have it."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
     export = ss.Export(device="g2", record=recording)
     took = []
@@ -179,7 +179,7 @@ def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
         assert (recorded[column] - offset).to_list() == simulated[column].to_list()
     for column in ("queue_ns", "seek_ns", "transfer_ns", "queue_depth", "energy_nj"):
         assert recorded[column].to_list() == simulated[column].to_list()
-    # What a program saw is the model's time and the lateness, and no more.
+    # A program sees the time of the model and the lateness, and no more.
     seen = (recorded["completion_ns"] + recorded["lateness_ns"] - recorded["arrival_ns"]).mean()
     late = recorded["lateness_ns"].mean()
     response = run.summary["response_time_ms"]["mean"] * 1e6
@@ -277,7 +277,7 @@ def test_a_signal_ends_it_in_good_order(runtime: Path, tmp_path: Path, number: i
     assert list(runtime.glob("sledsim/*")) == []
 
 
-def test_killed_it_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> None:
+def test_a_killed_server_keeps_every_flushed_write(runtime: Path, tmp_path: Path) -> None:
     path, file = tmp_path / "s.sock", tmp_path / "d.img"
     arguments = ("--device=g2", f"--nbd=unix:{path}", f"--file={file}", "--speed=50")
     server = begin(*arguments)
@@ -331,7 +331,7 @@ def test_no_space_left(tmp_path: Path) -> None:
 
 @pytest.fixture
 def watched(runtime: Path, tmp_path: Path) -> Iterator[tuple[ss.Server, Path]]:
-    """Start a server that tells of itself."""
+    """Start a server with a control socket."""
     path, control = tmp_path / "s.sock", runtime / "c.control"
     devices = [ss.Export(device="g2", name="fast"), ss.Export(device="atlas10k")]
     with ss.serve(devices, nbd=f"unix:{path}") as server:

@@ -1,4 +1,4 @@
-"""A backing file that the system could not write back once: no flush succeeds after that.
+"""After one failed sync of a backing file no flush succeeds.
 
 The system reports such a failure to one fsync and may drop the data (fsync(2), "Notes"), so that
 the next success says nothing of them.
@@ -136,11 +136,11 @@ def test_the_last_flush_of_a_server_can_fail(failing: Failing, tmp_path: Path) -
     out, errors = server.communicate(timeout=LONG_S)
     assert server.returncode == 2
     assert errors.startswith(f"sledsim: error: export 'late': {failing.file}: a flush failed")
-    assert "late by p50 us" in out  # what it did is told all the same
+    assert "late by p50 us" in out  # its statistics are printed all the same
 
 
 @needs_root
-def test_a_mount_whose_file_failed_says_so(
+def test_a_mount_reports_a_failed_backing_file(
     place: Place,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

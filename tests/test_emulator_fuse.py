@@ -40,7 +40,7 @@ def point(tmp_path: Path) -> Iterator[Path]:
     assert str(point) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
 
 
-def test_it_is_a_file(point: Path) -> None:
+def test_an_export_is_a_file(point: Path) -> None:
     memory = ss.device("memory")
     with ss.serve([memory, ss.Export(device="g2", read_only=True)], fuse=point) as server:
         assert sorted(os.listdir(point)) == ["g2", "memory"]  # noqa: PTH208
@@ -122,7 +122,7 @@ def test_without_root() -> None:
         )
         if ours.returncode != 0:
             pytest.skip("an ordinary user cannot read this checkout")
-        # An ordinary user may not write what `make coverage` measures.
+        # An ordinary user may not write the data of `make coverage`.
         environment = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")}
         server = subprocess.Popen(
             [*become, sys.executable, "-c", SCRIPT, str(point)],
@@ -134,7 +134,7 @@ def test_without_root() -> None:
         )
         assert server.stdout is not None
         first = server.stdout.readline()
-        # Not even root looks at what a user mounts.
+        # Not even root sees the mounts of a user.
         with pytest.raises(PermissionError):
             Path("/proc", str(server.pid), "root", str(point).lstrip("/"), "memory").stat()
         out, errors = server.communicate("\n", timeout=LONG_S)

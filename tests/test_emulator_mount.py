@@ -1,4 +1,4 @@
-"""File systems on served devices: what they keep, how they end, what is refused; needs root."""
+"""File systems on served devices: durability, end, refusals; needs root."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Place:
 
 
 def traces() -> set[str]:
-    """Find what may be left behind: files, loop devices, mounts."""
+    """Find leftovers: files, loop devices, mounts."""
     ours = set()
     # Of a server that ended in good order just the name of the file is left.
     files = (str(RUN), "disk.img", "/half")
@@ -128,7 +128,7 @@ def traces() -> set[str]:
 
 @pytest.fixture
 def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Place]:
-    """Nothing is left behind; what a failed test leaves is removed."""
+    """Check that nothing is left behind; remove leftovers of failed tests."""
     place = Place(tmp_path, capsys)
     with alone(), nothing_left(place):
         yield place
@@ -209,7 +209,7 @@ def test_a_file_system_keeps_what_is_written(place: Place, kind: str) -> None:
 
 
 @needs_root
-def test_it_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
+def test_a_mount_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
     slow = tmp_path / "slow.toml"
     slow.write_text(DEVICE.replace("0.02", "20.0"), encoding="utf-8")
     place.mount(f"--device={slow}", "--speed=1000", "--fs=ext4")
@@ -225,7 +225,7 @@ def test_it_takes_the_time_of_the_device(place: Place, tmp_path: Path) -> None:
 
 
 def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, str]:
-    """Write and sync files until the server ends; return what was promised.
+    """Write and sync files until the server ends; return the promised files.
 
     The journal is elsewhere: a name and a digest are in it once the file and its folder are synced.
     """
@@ -281,13 +281,13 @@ with open(sys.argv[2], "w") as promised:
 
 
 def is_undone(made: dict[str, Any]) -> bool:
-    """Tell whether the supervisor has undone all: it forgets last what it made."""
+    """Return whether the supervisor has undone everything: it removes its record last."""
     point = Path(made["fuse"]).parent
     return not point.exists() and not point.with_name(f"{point.name}.json").exists()
 
 
 def promised_is_there(place: Place, promised: dict[str, str], kind: str) -> None:
-    """Mount again, which recovers the journal: what was synced is there, and all is sound."""
+    """Mount again, which recovers the journal: synced files are there, the file system is sound."""
     assert len(promised) >= 15
     place.mount()
     there = found(place.directory)
@@ -322,7 +322,7 @@ def test_sigterm_under_load(place: Place, tmp_path: Path, who: str) -> None:
 @needs_root
 @pytest.mark.parametrize("who", ["supervisor", "server"])
 def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
-    """Not even what was never synced: the file system is unmounted before the server ends."""
+    """Not even unsynced data: the file system is unmounted before the server ends."""
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 2)
     os.kill(made[who], signal.SIGTERM)
@@ -334,7 +334,7 @@ def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
 
 
 @needs_root
-def test_somebody_else_unmounts(place: Place) -> None:
+def test_a_plain_umount_ends_the_mount(place: Place) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 3)
     subprocess.run(["umount", str(place.directory)], check=True)
@@ -349,7 +349,7 @@ def test_somebody_else_unmounts(place: Place) -> None:
 
 @needs_root
 def test_a_busy_file_system(place: Place) -> None:
-    """It is refused, with who uses it; unmounted lazily, the last user may finish."""
+    """The error names the users; after a lazy unmount the last user may finish."""
     made = place.mount("--fs=ext4")
     path = place.directory / "open"
     with path.open("wb", buffering=0) as file:
@@ -376,7 +376,7 @@ def test_a_busy_file_system(place: Place) -> None:
 @pytest.mark.parametrize(
     "how", ["umount", "umount --all --stale", "mount", "server dies, umount", "server ends, umount"]
 )
-def test_what_a_killed_supervisor_leaves_is_cleaned_up(place: Place, how: str) -> None:
+def test_mounts_of_a_killed_supervisor_are_cleaned_up(place: Place, how: str) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 4)
     os.kill(made["supervisor"], signal.SIGKILL)
@@ -439,7 +439,7 @@ def test_a_block_device_alone(place: Place) -> None:
 
 @needs_root
 def test_a_mount_that_ends_does_not_take_the_loop_device_of_the_next(place: Place) -> None:
-    """A loop device that is let go is taken at once, while what it was is still written down."""
+    """A detached loop device is reused at once, while its old record still exists."""
     made = place.mount("--fs=none")
     ending = State(
         key="mount-0",  # found first
@@ -464,9 +464,7 @@ def test_a_mount_that_ends_does_not_take_the_loop_device_of_the_next(place: Plac
 
 
 @needs_root
-def test_somebody_else_unmounts_at_that_moment(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plain_umount_during_umount(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(point: str, **_options: bool) -> None:
         subprocess.run(["umount", point], check=True)
         unmount(point)
@@ -553,7 +551,7 @@ def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]:
         assert says in place.refused("mount", *words), words
         assert not place.is_mounted
-    assert "give what to unmount, or --all" in place.refused("umount")
+    assert "give a directory or a loop device, or --all" in place.refused("umount")
     assert "sledsim has not mounted that" in place.refused("umount", directory)
     monkeypatch.setenv("PATH", str(tmp_path))
     message = place.refused("mount", device, directory)
@@ -565,7 +563,7 @@ def test_refusals(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounting needs Linux")
-def test_it_needs_root(
+def test_mounting_needs_root(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -1,4 +1,4 @@
-"""The NBD server against the clients that people use: libnbd's, qemu's and fio."""
+"""The NBD server against common clients: libnbd, qemu and fio."""
 
 import json
 import random
@@ -28,7 +28,7 @@ def memory(blocks: int = SIZE // 512, latency_ms: float = 0.0) -> ss.Device:
 
 
 def run(*command: str | Path, ok: bool = True) -> str:
-    """Run a client, which must be there and do what it should; what it says."""
+    """Run a client, which must be installed and succeed; return its output."""
     program = str(command[0])
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
@@ -63,7 +63,7 @@ def content(tmp_path: Path) -> Path:
 
 
 def troubles(server: ss.Server) -> dict[str, int]:
-    """Add up what went wrong with the clients, by kind."""
+    """Count the errors of clients, by kind."""
     kinds = [front["troubles"] for front in server.status()["front_ends"]]
     return {kind: sum(each[kind]["count"] for each in kinds) for kind in kinds[0]}
 
@@ -108,7 +108,7 @@ def test_nbdcopy_there_and_back(server: ss.Server, content: Path, tmp_path: Path
             there = data[extent["offset"] : extent["offset"] + extent["length"]]
             assert not any(there)
     holes = sum(extent["length"] for extent in extents if extent["type"] == 3)
-    assert holes >= 46 * MIB  # what the file does not have
+    assert holes >= 46 * MIB  # blocks beyond the file
     assert sum(troubles(server).values()) == 0
 
 
@@ -184,7 +184,7 @@ def test_fio_verifies_what_it_wrote(server: ss.Server) -> None:
 
 @pytest.mark.parametrize("depth", [1, 4])
 def test_fio_sees_the_time_of_the_device(tmp_path: Path, depth: int) -> None:
-    """What fio sees is the model's time, what the reply was late, and the way; so no less."""
+    """The client measures the time of the model, the lateness and the path; so no less."""
     if "nbd" not in run("fio", "--enghelp"):
         pytest.skip("fio has no engine for NBD")
     recording = tmp_path / "r.parquet"
@@ -222,7 +222,7 @@ def test_a_read_only_export_stays_as_it_is(content: Path, tmp_path: Path) -> Non
 
 
 def certificates(folder: Path) -> None:
-    """Make an authority, and what it signed for a server and a client."""
+    """Make a certificate authority, and certificates of a server and a client."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
 
     def openssl(name: str, out: str, *more: str) -> None:

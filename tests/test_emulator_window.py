@@ -1,4 +1,4 @@
-"""A window of time for clients that cannot mark batches: what is served is what is simulated."""
+"""The batch window for clients that cannot mark batches: served as simulated."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def spec(recording: Path) -> dict[str, Any]:
 def test_a_window_is_what_the_key_of_the_device_is(
     tmp_path: Path, batching: dict[str, Any] | None, window_ms: float
 ) -> None:
-    """Whatever the device's own table says, and whenever its clients come."""
+    """Independent of the table of the device, and of the arrivals of clients."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
     device = ss.device("cmu2003", **({} if batching is None else {"batching": batching}))
     export = ss.Export(device=device, batch_window_ms=window_ms, record=recording)
@@ -158,7 +158,7 @@ def test_refused(
 
 
 @needs_root
-def test_a_mounted_sled_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mounted_sled_has_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recording = tmp_path / "r.parquet"
     words = ["--device=cmu2003", "--batch-window-ms=0.25", f"--record={recording}"]
     assert main(["mount", "--json", "--fs=none", *words]) == 0
@@ -174,7 +174,7 @@ def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split()[0] == "way"
     assert [line.split()[0] for line in lines] == ["plain", *["window"] * 6, "explicit"]
-    # A batch is one whatever the machine does.
+    # A batch is one on any machine.
     assert lines[-1].split()[-2:] == ["100.0%", "1.00"]
     for arguments, says in ((["--groups=0"], "--groups 0: must be at least 1"),):
         with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""The example of the Pareto front: the front, and the designs it is chosen from."""
+"""The Pareto example: the front and the designs on it."""
 
 import json
 import math
@@ -80,7 +80,7 @@ def test_the_front_is_that_of_a_brute_force_search_on_random_points(
             assert example["front"](iter(points[::-1])) == undominated
 
 
-def test_a_design_that_loses_in_all_three_is_never_on_the_front(example: dict[str, Any]) -> None:
+def test_dominated_designs_are_not_on_the_front(example: dict[str, Any]) -> None:
     draw = random.Random(1)
     for _ in range(200):
         points = [tuple(draw.random() for _ in range(3)) for _ in range(20)]
@@ -290,7 +290,7 @@ def test_texts_of_the_picture_do_not_overlap(
         (["--json", "taken/front.json"], "taken"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(
+def test_wrong_input_is_refused_and_nothing_is_written(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""The example of RAID 5: what it prints and draws, and what must be so."""
+"""The RAID 5 example: its output and invariants."""
 
 import json
 import runpy

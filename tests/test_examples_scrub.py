@@ -1,4 +1,4 @@
-"""The example of the free scrub: its table, and what a request leaves by closed forms."""
+"""The scrub example: its table, and the free blocks of a request by closed forms."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""The example of the sensitivities: what is varied, and what comes of it."""
+"""The sensitivity example: the parameters varied and their effects."""
 
 import json
 import math
@@ -35,7 +35,7 @@ acceleration_y_m_s2 = 1e7
 
 
 class Made(NamedTuple):
-    """What two runs made."""
+    """The results of two runs."""
 
     folders: list[Path]
     printed: list[str]
@@ -157,7 +157,7 @@ def test_numbers_go_a_share_down_and_up_or_to_the_nearest_allowed(made: Made) ->
     assert refused["tips_per_lbn", 51.2]["instead"] is None
 
 
-def test_where_a_share_says_nothing_presets_say_how_far(made: Made) -> None:
+def test_parameters_at_zero_vary_up_to_those_of_presets(made: Made) -> None:
     files = {
         path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
         for path in PRESETS.glob("*.toml")
@@ -316,7 +316,7 @@ def test_the_interface_adds_what_it_takes(x_alone: Made, made: Made) -> None:
         assert 0.3 < share < 0.68
 
 
-def test_what_cannot_matter_does_not(x_alone: Made, made: Made) -> None:
+def test_parameters_without_effect_change_nothing(x_alone: Made, made: Made) -> None:
     """Nothing idles, and the analytic kinematics has no chunks; power takes no time."""
     for result in (x_alone, made):
         rows = result.result["parameters"] + result.result["choices"]
@@ -341,7 +341,7 @@ def test_directions_are_those_of_physics(made: Made) -> None:
         assert less < 0 < more
     assert made.changes("reads_both_ways")[False] > 0
     assert made.changes("cylinder_switch")["tip"] < 0
-    # Capacity goes with what it is made of, and with nothing else.
+    # Capacity changes with its factors alone.
     geometry = {"bit_cell_nm", "travel_x_um", "travel_y_um", "tips", "tips_per_lbn"}
     geometry |= {"tip_sector_bits", "servo_bits"}
     moved = set()
@@ -450,7 +450,7 @@ def test_texts_of_the_picture_do_not_overlap(figure: Figure) -> None:
         (["--requests", "20", "--json", "taken/numbers.json"], "taken"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(
+def test_wrong_input_is_refused_and_nothing_is_written(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""What the examples share."""
+"""The code shared by the examples."""
 
 from pathlib import Path
 

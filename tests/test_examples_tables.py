@@ -1,4 +1,4 @@
-"""The example of tables: the same answers from both engines, and what they pay for."""
+"""The tables example: equal answers of both engines, and their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of the tip failures: its tables, and two runs alike."""
+"""The tip failures example: its tables, and repeatability."""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that the system cannot write, close or sync: an error of the command that names the file.
+"""Files that cannot be written, closed or synced: an error of the command that names the file.
 
 A system may take what it is given and find only later that it cannot keep it; fsync then says so.
 """
@@ -31,7 +31,7 @@ COMMANDS = {
     "converted.iolog": "trace convert sample:sqlite -o {file} --to fio_iolog",
     "generated.csv": "trace generate --workload random --device g2 -o {file}",
 }
-"""What each of the files is the output of."""
+"""The command that writes each file."""
 
 ALL = """
 import contextlib, io, sys

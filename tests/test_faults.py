@@ -155,7 +155,7 @@ def test_the_scenario_runs_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert summary["energy_j"]["total"] == pytest.approx(sum(causes), rel=1e-12)
 
 
-def test_it_works_wherever_a_device_stands() -> None:
+def test_faults_work_in_every_position_of_a_device() -> None:
     load = ss.workload("random", rate=100, requests=500)
     errors = {"faults": {"read_error_rate": 0.02, "verify_after_write": True}}
     for name, keys in (

@@ -1,4 +1,4 @@
-"""The first example: what it prints and the page it writes."""
+"""The first example: its output and its page."""
 
 import re
 from html.parser import HTMLParser
@@ -23,7 +23,7 @@ LOADS = {
 
 
 class Page(HTMLParser):
-    """What a browser would see of the page."""
+    """The content of the page as a browser sees it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> list[str]:
-    """Run the example twice, in different circumstances, and return what it printed."""
+    """Run the example twice, in different circumstances, and return its output."""
     (folder / "matplotlibrc").write_text(
         "axes.labelsize: 30\nimage.cmap: gray\nsvg.hashsalt: pepper\n"
     )
@@ -133,7 +133,7 @@ def test_two_runs_write_the_same_page(folder: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_the_page_needs_nothing_from_outside_and_gives_nothing_away(page: Page) -> None:
+def test_the_page_is_self_contained_and_has_no_machine_data(page: Page) -> None:
     allowed = re.compile(r"#|data:image/png;base64,")
     for tag, attributes in page.tags:
         assert tag not in {"script", "link", "iframe", "object", "img", "base"}
@@ -207,7 +207,7 @@ def test_the_terminal_shows_the_same_table(shown: list[Shown], printed: list[str
         assert lines[start : start + 4] == [list(run.cells.values()) for run in runs]
 
 
-def test_what_is_known_of_the_devices_holds_in_the_table(shown: list[Shown]) -> None:
+def test_known_relations_of_the_devices_hold_in_the_table(shown: list[Shown]) -> None:
     for run in shown:
         x, y, seek = (run.number(f"{part}seek mean ms") for part in ("X ", "Y ", ""))
         assert max(x, y) <= seek < x + y
@@ -239,7 +239,7 @@ def test_a_device_that_cannot_keep_up_is_named(
         assert f"for {waited_s[load, device]:.1f} s" in warning
 
 
-def test_the_figures_show_what_they_should(page: Page) -> None:
+def test_the_figures_show_all_devices(page: Page) -> None:
     *loads, history, slow, random, centre, corner, g2_centre, g2_corner = page.figures
     for title, figure in zip(LOADS, loads, strict=True):
         assert figure[0] == title

@@ -1,4 +1,4 @@
-"""Hybrids for their users: presets, what they count, what is refused, scenarios that come along."""
+"""Hybrids: presets, counts, refusals, scenarios."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def counts(run: ss.Run, name: str) -> dict[str, int]:
-    """Return what a device of the tree counted."""
+    """Return the counts of a device of the tree."""
     (found,) = (part["counts"] for part in run.summary["devices"] if part["name"] == name)
     return dict(found)
 
@@ -69,7 +69,7 @@ def test_a_write_buffer_is_no_more_than_its_disk_where_nothing_is_written() -> N
         assert disk[column].equals(mwb[column]), column
 
 
-def test_what_a_tier_finds_is_what_its_policy_keeps(tmp_path: Path) -> None:
+def test_hits_of_a_tier_are_those_of_its_policy(tmp_path: Path) -> None:
     spec = tmp_path / "tier.toml"
     spec.write_text(
         'title = "Tier"\nkind = "mcd"\nsegment_kib = 8\nfront_mib = 4\npolicy = "arc"\n'

@@ -1,4 +1,4 @@
-"""Layouts from Python and the command line, and what CMU-CS-00-136 section 5 says of them.
+"""Layouts from Python and the command line, and claims of CMU-CS-00-136 section 5.
 
 That they are bijections is tested in Rust.
 """

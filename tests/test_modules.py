@@ -1,4 +1,4 @@
-"""The modules of a crate use each other one way, as Cargo makes the crates do."""
+"""Dependencies between the modules of a crate form no cycle, as those between crates."""
 
 import graphlib
 import re
@@ -45,7 +45,7 @@ def test_modules_form_no_cycle(crate: str) -> None:
 
 
 def test_the_uses_are_found() -> None:
-    """The search sees what the code is known to use."""
+    """The search finds known uses."""
     core = graph("sledsim-core")
     assert core["engine"] >= {"model"}
     assert core["catalog"] >= {"devices", "compose", "layouts", "queueing"}

@@ -1,4 +1,4 @@
-"""The store of outcomes: what is read is what would be simulated, and never anything else."""
+"""The store of outcomes returns the result of a simulation, and never that of another."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
 """Runs of which any two differ in one thing that an outcome depends on, or in more."""
 
 
-def test_what_is_read_is_what_a_run_says(store: OutcomeStore) -> None:
+def test_a_stored_outcome_equals_that_of_a_run(store: OutcomeStore) -> None:
     """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
     alone = {name: ss.simulate(requests=False, **run()).to_dict() for name, run in RUNS.items()}
     for time in range(2):
@@ -165,7 +165,7 @@ def trace_of(file: Path, lbn: int, **keys: Any) -> Load:
 
 
 def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
-    """Also where name, length and times of the file are the same, and whoever made the load."""
+    """Also if name, length and times of the file are the same, and for loads made before."""
     file, device = tmp_path / "reads.csv", ss.device("g2")
     load = trace_of(file, 1_000_000)
     about = file.stat()
@@ -219,7 +219,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
 
 
 def not_told(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return runs that depend on what is not in a key."""
+    """Return runs that depend on data outside the key."""
     (folder / "base.toml").write_text('base = "g2"\n')
     (folder / "pair.toml").write_text(RAID.format(base="base.toml"))
     (folder / "above.toml").write_text('base = "base.toml"\n')
@@ -247,7 +247,7 @@ def not_told(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_what_cannot_be_told_is_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+def test_unidentified_runs_are_not_stored(store: OutcomeStore, tmp_path: Path) -> None:
     runs = not_told(tmp_path)
     for name, run in runs.items():
         given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
@@ -269,7 +269,7 @@ def test_a_pipe_is_read_once(store: OutcomeStore, tmp_path: Path) -> None:
     assert not files(store)
 
 
-def test_what_is_wrong_is_told_and_not_kept(store: OutcomeStore, tmp_path: Path) -> None:
+def test_failed_runs_are_reported_and_not_stored(store: OutcomeStore, tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"scheduler": "elevator"}, "unknown scheduler 'elevator'"),
         ({"seeds": 0}, "seeds = 0"),
@@ -338,7 +338,7 @@ def damaged(content: bytes) -> dict[str, bytes]:
     }
 
 
-def test_a_damaged_file_is_told_of_and_written_again(store: OutcomeStore) -> None:
+def test_a_damaged_file_is_reported_and_written_again(store: OutcomeStore) -> None:
     alone = store.simulate(random(), ss.device("g2"))
     (file,) = files(store)
     whole = file.read_bytes()
@@ -398,7 +398,7 @@ def several(folder: str, times: int) -> list[str]:
 
 
 def test_processes_share_a_folder(store: OutcomeStore) -> None:
-    """All say the same, whoever is first; and nothing but whole files is left."""
+    """All results are equal, in any order; and only complete files are left."""
     with get_context("spawn").Pool(4) as pool:
         said = pool.starmap(several, [(str(store.folder), 4)] * 4)
     alone = [
@@ -411,7 +411,7 @@ def test_processes_share_a_folder(store: OutcomeStore) -> None:
 
 
 def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> None:
-    """Whatever it hashes strings by, and wherever it is."""
+    """With any hash seed, in any folder."""
     alone = store.simulate(random(), ss.device("g2"))
     code = f"""
         import json, sledsim as ss

@@ -1,4 +1,4 @@
-"""The paper on internal parallelism: what its items expect, computed by other means."""
+"""CMU-CS-03-125: expected values of its items, computed independently."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_rows_that_requests_pass() -> None:
 
 
 class Blocks:
-    """A device as sets of blocks that nobody has read, by cylinder and row.
+    """A device as sets of unread blocks, by cylinder and row.
 
     A few lines of their own: LBNs lie as in Figure 2, and a pass reads one row of a cylinder.
     """

@@ -1,4 +1,4 @@
-"""The data files of the papers: how they are read, and what those of the package hold."""
+"""The data files of the papers: reading, and the content of those of the package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_data_file_is_read_as_it_stands() -> None:
 
 
 WRONG = {
-    # what is in the file, what stands there instead, what the error must say
+    # text of the file, its replacement, words of the error
     'title = "A table"': [
         ('title = "A table"\ncolour = "red"', ["unknown key colour"]),
         ("", ["title is missing"]),
@@ -146,7 +146,7 @@ def _refused(*says: str) -> None:
     assert "\n" not in str(error.value)
 
 
-# What the package has
+# The data of the package
 
 
 def test_papers_are_found_by_name() -> None:
@@ -171,7 +171,7 @@ def test_papers_are_found_by_name() -> None:
         ("", ["unknown paper ''"]),
     ],
 )
-def test_an_unknown_name_is_told_what_there_is(name: str, says: list[str]) -> None:
+def test_an_unknown_name_lists_the_known_ones(name: str, says: list[str]) -> None:
     with pytest.raises(ss.SledsimError) as error:
         papers.find([ITEMS[0].id, name])
     for text in says:

@@ -1,4 +1,4 @@
-"""The engine of the papers: runs, their documents, and what it keeps of earlier runs."""
+"""The engine of the papers: runs, documents, reuse of earlier runs."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def test_another_version_reads_nothing(
     assert len(runs) == 2
 
 
-def test_what_changes_while_an_item_runs_is_not_kept(
+def test_results_of_code_that_changes_meanwhile_are_not_stored(
     tmp_path: Path, folder: Path, runs: list[str]
 ) -> None:
-    """Nobody knows which code a worker had: the files are written, and never read."""
+    """The code of a worker is unknown: the files are written, and never read."""
     items = papers.find([])
     papers.run(items, tmp_path, workers=1)
     own = tmp_path / "paper2001"
@@ -123,7 +123,7 @@ def test_a_document_has_values_verdicts_and_hypotheses(tmp_path: Path, runs: lis
     ],
 )
 @pytest.mark.usefixtures("runs")
-def test_what_does_not_fit_is_one_clear_error(
+def test_mismatched_data_are_one_clear_error(
     folder: Path, tmp_path: Path, old: str, new: str, says: str
 ) -> None:
     assert GOOD.count(old) == 1
@@ -180,7 +180,7 @@ def test_the_same_bytes_in_one_process_as_in_two(
 def test_the_command_says_what_is_missed(
     tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its exit code and in a table with what is published and what is simulated."""
+    """By its exit code, and in a table of published and simulated values."""
     for mean, code in ((2.0, 0), (2.25, 1)):
         (folder / "table1.py").write_text(GOOD.replace("2.05 if quick else 2.0", str(mean)))
         sys.modules.pop("sledsim.papers.paper2001.table1", None)

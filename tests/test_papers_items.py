@@ -1,4 +1,4 @@
-"""Every item of every paper, in its quick form: nothing is missed, and all are on one page."""
+"""Every item of every paper, in its quick form: none is missed, and all are on one page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_item_is_drawn_and_not_missed(name: str) -> None:
 
 
 def test_the_report_has_all_items(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the command writes it, of what is kept of the runs above."""
+    """As the command writes it, from the stored results of the runs above."""
     for name in NAMES:
         paper_items.run(name)
     folder = paper_items.KEPT / "papers"
@@ -41,7 +41,7 @@ def test_the_report_has_all_items(capsys: pytest.CaptureFixture[str]) -> None:
         assert f'id="{item.id}"' in text, item.id
 
 
-def test_a_run_is_told_as_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["papers", "run", "sigmetrics2000/table1", "osdi2000/table1", "--quick", "--output"]
     assert main([*words, str(tmp_path)]) == 0
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The paper on hybrids: what its items expect, computed by other means, and what runs must hold."""
+"""MSST 2005: expected values of its items, computed independently, and invariants of runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERDICTS: dict[str, set[str]] = {
     "figure6d": {"ram_first", "all_ms", "over_disk"},
     "policies": {"lru_tpcc", "lru_cello", "lru_hplajw"},
 }
-"""What is explained, by item; the rest is reproduced."""
+"""Explained values, by item; the rest is reproduced."""
 
 
 def found(name: str) -> Found:
@@ -42,7 +42,7 @@ def quick(name: str, kind: str, **keys: Any) -> runs.Outcome:
 
 @pytest.mark.parametrize("name", VERDICTS)
 def test_verdicts(name: str) -> None:
-    """Nothing is missed, and what is not reproduced is known by name."""
+    """Nothing is missed, and the values not reproduced are known."""
     (item,) = papers.find([f"msst2005/{name}"])
     verdicts = {}
     for value in item.values:
@@ -156,7 +156,7 @@ def test_ram_finds_what_an_lru_list_has(name: str, tmp_path: Path) -> None:
 
 
 def test_a_disk_cannot_do_tpcc() -> None:
-    """What 139 pages a second take: half a turn, and the least mean seek of its pieces."""
+    """The time of 139 pages a second: half a turn, and the least mean seek of its pieces."""
     outcome = quick("tpcc", "DISK")
     assert outcome.saturated
     assert outcome.back_busy > 0.99
@@ -166,12 +166,12 @@ def test_a_disk_cannot_do_tpcc() -> None:
 
 @pytest.mark.parametrize("kind", ["MWB", "DISK-RAM"])
 def test_a_write_buffer_without_writes_is_the_disk(kind: str) -> None:
-    """To the nanosecond: nothing is written, and what a scan comes back to has been given up."""
+    """To the nanosecond: nothing is written, and a scan returns only to evicted segments."""
     assert quick("tpcd", kind).mean_ms == quick("tpcd", "DISK").mean_ms
 
 
 @pytest.mark.parametrize("name", ["tpcc", "cello", "hplajw"])
-def test_what_is_written_in_rests_need_not_be_waited_for(name: str) -> None:
+def test_cleaning_in_idle_periods_shortens_waits(name: str) -> None:
     """Cleaning takes writes out of the way of reads, as far as they do not yield by themselves."""
     kind = "MCD NONE"
     plain, clean = (quick(name, kind, **keys) for keys in ({}, runs.CLEANING))
@@ -200,7 +200,7 @@ def test_a_disk_that_does_not_read_ahead_is_what_large_segments_help() -> None:
     assert alone[0] > 1.3 * alone[1]
 
 
-def test_controllers_decide_what_a_disk_is_worth() -> None:
+def test_the_controller_cache_decides_the_speed_of_a_disk() -> None:
     """Writing line by line it is worth least; while it rests, its writes are next to nothing."""
 
     def of_mwb(**cache: Any) -> float:
@@ -240,7 +240,7 @@ def test_sizes_chosen_by_themselves_are_near_the_best(name: str, disk: dict[str,
 
     sizes = [8, 16, 32, 64, 128, 256]
     times = {kib: mean_ms(kib) for kib in sizes}
-    # A quick run is short for what must be tried first.
+    # A quick run is too short for the trials of the virtual managers.
     assert mean_ms("auto") < 1.2 * min(times.values()), times
 
 

@@ -1,4 +1,4 @@
-"""The second paper: what its items expect, computed by other means, and what an item must hold."""
+"""OSDI 2000: expected values of its items, computed independently, and invariants."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_disk_comes_round_to_the_same_sectors() -> None:
 
 
 @pytest.mark.parametrize(("sectors", "rows"), [(8, 1), (334, 17)])
-def test_what_is_read_is_written(sectors: int, rows: int) -> None:
+def test_sled_times_are_those_of_the_rows_read_and_written(sectors: int, rows: int) -> None:
     """A row takes 90 bits at access velocity, either way."""
     device = ss.device("osdi2000")
     row_ms = 1e3 * 90 * BIT_M / SPEED_M_S
@@ -132,7 +132,7 @@ def test_the_squares_of_figure_9_tile_their_middle() -> None:
 
 
 def test_layouts_against_an_independent_program() -> None:
-    """What each saves in per cent, settled and not; the organ pipe's range is that of its laws."""
+    """The savings in per cent, with settling and without; the organ pipe over its laws."""
     other = {1: {"subregioned": 14.3, "columnar": 12}, 0: {"subregioned": 18.5, "columnar": 5.5}}
     pipes = {1: (3, 12), 0: (2, 6)}
     for constants, savings in other.items():
@@ -146,7 +146,7 @@ def test_layouts_against_an_independent_program() -> None:
         assert low < figure11.gain(times["organ pipe"], times["simple"]) < high
 
 
-def test_an_organ_pipe_of_equals_saves_nothing() -> None:
+def test_an_organ_pipe_of_equal_frequencies_saves_nothing() -> None:
     device = ss.device("osdi2000")
     assert figure11.pipe_ms(device, 0, 2) == pytest.approx(figure11.simple_ms(device, 2), rel=0.01)
 
@@ -226,7 +226,7 @@ def test_a_knee_lies_where_the_curve_says() -> None:
     assert bent.turns(2, 3) == 0
 
 
-def test_sptf_bending_back_would_not_be_explained() -> None:
+def test_verdicts_on_sptf_turns_and_the_longest_seek() -> None:
     (turns,) = [value for value in item("figure6a").values if value.key == "sptf_turns"]
     assert judge.judge(turns, 0) == "explained"
     assert judge.judge(turns, 1) == "reproduced"
@@ -238,7 +238,7 @@ def test_sptf_bending_back_would_not_be_explained() -> None:
 def test_an_item_runs_and_says_which_load_it_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """End to end; and a trace that comes or goes is not answered from what was kept."""
+    """End to end; and a trace that appears or disappears is not served from stored results."""
     folder = tmp_path / "shared"
     folder.mkdir()
     monkeypatch.setenv("SLEDSIM_SHARED", str(folder))

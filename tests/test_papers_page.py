@@ -1,4 +1,4 @@
-"""The report of the papers: what is on the page, and what a browser makes of it."""
+"""The report of the papers: its content, and its rendering in a browser."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def plain(text: str) -> str:
     return " ".join(text.split()).replace("^", "")
 
 
-# What is on it
+# Content of the page
 
 
 def test_the_page_is_sound_html(report: Made) -> None:
@@ -116,7 +116,7 @@ def test_the_page_is_sound_html(report: Made) -> None:
             assert attributes["aria-label"]
 
 
-def test_every_item_is_on_it(report: Made) -> None:
+def test_every_item_is_on_the_page(report: Made) -> None:
     shown, text = report.shown, plain(" ".join(report.shown.raw("body")))
     articles = dict(
         zip(
@@ -170,7 +170,7 @@ def test_references_find_one_thing_each(report: Made) -> None:
     )
 
 
-def test_it_needs_nothing_from_outside_and_gives_nothing_away(report: Made) -> None:
+def test_the_page_is_self_contained_and_has_no_machine_data(report: Made) -> None:
     for tag, attributes in report.shown.tags:
         assert tag not in {"script", "link", "iframe", "object", "img", "base", "embed"}
         assert not [name for name in attributes if name.startswith("on")]
@@ -184,7 +184,7 @@ def test_it_needs_nothing_from_outside_and_gives_nothing_away(report: Made) -> N
         assert f"{folder}/" not in report.text
 
 
-def test_hostile_text_stays_text(made: Made) -> None:
+def test_markup_in_text_is_escaped(made: Made) -> None:
     """The parser would have seen a script, and the other tests miss the text."""
     assert made.text.count(html.escape(HOSTILE)) >= 12
     assert "<script" not in made.text
@@ -260,7 +260,7 @@ def test_the_overview_counts(made: Made) -> None:
     assert "(full run)" in page(made.papers, full)
 
 
-def test_verdicts_do_not_rest_on_colour(report: Made) -> None:
+def test_verdicts_are_readable_without_colour(report: Made) -> None:
     marks = {"reproduced": "✓", "explained": "≈", "missed": "✗"}
     for verdict, mark in marks.items():
         for text in report.shown.all("span", verdict):
@@ -268,7 +268,7 @@ def test_verdicts_do_not_rest_on_colour(report: Made) -> None:
     assert report.shown.all("span", "reproduced")
 
 
-def test_a_partial_run_says_so(made: Made) -> None:
+def test_a_partial_run_is_marked(made: Made) -> None:
     text = plain(" ".join(Shown(page(made.papers, made.results[:1])).raw("body")))
     assert "Table 3. Not part of this run." in text
     assert "12 values" in text

@@ -1,4 +1,4 @@
-"""The first paper: what its items expect, computed by other means."""
+"""SIGMETRICS 2000: expected values of its items, computed independently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations of items: the same as any other, and done once."""
+"""Simulations of items: equal to any other, and done once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_summary_is_that_of_the_run(
     assert len(list((tmp_path / "two").rglob("*.json"))) == 1
 
 
-def test_where_outcomes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert simulations.folder_of(Path("out/papers")) == Path("out/papers/outcomes")
     monkeypatch.setenv(simulations.ENVIRONMENT, "elsewhere")
     assert simulations.folder_of(Path("out/papers")) == Path("elsewhere")
@@ -53,7 +53,7 @@ def test_where_outcomes_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As good as new if its files are gone; a full run and other items use what there is."""
+    """Simulated again if its files are gone; a full run and other items use stored results."""
     stores: list[OutcomeStore] = []
 
     def counted(folder: Path) -> OutcomeStore:

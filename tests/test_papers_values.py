@@ -18,7 +18,7 @@ def value(kind: str, published: Any, tolerance: float = 0.0) -> dict[str, Any]:
         (value("at_most", 2), 1.9612, ("≤ 2", "2.0")),
         (value("at_least", -0.5, 0.1), 0.25, ("≥ \u22120.5", "0.25")),
         (value("within", 6400), 6400.0, ("6,400", "6,400")),
-        # What rounding would make nothing keeps two digits.
+        # Numbers that would round to zero keep two digits.
         (value("within", 20), 0.00123, ("20", "0.0012")),
         (value("within", 2.5e-7), 2.4e-7, ("2.5 \u00d7 10^\u22127", "2.4 \u00d7 10^\u22127")),
         # Neighbours that differ look different.

@@ -117,7 +117,7 @@ def test_a_hypothesis_explains_what_is_as_published_under_it(kind: Kind) -> None
 
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("number", [NAN, math.inf, -math.inf])
-def test_what_is_no_number_is_not_equal(kind: Kind, number: float) -> None:
+def test_nan_is_not_equal(kind: Kind, number: float) -> None:
     bound = (kind, number) in {("at_most", -math.inf), ("at_least", math.inf)}
     assert judge(value(1.0, kind, tolerance=1e300), number) == ("reproduced" if bound else "missed")
 
@@ -183,7 +183,7 @@ def test_every_shape_is_told_from_the_others() -> None:
     assert not has_shape("rises, then falls", LINE[::-1])
 
 
-def test_how_far_a_curve_may_go_the_wrong_way() -> None:
+def test_tolerance_of_the_shape_of_a_curve() -> None:
     wavy = [0, 2, 1.75, 4]
     assert [has_shape("rises", wavy, tolerance) for tolerance in (0.2, 0.25)] == [False, True]
     assert [has_shape("falls", wavy[::-1], tolerance) for tolerance in (0.2, 0.25)] == [False, True]
@@ -238,7 +238,7 @@ def test_a_curve_with_a_hole_has_no_shape(curve: list[float], place: int, hole: 
         ("shape", "level", {"a": 1.0, "b": 1.0, "c": 1.0}),
     ],
 )
-def test_what_cannot_be_compared_is_an_error(kind: Kind, published: Any, simulated: Any) -> None:
+def test_incomparable_values_are_an_error(kind: Kind, published: Any, simulated: Any) -> None:
     with pytest.raises(TypeError):
         judge(value(published, kind), simulated)
 

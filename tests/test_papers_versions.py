@@ -1,4 +1,4 @@
-"""What a version of an item is of, and how workers end, in a copy of the package."""
+"""The version of an item: its dependencies; and the end of workers, in a copy of the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def simulate(*, quick: bool) -> Found:
     return Found({"mean": beside.MEAN})
 """
 CHANGES = {
-    # what is changed, and whether it is another version: of a quick run, of a real-time one
+    # a change, and whether it changes the version of a quick run and of a real-time one
     "papers/paper2001/versioned.py": (True, True),
     "papers/paper2001/versioned.toml": (True, True),
     "papers/paper2001/beside.py": (True, True),
@@ -73,7 +73,7 @@ def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
 
 
 def test_every_module_that_a_run_imports_is_in_its_version() -> None:
-    """As Python itself tells: nothing of a paper is loaded that the version does not know."""
+    """Checked against Python: every loaded module of a paper is in the version."""
     code = """
         import json, sys
         from sledsim import papers
@@ -260,7 +260,7 @@ RUN = """
         ("table1", "", "KeyboardInterrupt", ""),
     ],
 )
-def test_an_end_ends_all_workers(
+def test_the_end_of_a_run_ends_all_workers(
     tmp_path: Path, other: str, dies: str, kind: str, says: str
 ) -> None:
     copy, sleeper = _planted(tmp_path), tmp_path / "sleeper"

@@ -1,4 +1,4 @@
-"""Equivalence classes, conflicts and tracks, against where every block of small devices lies."""
+"""Equivalence classes, conflicts and tracks, against the places of all blocks of small devices."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
     assert len(device.equivalent(0)) == 8
 
 
-# What is refused
+# Refusals
 
 G2 = ss.device("cmu2003")
 
@@ -287,7 +287,7 @@ def conflicts(**keys: object) -> Callable[[], object]:
         (lambda: ss.device("atlas10k").boundaries(0), ["atlas10k", "mems"]),  # type: ignore[attr-defined]
     ],
 )
-def test_what_is_wrong_is_one_clear_error(wrong: Callable[[], object], says: list[str]) -> None:
+def test_wrong_input_is_one_clear_error(wrong: Callable[[], object], says: list[str]) -> None:
     with pytest.raises(ss.SledsimError) as error:
         wrong()
     for text in says:

@@ -239,7 +239,7 @@ def test_long_reads(name: str, overrides: dict[str, Any], mb_s: float, within: f
     assert 200 * per_cylinder * 512e-6 / (long - short) == pytest.approx(mb_s, rel=within)
 
 
-# Idling: what a sled does between two requests
+# Idling: the sled between two requests
 
 
 def run(device: ss.Sled, **keys: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:

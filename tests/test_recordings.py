@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def said(capsys: pytest.CaptureFixture[str]) -> Callable[[str], tuple[int, str, str]]:
-    """Run a command in this process: its exit code, what it said, its errors."""
+    """Run a command in this process; return its exit code, output and errors."""
 
     def run(line: str) -> tuple[int, str, str]:
         code = main(line.split())

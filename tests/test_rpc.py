@@ -1,4 +1,4 @@
-"""The parallel interface over RPC: our client, an independent one, and what is recorded."""
+"""The parallel interface over RPC: our client, an independent one, and recordings."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_several_threads_of_a_connection(tmp_path: Path) -> None:
         assert front["accepted"] == 1
 
 
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+def test_wrong_input_is_refused(tmp_path: Path) -> None:
     exports = [
         ss.Export(device="cmu2003", name="m"),
         ss.Export(device="cmu2003", name="r", read_only=True),
@@ -346,7 +346,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(scope="module")
 def stubs(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """Make what another language would: messages and stubs from the .proto."""
+    """Generate messages and stubs from the .proto, as another language does."""
     folder = tmp_path_factory.mktemp("stubs")
     protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTO}", f"--python_out={folder}"]
     subprocess.run([*protoc, f"--grpc_python_out={folder}", "sledsim.proto"], check=True)

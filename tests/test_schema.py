@@ -1,4 +1,4 @@
-"""Documents are what their pages say: the summary's schema, the table of columns, the units."""
+"""Documents match their pages: the schema of the summary, the table of columns, the units."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InvalidError(Exception):
 
 
 def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
-    """Check a document against what our schema uses of JSON Schema; any other keyword raises."""
+    """Check a document against our schema, a subset of JSON Schema; other keywords raise."""
     for keyword, rule in schema.items():
         match keyword:
             case "type":
@@ -108,7 +108,7 @@ def test_summaries_fit_their_schema(name: str) -> None:
     assert json.loads(json.dumps(SUMMARIES[name], allow_nan=False)) == SUMMARIES[name]
 
 
-def test_what_the_examples_are_there_for() -> None:
+def test_the_examples_of_the_schema_cover_its_cases() -> None:
     assert SUMMARIES["saturated"]["saturated"]["queue"] > 0
     assert SUMMARIES["closed"]["energy_j"]["startup"] > 0
     assert SUMMARIES["none"]["requests"] == 0

@@ -1,4 +1,4 @@
-"""Starting takes no more than is needed: what is imported, counted and named.
+"""Start-up imports only the modules that are needed.
 
 No times are measured here. A module that is imported for nothing is named by the test that fails.
 """
@@ -18,7 +18,7 @@ import sledsim as ss
 from sledsim.cli import commands, main, whole_parser
 
 LIBRARY_ONLY = {"argparse", "dataclasses", "enum", "inspect", "json", "pathlib", "re", "typing"}
-"""What takes longer to import than the whole of ``import sledsim`` may take."""
+"""Modules that are slower to import than ``import sledsim`` may be."""
 
 HEAVY = {
     *("asyncio", "concurrent", "email", "http", "multiprocessing", "socket", "ssl", "subprocess"),
@@ -27,7 +27,7 @@ HEAVY = {
     *("duckdb", "matplotlib", "numpy", "pandas", "polars", "prometheus_client", "pyarrow", "shtab"),
     *("sledsim.applications", "sledsim.disksim", "sledsim.emulator", "sledsim.papers"),
 }
-"""What no ordinary command needs."""
+"""Modules that no ordinary command needs."""
 
 RUN = ["run", "--device", "g2", "--workload", "random", "--set", "requests=100"]
 
@@ -51,8 +51,8 @@ def imported(code: str) -> set[str]:
     return found[1] - found[0]
 
 
-def among(modules: set[str], banned: set[str]) -> list[str]:
-    """Return what is banned, or is in a package that is."""
+def banned_modules(modules: set[str], banned: set[str]) -> list[str]:
+    """Return the modules that are banned, or in a banned package."""
     return sorted(
         name
         for name in modules
@@ -73,7 +73,7 @@ def among(modules: set[str], banned: set[str]) -> list[str]:
 )
 def test_only_what_is_needed_is_imported(code: str, most: int, banned: set[str]) -> None:
     modules = imported(code)
-    found = among(modules, banned)
+    found = banned_modules(modules, banned)
     assert not found, f"imported for nothing: {', '.join(found)}"
     assert len(modules) <= most, sorted(modules)
 
@@ -135,7 +135,7 @@ def test_every_public_name_is_that_of_its_module() -> None:
     imported(code)
 
 
-def test_names_are_there_for_users_and_tools() -> None:
+def test_dir_lists_the_public_names() -> None:
     namespace: dict[str, object] = {}
     exec("from sledsim import *", namespace)
     assert namespace.keys() >= set(ss.__all__)
@@ -155,7 +155,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         exec("from sledsim import nothing")
 
 
-def test_what_is_pickled_is_read_by_a_process_that_has_imported_nothing() -> None:
+def test_pickles_are_read_by_a_process_that_has_imported_nothing() -> None:
     step = ss.device("g2").access(0, 8).steps[0]
     for value in (step, ss.SledsimError("no")):
         code = f"import pickle; print(repr(pickle.loads({pickle.dumps(value)!r})))"

@@ -1,4 +1,4 @@
-"""Runs are measured as the page on results says: intervals, warm-up, seeds, series, curves."""
+"""Statistics of runs: intervals, warm-up, seeds, series, distributions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def run(*, load: dict[str, Any] | None = None, **options: Any) -> ss.Run:
     return ss.simulate(ss.workload("random", **(load or LOAD)), ss.device("g2"), **options)
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """Run a command in this process; what it prints."""
+def output(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """Run a command in this process; return its output."""
     assert main([*map(str, words)]) == 0
     said = capsys.readouterr()
     assert said.err == ""
@@ -65,31 +65,31 @@ def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
     assert high < interval(rate=500, seed=1)[0]
 
 
-def test_a_precision_is_reached_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={"rate": 600}, precision=0.02, requests=False)
     assert done.summary["precision"]["met"] is True
     assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
     assert done.summary["requests"] == done.workload["requests"]
     for word in ("2%", "0.02", " 2.0 %"):
-        shown = json.loads(told(capsys, *RUN, "--precision", word.strip(), "--json"))
+        shown = json.loads(output(capsys, *RUN, "--precision", word.strip(), "--json"))
         assert shown == done.to_dict()
-    text = told(capsys, *RUN, "--precision", "2%")
+    text = output(capsys, *RUN, "--precision", "2%")
     assert "precision     2 % reached\n" in text
     interval = done.summary["confidence"]["response_time_ms"]
-    assert f"{interval['low']:.4f} to {interval['high']:.4f} ms" in text
-    missed = told(capsys, *RUN, "--precision", "1%", "--set", "requests=100")
+    assert f"{interval['low']:.3f} to {interval['high']:.3f} ms" in text
+    missed = output(capsys, *RUN, "--precision", "1%", "--set", "requests=100")
     assert "precision     1 % not reached: the load ended after 100 requests" in missed
     assert "NOT TO BE RELIED ON: too few requests" in missed
 
 
-def test_what_is_rarely_served_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     done = run()
     rows = pl.DataFrame(done.requests)
     worst = rows.sort("queue_ns", descending=True).row(0, named=True)
     found = done.summary["longest_wait"]
     assert found["queue_ms"] == worst["queue_ns"] / 1e6 == done.summary["queue_ms"]["max"]
     assert (found["id"], found["lbn"]) == (worst["id"], worst["lbn"])
-    text = told(capsys, *RUN, "--set", "requests=3000")
+    text = output(capsys, *RUN, "--set", "requests=3000")
     assert f"{found['queue_ms']:,.3f} ms in the queue: request {worst['id']}, " in text
     assert f"99.99 % waited at most {done.summary['queue_ms']['p99_99']:,.3f} ms" in text
 
@@ -104,7 +104,7 @@ def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(mean, float)
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(mean / 1e6)
     words = [*RUN, "--set", "requests=3000", "--set", "warm_up_requests=500"]
-    assert "warm-up       500 more requests, until 0.8" in told(capsys, *words)
+    assert "warm-up       500 more requests, until 0.8" in output(capsys, *words)
     seconds = run(load={**LOAD, "warm_up_s": 2.5}).summary["warm_up"]
     assert seconds["until_s"] >= 2.5 > seconds["until_s"] - 0.05
 
@@ -122,8 +122,8 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
     assert done.to_dict() == run(seeds=5, threads=1).to_dict() == run(seeds=5, threads=3).to_dict()
     words = [*RUN, "--set", "requests=3000", "--seeds", 5]
-    assert json.loads(told(capsys, *words, "--json", "--threads", 2)) == done.to_dict()
-    text = told(capsys, *words)
+    assert json.loads(output(capsys, *words, "--json", "--threads", 2)) == done.to_dict()
+    text = output(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text
     with pytest.raises(RuntimeError, match="requests=True"):
@@ -167,7 +167,7 @@ def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     for name in ("out.csv", "out.parquet"):
         file = tmp_path / name
         words = [*RUN, "--set", "requests=3000", "--series", file, "--series-ms", "50"]
-        assert told(capsys, *words).endswith(f"\nwritten: {file}\n")
+        assert output(capsys, *words).endswith(f"\nwritten: {file}\n")
         read = pl.read_csv(file) if name.endswith("csv") else pl.read_parquet(file)
         assert (read["end_ns"][:-1] - read["start_ns"][:-1]).unique().to_list() == [50_000_000]
         assert read["requests"].sum() == 3000
@@ -205,7 +205,7 @@ def test_a_picture_needs_neither_rows_nor_polars(
         ("b.svg", ["--seeds", 2]),
         ("c.png", ["--set", "max_queue=1"]),
     ):
-        told(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
+        output(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5_000
 
 
@@ -238,7 +238,7 @@ WRONG: list[tuple[list[object], str]] = [
 
 
 @pytest.mark.parametrize(("words", "says"), WRONG)
-def test_what_is_wrong_is_named_and_leaves_nothing(
+def test_wrong_input_is_named_and_leaves_no_file(
     words: list[object], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with contextlib.chdir(tmp_path):

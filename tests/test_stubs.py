@@ -1,4 +1,4 @@
-"""python/sledsim/_core.pyi says what the extension module has, as mypy's stubtest finds it."""
+"""python/sledsim/_core.pyi matches the extension module, by stubtest of mypy."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Tables: what is read is what went in, where it lies, what it costs, and what is refused."""
+"""Tables: data, places, costs, refusals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SMALL: dict[pa.DataType, int] = {  # those that do not bear every number, and th
 
 
 def memstore(**keys: object) -> ss.Sled:
-    """Return the device of the report, with 13,500 blocks unless told otherwise."""
+    """Return the device of the report, with 13,500 blocks by default."""
     return ss.device("cmu2003", **{"travel_x_um": 0.2, **keys})
 
 
@@ -171,7 +171,7 @@ def paper(layout: LayoutName, records: int, **keys: Any) -> ss.Table:
     return ss.table(source(PAPER, records, 1), memstore(travel_x_um=2), layout, **keys)
 
 
-# What is read is what went in --------------------------------------------------------------------
+# Reads return the written data --------------------------------------------------------------------
 
 
 @settings(max_examples=60)
@@ -249,7 +249,7 @@ def test_results_are_read_by_polars_pandas_and_pyarrow() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_new_words_of_appends_and_updates(layout: LayoutName) -> None:
+def test_new_strings_of_appends_and_updates(layout: LayoutName) -> None:
     table = ss.table(pa.table({"word": ["a", "b", "a"]}), memstore(), layout)
     table.append(pa.table({"word": ["c", "a"]}))
     table.update(1, pa.table({"word": pa.array(["d", "é"]).dictionary_encode()}))
@@ -327,7 +327,7 @@ def test_resolve() -> None:
     assert paper("normal", 1000).facts["records_per_page"] == 115
 
 
-# What it costs -----------------------------------------------------------------------------------
+# Costs -----------------------------------------------------------------------------------
 
 
 def test_a_scan_moves_the_pages_of_its_columns() -> None:
@@ -418,7 +418,7 @@ def test_the_same_calls_take_the_same_time() -> None:
     assert history() == history()
 
 
-# What is refused ---------------------------------------------------------------------------------
+# Refusals ---------------------------------------------------------------------------------
 
 NUMBERS = pa.table({"a": pa.array(range(1000), pa.int64()), "word": ["x", "y"] * 500})
 BAD_DATA: list[tuple[Any, dict[str, Any], list[str]]] = [

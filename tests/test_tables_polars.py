@@ -1,4 +1,4 @@
-"""Tables as lazy frames: queries answer as on the source, and pay for what they need only."""
+"""Tables as lazy frames: correct answers, and reads of the needed data only."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_frame_sees_what_has_changed(capsule: ss.Table) -> None:
     assert frame.select(pl.len()).collect().item() == COUNT + 3
 
 
-# The price is that of what is needed -------------------------------------------------------------
+# Only the needed data are read -------------------------------------------------------------
 
 
 def polars(ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -205,7 +205,7 @@ def test_a_query_takes_as_long_as_its_scan() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_record_is_asked_for_as_by_a_point_read(layout: str) -> None:
+def test_a_query_of_one_record_is_a_point_read(layout: str) -> None:
     one, other = make(layout), make(layout)
     frame = one.lazy()
     one.spent()
@@ -214,7 +214,7 @@ def test_a_record_is_asked_for_as_by_a_point_read(layout: str) -> None:
     assert (one.clock_s, one.spent().requests) == (other.clock_s, done.requests)
 
 
-def test_what_is_spent_adds_up(capsule: ss.Table) -> None:
+def test_times_and_traffic_of_calls_add_up(capsule: ss.Table) -> None:
     more = SOURCE.head(7)
     capsule.spent()
     calls = [
@@ -269,7 +269,7 @@ def test_near_records_are_read_in_one_go(capsule: ss.Table) -> None:
     assert spent.simulated_s < 3 * make("capsule").scan(["key"]).simulated_s
 
 
-# Names, and what is refused ----------------------------------------------------------------------
+# Names, and refusals ----------------------------------------------------------------------
 
 
 def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:
@@ -282,13 +282,13 @@ def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:
         capsule.lazy(row="key")
 
 
-def test_polars_is_asked_for_by_name(capsule: ss.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_polars_is_named(capsule: ss.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ss.SledsimError, match=r"pip install 'sledsim\[tables\]'"):
+    with pytest.raises(ss.SledsimError, match="needs polars: pip install polars"):
         capsule.lazy()
 
 
-def test_polars_is_not_imported_unasked() -> None:
+def test_polars_is_imported_only_for_lazy_frames() -> None:
     program = "import sys, sledsim; sys.exit('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

@@ -1,4 +1,4 @@
-"""Tables on served sleds: the bytes are the server's, the times those of its device's rows."""
+"""Tables on served sleds: bytes of the server, times of the rows of its device."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def plain(data: object) -> list[dict[str, object]]:
 
 
 def replay(rows: pl.DataFrame, folder: Path) -> ss.Load:
-    """Return what was recorded as a load: what arrived at one instant was one batch."""
+    """Return a recording as a load: requests that arrived at one instant are one batch."""
     path = folder / "rows.csv"
     together = (pl.col("arrival_ns") == pl.col("arrival_ns").shift(-1)).fill_null(value=False)
     rows.select("arrival_ns", "op", "lbn", "blocks", linked=together).write_csv(path)
@@ -64,7 +64,7 @@ def replay(rows: pl.DataFrame, folder: Path) -> ss.Load:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("as_file", [False, True])
-def test_what_is_read_is_what_was_written(
+def test_reads_return_the_written_data(
     tmp_path: Path, layout: LayoutName, *, as_file: bool
 ) -> None:
     address, file = f"unix:{tmp_path / 's.sock'}", tmp_path / "records.parquet"
@@ -117,7 +117,7 @@ def test_times_are_those_of_the_rows(tmp_path: Path, layout: LayoutName) -> None
     rows = pl.read_parquet(recording).sort("id")
     loaded_ns = None
     blocks = rows["blocks"].cum_sum()
-    # The calls are the last ones: their rows begin where so many blocks are left.
+    # The calls are the last ones: their rows begin so many blocks before the end.
     left = sum(result.blocks for result, _ in calls)
     begins = int((blocks <= blocks[-1] - left).sum())
     for result, clock_s in calls:
@@ -149,8 +149,8 @@ def test_a_scan_keeps_the_sled_at_work(tmp_path: Path) -> None:
     assert (rows["queue_depth"] > 0).sum() > len(rows) / 2
 
 
-def test_it_is_the_store_that_is_read(tmp_path: Path) -> None:
-    """What another client writes to a page is what the table says then."""
+def test_reads_come_from_the_store_of_the_server(tmp_path: Path) -> None:
+    """The table returns the data that another client writes to a page."""
     rpc, nbd = f"unix:{tmp_path / 'r.sock'}", tmp_path / "n.sock"
     data = source(1000, 1)
     export = ss.Export(device="cmu2003", speed=100)
@@ -231,7 +231,7 @@ def test_the_server_ends_in_the_middle(tmp_path: Path) -> None:
     for call in calls:
         with pytest.raises(ss.SledsimError, match=r"unusable.*s\.sock"):
             call()
-    assert len(table) == 20_000  # what needs no server still tells
+    assert len(table) == 20_000  # attributes without a request still work
 
 
 def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_the_example(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         assert [line[:18].split()[0] for line in lines[4:]] == [
             layout for layout in LAYOUTS for _ in range(3)
         ]
-    # What the simulation says does not depend on where the table is served.
+    # The simulation does not depend on the server of the table.
     simulated = [[line[29:41] for line in lines[4:]] for lines in told]
     assert simulated[0] == simulated[1]
     for arguments, says in (

@@ -1,4 +1,4 @@
-"""Git keeps what was meant to be kept: no leftovers at the root, nothing large by accident."""
+"""The files in Git: none left over at the root, none large by accident."""
 
 import subprocess
 from pathlib import Path

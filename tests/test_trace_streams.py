@@ -1,4 +1,4 @@
-"""Traces from pipes: what a command says of one is what it says of the file."""
+"""Traces from pipes give the same results as files."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_standard_input_is_a_dash() -> None:
     compare = "compare --devices g2,g3 --trace"
     expected = done(f"{compare} a.trace")
     assert done(f"{compare} -", input=content) == expected
-    # A file there is read as a file is; the rest of one as what is left.
+    # A redirected file is read as a file; a partly read one from its position.
     with Path("a.trace").open("rb") as file:
         assert done(f"{compare} -", stdin=file) == expected
     with Path("a.trace").open("rb", buffering=0) as rest:
@@ -169,7 +169,7 @@ def refused(words: list[str], content: bytes, **options: Any) -> str:
     return error
 
 
-def test_what_cannot_be_kept_is_said_and_leaves_nothing(folder: Path) -> None:
+def test_a_pipe_too_large_to_keep_is_an_error_and_leaves_nothing(folder: Path) -> None:
     content = "".join(LINES).encode()
     compare = ["compare", "--devices", "g2,g3", "--trace", "-"]
     kept = {**os.environ, "TMPDIR": str(folder)}
@@ -186,7 +186,7 @@ def test_what_cannot_be_kept_is_said_and_leaves_nothing(folder: Path) -> None:
     nowhere = {**os.environ, "TMPDIR": str(folder / "none")}
     run = [*MODULE, "run", "--device", "g2", "--trace", "-"]
     subprocess.run(run, input=content, env=nowhere, capture_output=True, timeout=120, check=True)
-    # Neither does what is wrong in it leave anything.
+    # Errors in the trace leave nothing, either.
     assert "standard input:6001: " in refused(compare, content + b"x\n", env=kept)
     twice = ["trace", "convert", "-", "/dev/stdin", "-o", "two.trace"]
     assert "was read before: give a file, or name it once" in refused(twice, content, env=kept)

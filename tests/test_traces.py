@@ -1,4 +1,4 @@
-"""Traces through Python and the command line: told about, converted, generated."""
+"""Traces through Python and the command line: statistics, conversion, generation."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_the_text_says_what_the_document_does(
     assert rate == pytest.approx(1000 / info["footprint"]["units"], rel=0.15)
 
 
-def test_what_is_late_is_told_and_sorted(
+def test_late_requests_are_counted_and_sorted(
     text: Callable[[str], str], document: Callable[[str], Any]
 ) -> None:
     Path("late.trace").write_text("5 0 0 8 1\n3.5 0 8 8 1\n7 0 16 8 1\n")
@@ -161,13 +161,13 @@ def test_pictures_of_little_traces_too(
     Path("same.trace").write_text("5 0 0 8 0\n5 0 8 8 0\n")
     for name in ("a", "one", "same"):
         text(f"trace info {name}.trace --plot {name}.png --quick")
-    # What only the picture needs stays out of the document.
+    # Data of the picture alone are not in the document.
     with_picture = document("trace info a.trace --plot a.png")
     assert with_picture == document("trace info a.trace")
 
 
 @pytest.mark.parametrize("function", [ss.trace_info, ss.convert_trace])
-def test_ctrl_c_is_heard_in_a_notebook(function: Callable[..., object]) -> None:
+def test_ctrl_c_interrupts_in_a_notebook(function: Callable[..., object]) -> None:
     # Without the command line's thread: the call itself must look for signals.
     endless = "f = open('pipe', 'w')\nwhile True: f.write('1 0 0 8 1\\n' * 1000)"
     os.mkfifo("pipe")
@@ -234,7 +234,7 @@ def test_a_real_trace_of_another_format(document: Callable[[str], Any]) -> None:
     assert report["left_out"]["other_devices"] == len(mqsim) - len(expected)
 
 
-def test_merged_traces_say_whose_device_is_whose(
+def test_merged_traces_map_their_devices(
     text: Callable[[str], str], document: Callable[[str], Any]
 ) -> None:
     small("a.trace")
@@ -251,7 +251,7 @@ def test_merged_traces_say_whose_device_is_whose(
 
 
 def test_a_sample_keeps_the_hit_ratios_of_smaller_caches() -> None:
-    # A quarter of the places with a quarter of the cache: what SHARDS rests on.
+    # A quarter of the places with a quarter of the cache: the principle of SHARDS.
     keys = {"requests": 300_000, "size": "fixed", "mean_size_kib": 4, "blocking": 8}
     load = ss.workload("random", rate=1000, **keys)
     ss.generate_trace(load, "whole.trace", blocks=1_000_000)
@@ -295,7 +295,7 @@ def test_a_closed_load_is_written_with_the_arrivals_that_happened() -> None:
 
 
 def same_requests(one: ss.Run, other: ss.Run) -> None:
-    """Compare what was asked, when, and when it was done."""
+    """Compare requests, arrivals and completions."""
     columns = ["arrival_ns", "lbn", "blocks", "op", "completion_ns"]
     frames = [
         pl.DataFrame(run.requests).select(columns).with_columns(pl.col("op").cast(pl.String))
@@ -352,7 +352,7 @@ WRONG = [
     ("trace generate --workload random --blocks 99 --scheduler fcfs -o out.trace", "--scheduler"),
     ("trace generate --workload random --set rate=5 --device g22 -o out.trace", "'g22'"),
 ]
-"""Command lines, each with what the message must name."""
+"""Command lines, each with the words of its message."""
 
 
 @pytest.mark.parametrize("line", WRONG, ids=[line[0] for line in WRONG])

@@ -103,7 +103,7 @@ def test_a_move_to_where_the_sled_is() -> None:
     assert (only.time_s, only.place_m, only.velocity_m_s) == (0, 1e-5, 0)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     g2 = ss.device("g2")
     with pytest.raises(ss.SledsimError, match=r"axis = 'z': must be 'x' or 'y'"):
         g2.trajectory("z", 0, 0)  # type: ignore[arg-type]

@@ -84,7 +84,7 @@ def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
 
 @pytest.fixture
 def exchanged(tmp_path: Path) -> Path:
-    """Return measurements whose reads took what the writes of the model take, and vice versa."""
+    """Return measurements with the times of reads and writes of the model exchanged."""
 
     def text(us: Callable[[int], float]) -> str:
         lines = [

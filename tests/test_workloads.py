@@ -95,14 +95,14 @@ def test_the_mix_of_the_guide_has_the_shares_it_claims(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_report_tells_what_was_asked(words: tuple[str, ...], told: list[str]) -> None:
+def test_the_report_states_the_settings(words: tuple[str, ...], told: list[str]) -> None:
     done = run("--workload", words[0], *settings("requests=200", *words[1:]))
     assert done.returncode == 0, done.stderr
     for part in told:
         assert part in done.stdout
 
 
-def test_mistakes_are_told() -> None:
+def test_mistakes_are_named() -> None:
     for words, told in (
         (["--workload", "hotcold"], "unknown workload 'hotcold'; did you mean 'hot_cold'?"),
         (settings("part.a.kind=zipf"), "workload.part: must come with the workload mix only"),

@@ -1,4 +1,4 @@
-"""Waits for what must come, however busy the machine is; no test sleeps for a time."""
+"""Waits for conditions with a time limit; no test sleeps for a fixed time."""
 
 import contextlib
 import fcntl

@@ -1,7 +1,7 @@
-"""What the arguments of public functions may be, said in one way.
+"""Checks of the arguments of public functions.
 
-Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. What does not fit is a
-:class:`~sledsim.SledsimError` that names the argument, what was given and what is taken.
+Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. Anything else is a
+:class:`~sledsim.SledsimError` that names the argument, the given value and the accepted ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def refuse(name: str, given: object, must: str) -> NoReturn:
-    """Say that an argument does not fit.
+    """Raise the error for an argument that does not fit.
 
     Raises
     ------
@@ -130,11 +130,11 @@ def path_text(name: str, given: object) -> str:
 
 
 def optional(check: Callable[..., T], name: str, given: object, *limits: float) -> T | None:
-    """Return what ``check`` makes of an argument, or ``None`` of ``None``."""
+    """Check an argument, unless it is ``None``."""
     return None if given is None else check(name, given, *limits)
 
 
-def several(name: str, given: object) -> list[object]:
+def as_list(name: str, given: object) -> list[object]:
     """Return the items of a sequence; a string or a path, or what cannot be iterated, is one.
 
     Raises

@@ -1,4 +1,4 @@
-"""Arrays: how likely a rebuild comes too late."""
+"""Arrays: the risk of a second failure during a rebuild."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _S_PER_HOUR = 3600
 
 
 def rebuild_risk(rebuild_s: float, mttf_hours: float, survivors: int) -> float:
-    """Return how likely one of the survivors fails before a rebuild is over.
+    """Return the probability that a survivor fails before a rebuild is complete.
 
     Failures are independent and come at a constant rate, so that the time to the first of them is
     exponential: ``1 - exp(-survivors * rebuild_s / mttf)``. What failed first may have been a sign

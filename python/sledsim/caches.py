@@ -1,4 +1,4 @@
-"""Replacement policies: which segment a cache gives up, and how often it has what is wanted."""
+"""Cache replacement policies and their hit ratios."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, real, several, text, whole
+from sledsim.arguments import as_list, optional, real, text, whole
 from sledsim.devices import device_of
 from sledsim.loads import load_of
 
@@ -22,7 +22,7 @@ _BLOCK_BYTES = 512
 _MOST_BLOCKS = 1 << 54
 _MOST_SLOTS = 1 << 26
 SIZES_MIB = (1, 4, 16, 64, 256)
-"""The sizes that are looked at unless others are given."""
+"""Default cache sizes."""
 
 
 def policies() -> list[str]:
@@ -31,12 +31,12 @@ def policies() -> list[str]:
 
 
 class Cache:
-    """Keys in slots under a policy, with nothing else; made by :func:`cache`."""
+    """A cache of keys, without data, under a policy; made by :func:`cache`."""
 
     def __init__(self, core: _core.Cache, slots: int) -> None:
         self._core = core
         self.slots = slots
-        """How many keys there is room for."""
+        """Capacity in keys."""
 
     def __repr__(self) -> str:
         return f"<sledsim cache {self.policy}: {len(self)} of {self.slots} slots>"
@@ -47,7 +47,7 @@ class Cache:
         return self._core.label
 
     def access(self, key: int) -> bool:
-        """Ask for a key; it is there afterwards.
+        """Access a key; it is in the cache afterwards.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Cache:
         Returns
         -------
         bool
-            Whether it was there before: a hit.
+            Whether it was in the cache before: a hit.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Cache:
             return self._core.access(whole("key", key, 0, 2**64 - 1))
 
     def hits(self, keys: Iterable[int]) -> int:
-        """Ask for keys one after the other; return how many were there."""
+        """Access keys one after the other; return the number of hits."""
         return sum(self.access(key) for key in keys)
 
     def __contains__(self, key: int) -> bool:
@@ -84,14 +84,14 @@ class Cache:
 
 
 def cache(policy: str = "lru", slots: int = 64) -> Cache:
-    """Make an empty cache of keys, to see what a policy keeps.
+    """Make an empty cache of keys, to try a policy.
 
     Parameters
     ----------
     policy
         One of :func:`policies`, perhaps with keys, as in ``"slru(protected=0.5)"``.
     slots
-        How many keys there is room for, from 1 to 2^26.
+        Capacity in keys, from 1 to 2^26.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def hit_ratios(
     device_blocks: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> list[dict[str, Any]]:
-    """Count what caches would have of a load, without simulating times.
+    """Count the hits of caches under a load, without simulating times.
 
     The requests pass by once, in the order of their arrival; one that touches several segments is
     an access for each. A segment that was missed is there afterwards, whether it was read or
@@ -124,7 +124,7 @@ def hit_ratios(
     load
         A workload or a trace.
     sizes_mib
-        Sizes of the caches; what is left beside whole segments is not used.
+        Sizes of the caches, rounded down to whole segments.
     policies
         Which policies, as in :func:`cache`; all if not given.
     segment_kib
@@ -185,10 +185,10 @@ def hits_and_load(
     segment = segment_kib * 1024 / _BLOCK_BYTES
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
         _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
-    sizes_mib = [_size(size) for size in several("sizes_mib", sizes_mib)]
+    sizes_mib = [_size(size) for size in as_list("sizes_mib", sizes_mib)]
     names = _core.names("policies")
     if policies is not None:
-        names = [text("policies", name) for name in several("policies", policies)]
+        names = [text("policies", name) for name in as_list("policies", policies)]
     counted, told = _core.hit_ratios(
         load_of(load)._core,  # noqa: SLF001 (one package)
         int(segment),

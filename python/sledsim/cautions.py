@@ -1,7 +1,7 @@
-"""Cautions: what one must know of a result before relying on it.
+"""Cautions: warnings about the results of a run.
 
-They are derived here, and only here, from the document of a run: for its JSON (``caution``), its
-tables and pictures, and those of whatever is made of runs.
+They are derived here alone, from the document of a run, for its JSON (``caution``), tables and
+pictures, and for results that consist of runs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALL = "all"
-"""What stands for every label in :func:`lines`."""
+"""Stands for all labels in :func:`lines`."""
 UNRELIABLE, NOTE = "!", "*"
-"""Marks: a mean that is not to be relied on, and something to be known."""
+"""Marks of an unreliable mean, and of any other caution."""
 
 _CHARACTERS_PER_INCH, _INCHES_PER_LINE = 14, 0.17
 _INTERVALS = {
@@ -25,14 +25,14 @@ _INTERVALS = {
     "correlated batches": "its batches are correlated: the run is too short for its queues, or not "
     "in a steady state",
 }
-"""Cautions of an interval, which a run has beside those that it shares with the whole."""
+"""Cautions of an interval, by its own name for them."""
 _ADDRESSES = {
     "wrapped": "{} requests were wrapped around at the end of the device",
     "scaled": "{} requests were moved to spread the trace over the device",
     "moved": "{} requests were moved down to end within the device",
     "widened": "{} requests were widened to whole blocks",
 }
-"""What became of addresses of a trace."""
+"""Changes of the addresses of a trace."""
 
 
 def of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     -------
     list of dict
         ``code``, a short name; ``text``, a sentence without its full stop; ``unreliable``, whether
-        the mean response time and its interval are not to be relied on.
+        the mean response time and its interval are unreliable.
     """
     return [
         {"code": code, "text": text, "unreliable": unreliable}
@@ -67,19 +67,19 @@ def codes(cautions: Sequence[Mapping[str, Any]], *, unreliable: bool = False) ->
 
 
 def mark(cautions: Sequence[Mapping[str, Any]]) -> str:
-    """Return what stands at a number or a bar: ``!``, ``*`` or nothing."""
+    """Return the mark for a number or a bar: ``!``, ``*`` or nothing."""
     if not cautions:
         return ""
     return UNRELIABLE if codes(cautions, unreliable=True) else NOTE
 
 
 def lines(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Return the lines for below a table or a picture, each sentence once.
+    """Return the cautions as lines for below a table or a picture, each sentence once.
 
     Parameters
     ----------
     by_label
-        Cautions by what their results are called.
+        Cautions by the labels of their results.
     """
     labels: dict[tuple[bool, str], list[str]] = {}
     for label, cautions in by_label.items():
@@ -104,7 +104,7 @@ def below(
     figure
         The figure, with constrained layout.
     by_label
-        Cautions by what their results are called.
+        Cautions by the labels of their results.
     fontsize
         As matplotlib takes it.
     """
@@ -141,7 +141,7 @@ def _of_means(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_seeds(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Tell of seeds that say more against themselves than all together."""
+    """Name seeds that are overloaded although the results of all seeds together are not."""
     runs = summary["seeds"] or []
     alone = [str(run["seed"]) for run in runs if run["overloaded"] and not run["saturated"]]
     if alone and not summary["saturated"] and not summary["overloaded"]:

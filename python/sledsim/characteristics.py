@@ -1,4 +1,4 @@
-"""What loads and traces are like: the columns of table 2 of msst2005, burstiness, reuse."""
+"""Characteristics of loads and traces: table 2 of MSST 2005, burstiness, reuse."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FOLLOWED = 1 << 20
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a workload, as published and as found."""
+    """One figure of a workload, as published and as measured."""
 
     workload: str
     quantity: str
@@ -60,7 +60,7 @@ class Column:
 
     @property
     def relative_error(self) -> float:
-        """Found over published, less one; without a published value to divide by, 0 or infinity."""
+        """Measured over published, less one; 0 or infinity if the published value is 0."""
         if self.published == 0:
             return 0.0 if self.found == 0 else math.inf
         return self.found / self.published - 1
@@ -69,7 +69,7 @@ class Column:
 def characteristics(
     source: Load | str | PathLike[str], *, on: Device | str | PathLike[str] | None = None
 ) -> dict[str, Any]:
-    """Say what an open load or a trace is like; nothing is simulated.
+    """Return the characteristics of an open load or a trace; nothing is simulated.
 
     A request is sequential if it starts where the request before of its stream ended, be that a
     read or a write: a part of a mix, a scan, or a device of a trace is a stream. With
@@ -138,7 +138,7 @@ def characteristics(
 
 
 def table2(name: str, source: Load | str | PathLike[str] | None = None) -> list[Column]:
-    """Return the columns of table 2 of msst2005 for a workload, published and found.
+    """Return the columns of table 2 of msst2005 for a workload, published and measured.
 
     Parameters
     ----------
@@ -174,5 +174,5 @@ def _below(histogram: list[dict[str, int]], operation: str) -> float | None:
 
 
 def _hit_ratio(curve: list[tuple[int, float]], cache_bytes: float) -> float:
-    """Return what a cache of this size holds; the curve ends where more makes no difference."""
+    """Return the hit ratio of a cache of this size: the best up to it on the curve."""
     return max((ratio for size, ratio in curve if size <= cache_bytes), default=0.0)

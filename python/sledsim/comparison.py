@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions
 from sledsim._core import VERSION, SledsimError
-from sledsim.arguments import optional, several, text, whole
+from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
 from sledsim.layouts import with_layout
 from sledsim.loads import Load, load_of
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from sledsim.devices import Device
 
 
-_TELL_EVERY_S = 0.05
+_REPORT_EVERY_S = 0.05
 """Seconds between reports of progress."""
 
 
 class Comparison(JsonResult):
-    """What came of a comparison; made by :func:`compare`."""
+    """The result of a comparison; made by :func:`compare`."""
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
         super().__init__(document)
@@ -40,12 +40,12 @@ class Comparison(JsonResult):
 
     @property
     def labels(self) -> list[str]:
-        """What each run is called in tables and pictures."""
+        """The label of each run in tables and pictures."""
         return [line["label"] for line in self._document["runs"]]
 
     @property
     def cautions(self) -> dict[str, list[dict[str, Any]]]:
-        """What to know of each run, by its label, as :attr:`Run.cautions`."""
+        """The cautions of each run, by its label, as :attr:`Run.cautions`."""
         return dict(zip(self.labels, (run.cautions for run in self.runs), strict=True))
 
     @property
@@ -80,7 +80,7 @@ def compare(
         What to compare, devices also by their names; the first of each is the baseline that
         speed-ups refer to.
     layout
-        Where blocks live on each of the devices, as for :func:`~sledsim.simulate`.
+        The layout of each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
         Lay the load on the first so many LBNs that every device has.
     precision, seeds
@@ -95,12 +95,12 @@ def compare(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, a pipe that cannot be copied, a layout that one of the
+        For errors in the load, a pipe that cannot be copied, a layout that one of the
         devices cannot have, nothing to compare, or a pair given twice.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1)
-    models = [with_layout(each, layout) for each in several("devices", devices)]
-    schedulers = [text("schedulers", each) for each in several("schedulers", schedulers)]
+    models = [with_layout(each, layout) for each in as_list("devices", devices)]
+    schedulers = [text("schedulers", each) for each in as_list("schedulers", schedulers)]
     pairs = [(device, scheduler) for device in models for scheduler in schedulers]
     labels = _labels([device.name for device in models], schedulers)
     if not pairs:
@@ -122,23 +122,23 @@ def compare(
             precision=precision,
             seeds=seeds,
             threads=1,
-            progress=tally.of(index),
+            progress=tally.callback(index),
         )
 
-    runs = _all(run, len(pairs), workers or os.cpu_count() or 1, tally)
+    runs = _run_all(run, len(pairs), workers or os.cpu_count() or 1, tally)
     return Comparison(runs, _document(runs, labels, blocks))
 
 
 class _Tally:
-    """Progress of several runs, and the word to stop."""
+    """Progress of several runs, and the request to stop them."""
 
     def __init__(self, runs: int, progress: Callable[[int, int | None], object] | None) -> None:
         self.stopped = threading.Event()
         self._done: list[tuple[int, int | None]] = [(0, None)] * runs
         self._progress = progress
 
-    def of(self, index: int) -> Callable[[int, int | None], None]:
-        """Return what run ``index`` calls."""
+    def callback(self, index: int) -> Callable[[int, int | None], None]:
+        """Return the progress callback of run ``index``."""
 
         def beat(done: int, of: int | None) -> None:
             if self.stopped.is_set():
@@ -147,8 +147,8 @@ class _Tally:
 
         return beat
 
-    def tell(self) -> None:
-        """Tell the caller, from its own thread."""
+    def report(self) -> None:
+        """Report to the caller, from its own thread."""
         if self._progress is not None:
             totals = [of for _, of in self._done]
             known = [of for of in totals if of is not None]
@@ -156,15 +156,15 @@ class _Tally:
             self._progress(sum(done for done, _ in self._done), total)
 
 
-def _all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> list[Run]:
+def _run_all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> list[Run]:
     """Do all runs; the first that fails, or an interrupt, stops the others."""
     with ThreadPoolExecutor(min(workers, count)) as pool:
         futures = [pool.submit(run, index) for index in range(count)]
         running = set(futures)
         try:
             while running:
-                tally.tell()
-                _, running = wait(running, _TELL_EVERY_S, FIRST_EXCEPTION)
+                tally.report()
+                _, running = wait(running, _REPORT_EVERY_S, FIRST_EXCEPTION)
                 failed = next((f for f in futures if f.done() and f.exception()), None)
                 if failed is not None:
                     failed.result()
@@ -177,7 +177,7 @@ def _all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> 
 
 
 def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
-    """Name each run by what tells it from the others."""
+    """Label each run by its device, its scheduler, or both."""
     labels = []
     for device in devices:
         for scheduler in schedulers:

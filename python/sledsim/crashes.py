@@ -1,4 +1,4 @@
-"""Crash tests: the power is cut, and every block looked at."""
+"""Crash tests: cut the power, recover, check every block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CrashReport(JsonResult):
-    """What came of a crash test; made by :func:`crash_test`."""
+    """The result of a crash test; made by :func:`crash_test`."""
 
     def __repr__(self) -> str:
         points, violations = self._document["points"], self._document["violations"]
@@ -34,7 +34,7 @@ class CrashReport(JsonResult):
 
     @property
     def violations(self) -> list[dict[str, Any]]:
-        """The first violations, at most ten, each with a ``text`` that tells all of it."""
+        """The first violations, at most ten, each with a full description, ``text``."""
         shown: list[dict[str, Any]] = self._document["shown"]
         return shown
 
@@ -73,7 +73,7 @@ def crash_test(
     points
         How often power fails.
     seed
-        Of the instants, and of what is left of writes under way; not that of the load.
+        Seed of the instants and of torn writes; not that of the load.
     promise
         When a write is to survive: ``"completion"``, or ``"flush"``, when it was complete and a
         flush after it is, or it is marked ``fua``. By default what the device promises: ``"flush"``
@@ -93,7 +93,7 @@ def crash_test(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load or an argument, for a device that cannot keep contents,
+        For errors in the load or an argument, for a device that cannot keep contents,
         and for a load that writes nothing or outruns the device.
     """
     document = _core.crash_test(

@@ -17,13 +17,13 @@ _MOST = 2**32 - 1
 
 @dataclass(frozen=True)
 class TipFailures(JsonResult):
-    """What is lost when tips fail; made by :func:`tip_failures`.
+    """The losses under failures of tips; made by :func:`tip_failures`.
 
     The lists are by the number of tips that have failed, from none on.
     """
 
     keys: dict[str, Any]
-    """What was tried: the arguments of :func:`tip_failures`."""
+    """The arguments of :func:`tip_failures`."""
     squares: int
     """Groups of tips that hold the same blocks, when the device is new."""
     spare_tips: int
@@ -80,7 +80,7 @@ def tip_failures(
     failed_tips
         How many fail.
     out_of_spares
-        What is given up when there is no spare tip: ``"tolerance"``, and the square goes on without
+        Sacrifice without a spare tip: ``"tolerance"``, and the square goes on without
         the tip, or ``"capacity"``, and the other tips of its square become spare ones.
     trials
         Devices that are tried. The standard error of a share p is the root of p (1 - p) / trials.

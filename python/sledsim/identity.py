@@ -1,4 +1,4 @@
-"""What devices, loads and runs are made from, as text: equal texts, equal results.
+"""Text that identifies devices, loads and runs: equal texts give equal results.
 
 The core makes the same of the same input, so the input tells a device or a load exactly, with the
 text of the files that were read for it. Resolved specs would not: they leave out tables without
@@ -32,14 +32,14 @@ def text_of(*parts: object) -> str | None:
 def of_device(
     name: str, keys: Iterable[tuple[str, object]], make: Callable[[], _core.Device]
 ) -> tuple[_core.Device, str | None]:
-    """Make a device, and return it with what tells it from all others.
+    """Make a device, and return it with the text that identifies it.
 
     Parameters
     ----------
     name, keys
         A preset or a file, and overrides, as the core takes them.
     make
-        Makes it of these; what it raises is raised.
+        Makes it of these; its exceptions are passed on.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def of_device(
 
 
 def of_workload(name: str, keys: Iterable[tuple[str, object]]) -> str | None:
-    """Return what tells a workload from all others, or ``None`` for one that is a file."""
+    """Return the text that identifies a workload, or ``None`` for one that is a file."""
     if name not in (*_core.names("workloads"), *_core.names("workload_presets")):
         return None
     return text_of("workload", name, list(keys))
@@ -71,7 +71,7 @@ def _read(name: str) -> str | None:
     try:
         return path.read_text(encoding="utf-8") if path.is_file() else None
     except (OSError, ValueError):
-        return None  # the core says what is wrong with it
+        return None  # the core reports the error
 
 
 def _bases(text: str, keys: Iterable[tuple[str, object]]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class JsonResult:
-    """A result that is one JSON object, beside what else it has."""
+    """A result with a JSON object."""
 
     _document: dict[str, Any]
 

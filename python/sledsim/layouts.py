@@ -1,4 +1,4 @@
-"""Layouts: where logical blocks live on a device."""
+"""Layouts: the mapping of logical blocks to blocks of a device."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from sledsim import _core
 from sledsim.arguments import text
-from sledsim.devices import Device, device_of, flat, wrap
+from sledsim.devices import Device, device_of, dotted_keys, wrap
 from sledsim.loads import samples_folder
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutPart:
-    """A part of the logical space, and where it is; ranges include both ends."""
+    """A part of the logical space and its place on the device; ranges include both ends."""
 
     first_lbn: int
     last_lbn: int
@@ -48,7 +48,7 @@ class Layout:
         return [LayoutPart(**part) for part in self._core.parts()]
 
     def place(self, lbn: int) -> tuple[int, int]:
-        """Return where a logical block lives.
+        """Return the place of a logical block.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Layout:
         return self._core.map(lbn)
 
     def lbn(self, block: int) -> int:
-        """Return the logical block that lives in a block of the device.
+        """Return the logical block in a block of the device.
 
         Raises
         ------
@@ -97,7 +97,7 @@ def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: o
 
 
 def with_layout(device: object, given: str | Mapping[str, object] | None) -> Device:
-    """Return a device laid out by a name, or a mapping of keys with the name; as it is by none."""
+    """Return the device under a layout, given by name or by keys; unchanged if there is none."""
     device = device_of(device)
     if given is None:
         return device
@@ -106,4 +106,4 @@ def with_layout(device: object, given: str | Mapping[str, object] | None) -> Dev
 
 def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
     keys = given if isinstance(given, Mapping) else {"name": text("layout", given)}
-    return _core.Layout(device._core, list(flat(keys)), samples_folder())  # noqa: SLF001 (one package)
+    return _core.Layout(device._core, list(dotted_keys(keys)), samples_folder())  # noqa: SLF001 (one package)

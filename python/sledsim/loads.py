@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, path_text, real, refuse, several, text, whole
+from sledsim.arguments import as_list, optional, path_text, real, refuse, text, whole
 from sledsim.devices import device_of
 from sledsim.identity import of_workload, text_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sledsim.devices import Device
 
 SAMPLE = "sample:"
-"""What the names of the sample traces start with wherever a path may stand."""
+"""Prefix of the names of sample traces."""
 
 
 class Load:
@@ -42,10 +42,10 @@ class Load:
         return f"<sledsim load {self.name}>"
 
     def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
-        """See to it that several runs can read the load, and return it.
+        """Make the load readable by several runs, and return it.
 
         A pipe can be read once. It is copied to a temporary file without a name (in ``TMPDIR``, up
-        to 16 GiB), which goes when the process ends. For a file and a workload nothing is done.
+        to 16 GiB), which is removed when the process ends. Files and workloads need none.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ def load_of(given: object, name: str = "load") -> Load:
     Raises
     ------
     SledsimError
-        For a name of neither, or anything else.
+        For any other name or type.
     """
     if isinstance(given, Load):
         return given
@@ -159,7 +159,7 @@ def trace_info(
     picture: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> dict[str, Any]:
-    """Read a whole trace and say what is in it; see the page on traces.
+    """Read a whole trace and return its characteristics; see the page on traces.
 
     Memory does not grow with the trace.
 
@@ -170,7 +170,7 @@ def trace_info(
     format
         Its format; recognised by its content by default.
     columns
-        Which column is what, for formats that leave it open.
+        The columns of fields, for formats without fixed ones.
     sort_ms
         Puts requests in order that are late by up to this.
     blk_action
@@ -187,7 +187,7 @@ def trace_info(
         How many distinct units of 4 KiB footprint and reuse follow exactly, 2^18 by default.
         Of larger traces they follow a sample of this size, and the result tells its rate.
     picture
-        Adds what a picture shows: ``timeline``, ``map`` and ``lru_curve``.
+        Adds the data of a picture: ``timeline``, ``map`` and ``lru_curve``.
     progress
         Called now and then with the number of bytes read and of all, if known.
 
@@ -217,7 +217,7 @@ def load_info(
     picture: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> dict[str, Any]:
-    """Draw all requests of an open load and say what they are like; nothing is simulated.
+    """Draw all requests of an open load and return their characteristics; nothing is simulated.
 
     The result is that of :func:`trace_info`, with ``streams`` in place of devices: sequential is
     what starts where the request before of its stream ended. The parts of a mix are streams.
@@ -227,7 +227,7 @@ def load_info(
     load
         An open workload, or a trace as it is replayed.
     device, blocks
-        What it is laid on: a device, or so many blocks.
+        The space it is laid on: a device, or a number of blocks.
     quick, interleave_blocks, max_units, picture
         As in :func:`trace_info`.
     progress
@@ -236,7 +236,7 @@ def load_info(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, or a closed one.
+        For errors in the load, or a closed one.
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
@@ -257,7 +257,7 @@ def workload_presets() -> list[str]:
 
 
 def workload_spec(name: str) -> dict[str, Any]:
-    """Return what a workload of :func:`workload_presets` or a TOML file says.
+    """Return the keys of a workload of :func:`workload_presets` or of a TOML file.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def workload_spec(name: str) -> dict[str, Any]:
     Raises
     ------
     SledsimError
-        For an unknown name, a file that cannot be read, or whatever is wrong with a key.
+        For an unknown name, a file that cannot be read, or an error in a key.
     """
     spec: dict[str, Any] = json.loads(_core.workload_show(path_text("workload", name)))
     return spec
@@ -299,7 +299,7 @@ def convert_trace(
 ) -> dict[str, Any]:
     """Write traces in another format: merged, cut, sampled, scaled.
 
-    Returns what was done; see the page on traces. The file appears when it is complete.
+    Returns a report; see the page on traces. The file appears when it is complete.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def convert_trace(
     from_s, until_s
         Takes only requests from this time on and before that, on the clock of the output.
     every
-        Takes the first request and every so manieth after it.
+        Takes every n-th request, from the first on.
     sample, seed
         Takes a share of the 4 KiB units in which requests begin, chosen by hash, so that reuse
         stays what it is.
@@ -338,7 +338,7 @@ def convert_trace(
         hold, or when no request is left.
     """
     choices: dict[str, object] = {
-        "devices": [str(device) for device in several("devices", devices)],
+        "devices": [str(device) for device in as_list("devices", devices)],
         "from_s": optional(real, "from_s", from_s),
         "until_s": optional(real, "until_s", until_s),
         "requests": optional(whole, "requests", requests),
@@ -351,7 +351,7 @@ def convert_trace(
         "keep_devices": bool(keep_devices),
     }
     document = _core.trace_convert(
-        [trace_path(file) for file in several("inputs", inputs)],
+        [trace_path(file) for file in as_list("inputs", inputs)],
         path_text("output", output),
         optional(text, "to", to),
         _reading(format, columns, sort_ms, blk_action, drop_glitches),
@@ -374,7 +374,7 @@ def generate_trace(
 ) -> dict[str, Any]:
     """Write the requests of a load as a trace.
 
-    Returns what was done; see the page on traces. The file appears when it is complete.
+    Returns a report; see the page on traces. The file appears when it is complete.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def generate_trace(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load or the output, or a closed load without a device.
+        For errors in the load or the output, or a closed load without a device.
     """
     document = _core.trace_generate(
         load_of(load)._core,  # noqa: SLF001 (one package)
@@ -470,7 +470,7 @@ def trace_path(given: object) -> str:
 
 
 def _there(named: str) -> str:
-    """Return the name of a file; if there is none, but a sample of such a name, say so.
+    """Return the name of a file; if it is missing, offer a sample of that name.
 
     Raises
     ------

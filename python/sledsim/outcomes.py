@@ -1,4 +1,4 @@
-"""A store of outcomes: what simulations gave, kept in files for runs that are the same again.
+"""A store of simulation results in files, for runs that are repeated unchanged.
 
 >>> from tempfile import TemporaryDirectory
 >>> from sledsim import device, workload
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import flat
+from sledsim.devices import dotted_keys
 from sledsim.identity import text_of
 from sledsim.simulation import simulate, tasks_of
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from sledsim.simulation import Task
 
 _FORMAT = 1
-"""Of the files; another one is not read."""
+"""Format of the files; others are not read."""
 _CORE = "core-"
-"""What the names of the folders begin with that hold the outcomes of one core."""
+"""Prefix of the folders with the outcomes of one core."""
 
 
 class OutcomeStore:
@@ -180,7 +180,7 @@ def _key(
     precision: float | None,
     seeds: int,
 ) -> str | None:
-    """Return all that an outcome depends on as text, or ``None`` if that cannot be told."""
+    """Return all that an outcome depends on as text, or ``None`` if it cannot be determined."""
     made_from = device._made_from, load._made_from  # noqa: SLF001 (one package)
     trace = load._trace  # noqa: SLF001
     content = None if trace is None else _digest_of(trace)
@@ -188,7 +188,7 @@ def _key(
         return None
     keys = None
     if layout is not None:
-        keys = [("name", layout)] if isinstance(layout, str) else list(flat(layout))
+        keys = [("name", layout)] if isinstance(layout, str) else list(dotted_keys(layout))
         if any(key.partition(".")[0] == "trace" for key, _ in keys):
             return None
     tasks = tasks_of(background)
@@ -205,7 +205,7 @@ def _digest_of(trace: str) -> str | None:
         with Path(trace).open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
-        return None  # the core says what is wrong with it
+        return None  # the core reports the error
 
 
 def _state() -> tuple[int, int, int]:

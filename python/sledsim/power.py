@@ -1,4 +1,4 @@
-"""Power: what devices draw, what policies and savings are worth, how long they take to start.
+"""Power studies: consumption, policies, savings, start-up times.
 
 Small studies on top of :func:`sledsim.simulate`, for examples and papers. Nothing here is needed
 to run a device with a table ``[power]``; see the page on power.
@@ -49,12 +49,12 @@ SMALL_KIB = 0.5
 
 @dataclass(frozen=True)
 class Spending:
-    """What a load took on a device."""
+    """Energy and response time of a load on a device."""
 
     total_j: float
     """All energy until the last request was complete."""
     service_j: float
-    """What seeks and transfers took of it."""
+    """Energy of seeks and transfers."""
     response_ms: float
     """Mean response time."""
     power_mw: float
@@ -75,7 +75,7 @@ class Saving:
 
 
 def spending(load: Load, device: Device, scheduler: str = "fcfs") -> Spending:
-    """Run a load on a device and return what it took."""
+    """Run a load on a device and return its energy and response time."""
     summary = simulate(load, device, scheduler, requests=False).summary
     energy = summary["energy_j"]
     return Spending(
@@ -102,7 +102,7 @@ def trade_off(
     name
         A device.
     policies
-        Keys of the table ``[power]`` by what they are called, as in ``{"5 ms": {"policy":
+        Keys of the table ``[power]`` by a name for them, as in ``{"5 ms": {"policy":
         "timeout", "timeout_ms": 5}}``.
     power
         Keys of that table that all have.
@@ -112,12 +112,12 @@ def trade_off(
     Returns
     -------
     dict
-        What each took, by the same names.
+        Energy and response time of each, by the same names.
 
     Raises
     ------
     SledsimError
-        For whatever is wrong with a key or the load.
+        For an error in a key or the load.
     """
 
     def run(policy: Mapping[str, object]) -> Spending:
@@ -152,7 +152,7 @@ def lin2002(
     Raises
     ------
     SledsimError
-        If the device is no sled, or for whatever is wrong with the load.
+        If the device is no sled, or for an error in the load.
     """
     if small is None:
         small = workload(
@@ -205,7 +205,7 @@ def sensing_share(device: Device) -> float:
 
 
 def energy_per_bit_nj(device: Device, size_kib: float, requests: int = 1000) -> float:
-    """Return what a bit costs in random reads of one size, in nJ: seek, transfer, nothing else."""
+    """Return the energy of seeks and transfers per bit in random reads of one size, in nJ."""
     load = workload(
         "random",
         requests=requests,
@@ -255,7 +255,7 @@ def spin_up(
     Raises
     ------
     SledsimError
-        For whatever is wrong with a key.
+        For an error in a key.
     """
     text = (
         f'title = "Array"\nkind = "stripe"\nchildren = {children}\nunit_blocks = 8\n'
@@ -287,7 +287,7 @@ def column(table: Any, name: str) -> list[float]:
 
 
 def rewrite_ms(device: Device, lbn: int, times: int = 20) -> float:
-    """Return how long one block takes that is written again as soon as it was, in ms."""
+    """Return the time to write a block again immediately after it was written, in ms."""
     load = workload(
         "random",
         requests=times,

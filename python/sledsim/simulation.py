@@ -1,4 +1,4 @@
-"""Runs: a load on a device."""
+"""Simulations of a load on a device."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core, cautions
-from sledsim.arguments import optional, path_text, real, refuse, several, share, text, whole
-from sledsim.devices import flat
+from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
+from sledsim.devices import dotted_keys
 from sledsim.json_result import JsonResult
 from sledsim.layouts import with_layout
 from sledsim.loads import load_of
@@ -26,7 +26,7 @@ Task: TypeAlias = str | Mapping[str, object]
 
 
 class Run(JsonResult):
-    """What came of a simulation; made by :func:`simulate`."""
+    """The result of a simulation; made by :func:`simulate`."""
 
     def __init__(
         self,
@@ -52,15 +52,15 @@ class Run(JsonResult):
 
     @property
     def workload(self) -> dict[str, Any]:
-        """What was run: every key in effect and what was done to a trace."""
+        """The load: every key in effect and what was done to a trace."""
         workload: dict[str, Any] = self._document["workload"]
         return workload
 
     @property
     def cautions(self) -> list[dict[str, Any]]:
-        """What to know before relying on it: ``code``, ``text`` and ``unreliable`` of each caution.
+        """Warnings about the results: ``code``, ``text`` and ``unreliable`` of each caution.
 
-        ``unreliable`` says that the mean response time and its interval are not to be relied on.
+        ``unreliable`` says that the mean response time and its interval are unreliable.
         """
         found: list[dict[str, Any]] = self._document["caution"]
         return found
@@ -150,12 +150,12 @@ def simulate(
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
         ``"fcfs(host=c_look)"``.
     layout
-        Where blocks live: a name from the page on layouts, or a mapping of a layout's keys with
-        its name: ``{"name": "subregioned", "regions": 5}``. By default where the device has them.
+        The layout: a name from the page on layouts, or a mapping of a layout's keys with
+        its name: ``{"name": "subregioned", "regions": 5}``. By default that of the device.
     background
-        Tasks that live off the tips which requests leave unused, in the order of their precedence:
+        Tasks that use the tips which requests leave unused, in the order of their precedence:
         names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
-        as a mapping, ``{"task": "scan", "tail": 0.01}``. What came of them is
+        as a mapping, ``{"task": "scan", "tail": 0.01}``. Their results are
         ``summary["background"]``. The device must be a single sled.
     requests
         ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
@@ -170,8 +170,7 @@ def simulate(
         this share of the mean to either side (0.01 or ``"1%"``), or the load ends. Without
         ``requests=`` of its own a generated load ends after 100 million.
     seeds
-        Run so often, with the seed of the load and those that follow it, and put the results
-        together.
+        Number of runs, with the seed of the load and those after it; their results are merged.
     threads
         For several seeds; by default as many as there are processors. Results do not depend on it.
     progress
@@ -181,7 +180,7 @@ def simulate(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the load, its file, the layout (an unknown name or key, one that
+        For errors in the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
@@ -217,9 +216,9 @@ def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]
     """Return background tasks as the core takes them: keys, or a label as the only one."""
     given = [background] if isinstance(background, str | Mapping) else background
     tasks = []
-    for task in several("background", given):
+    for task in as_list("background", given):
         if isinstance(task, Mapping):
-            tasks.append(list(flat(task)))
+            tasks.append(list(dotted_keys(task)))
         else:
             tasks.append([("label", text("background", task))])
     return tasks

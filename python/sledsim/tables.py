@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, real, several, text, whole
+from sledsim.arguments import as_list, optional, real, text, whole
 from sledsim.devices import device_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _BLOCK_BYTES = 512
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call on a table returned, and what it took; made by :class:`Table`."""
+    """The result of a call on a table, with its time and traffic; made by :class:`Table`."""
 
     data: _core.Rows | None
     """The records, for any library that reads the Arrow PyCapsule interface:
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What calls on a table took together; made by :meth:`Table.spent`."""
+    """The time and traffic of several calls on a table; made by :meth:`Table.spent`."""
 
     simulated_s: float = 0.0
     """Seconds of the device in calls; idle time is not in it."""
@@ -98,7 +98,7 @@ class Table:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Parameters of the layout, and what the table takes of the device.
+        """Parameters of the layout, and the space of the table on the device.
 
         ``layout``, ``records``, ``capacity_records`` (room on the device), ``blocks`` (that hold
         records), ``first_lbn`` and ``last_lbn`` (``None`` of an empty table),
@@ -216,7 +216,7 @@ class Table:
         SledsimError
             For columns or records that the table does not have.
         """
-        wanted = [whole("index", index) for index in several("indices", indices)]
+        wanted = [whole("index", index) for index in as_list("indices", indices)]
         return self._paid(_result(*self._core.read(wanted, _names(columns))))
 
     def append(self, data: object) -> Result:
@@ -259,9 +259,9 @@ class Table:
         return self._paid(_written(self._core.update(whole("first", first), _arrow(data))))
 
     def spent(self) -> Spent:
-        """Return what all calls took since this was last asked, and begin anew.
+        """Return the time and traffic of all calls since the last call of this, and reset them.
 
-        It tells the price of a query on :meth:`lazy`.
+        It measures queries on :meth:`lazy`.
         """
         with self._lock:
             spent, self._spent = self._spent, Spent()
@@ -323,7 +323,7 @@ def table(
     device
         A single sled: a device of kind ``"mems"`` without layout, buffer or background tasks. Or
         one that is served, as :func:`sledsim.connect` has it: there the table is written and read
-        over the wire. Whatever was on its blocks is lost.
+        over the wire. The old content of its blocks is lost.
     layout
         ``"capsule"``: all pages of some records in one equivalence class; ``"normal"``: whole
         records in pages of 8 KB; ``"vertical"``: each column in pages of its own, in its share of
@@ -373,7 +373,7 @@ def _arrow(data: object) -> object:
 def _names(columns: Sequence[str] | None) -> list[str] | None:
     if columns is None:
         return None
-    return [text("columns", name) for name in several("columns", columns)]
+    return [text("columns", name) for name in as_list("columns", columns)]
 
 
 def _result(data: _core.Rows, cost: tuple[float, int, int]) -> Result:

@@ -1,4 +1,4 @@
-"""Tables as lazy frames: Polars and DuckDB say what a query needs, and only that is read."""
+"""Tables as lazy frames: only the columns and records that a query needs are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lazy(table: Table, row: str | None = "row") -> pl.LazyFrame:
         import polars as pl  # noqa: PLC0415  (optional)
         from polars.io.plugins import register_io_source  # noqa: PLC0415
     except ImportError as error:
-        msg = "polars is missing; pip install 'sledsim[tables]' brings it"
+        msg = "table.lazy() needs polars: pip install polars"
         raise SledsimError(msg) from error
     if row in table.schema_names:
         msg = f"row = {row!r}: the table has a column of that name; choose another, or None"
@@ -71,7 +71,7 @@ def conjuncts(predicate: pl.Expr) -> list[pl.Expr]:
 def record_numbers(end: int, row: str | None, predicate: pl.Expr | None) -> pl.Series:
     """Return the numbers of the records below ``end`` that a predicate may let through.
 
-    What it says of record numbers alone decides, however it says it: ranges, sets, remainders.
+    Only its conditions on record numbers count, in any form: ranges, sets, remainders.
     """
     import polars as pl  # noqa: PLC0415
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Validation(JsonResult):
-    """What came of a validation; made by :func:`validate`."""
+    """The result of a validation; made by :func:`validate`."""
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
@@ -69,7 +69,7 @@ class Validation(JsonResult):
 
     @property
     def demerits_disagree(self) -> bool:
-        """Whether the figure of all requests hides much.
+        """Whether the figure of all requests hides errors that cancel.
 
         More than a third of the squares of the class-weighted one cancels in it: the class-weighted
         one is more than 1.22 times as large.
@@ -79,7 +79,7 @@ class Validation(JsonResult):
 
     @property
     def cautions(self) -> list[dict[str, Any]]:
-        """What to know before relying on it, as :attr:`Run.cautions`."""
+        """Warnings about the results, as :attr:`Run.cautions`."""
         found: list[dict[str, Any]] = self._document["caution"]
         return found
 
@@ -102,7 +102,7 @@ class Validation(JsonResult):
         op
             ``"all"``, ``"read"`` or ``"write"``.
         part
-            ``"response"`` is what the demerit figure is about; ``"queue"`` and ``"service"`` are
+            ``"response"`` is the time of the demerit figure; ``"queue"`` and ``"service"`` are
             its parts in an open replay, and empty where the trace does not tell them.
 
         Raises
@@ -169,7 +169,7 @@ def validate(
     Raises
     ------
     SledsimError
-        For whatever is wrong with the device or the trace, a trace that has no measured times, or
+        For errors in the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
     model = device_of(device)

@@ -1,4 +1,4 @@
-"""Real applications on emulated devices: how long they run, and how much of it they wait."""
+"""Real applications on emulated devices: run times and their I/O stall."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sledsim.devices import Device
 
 DEVICES = ("sigmetrics2000", "g2", "superdisk", "atlas10k", "mcd")
-"""Those that applications run on unless others are named."""
+"""Default devices."""
 
 NAMES = ("postmark", "tpch-q4", "pgbench", "sqlite")
 """The applications."""
@@ -50,12 +50,12 @@ def kind(name: str) -> type[Application]:
 
 
 def check(name: str, keys: Mapping[str, float] | None = None) -> None:
-    """See that an application can be run on this machine.
+    """Check that an application can run on this machine.
 
     Raises
     ------
     SledsimError
-        If something is missing, and what to do about it.
+        If something is missing; the message says how to get it.
     """
     application = kind(name)(keys or {})
     from sledsim.applications import emulated  # noqa: PLC0415 (Linux only)
@@ -83,11 +83,11 @@ def bench(
     devices
         Presets, or paths of device files.
     keys
-        Keys of the application that are not to have their defaults.
+        Keys of the application to set.
     settings
         How it is run.
     tell
-        Gets a line about what is done now.
+        Called with a line about each step.
 
     Raises
     ------

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Key:
-    """A number that may be chosen."""
+    """A numeric setting of an application."""
 
     default: float
     least: float
     most: float
     what: str
-    """What it is, with its unit."""
+    """Its meaning and unit."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of an application came to, beside the time that it took."""
+    """The results of a run of an application, beside its run time."""
 
     compute_s: float
     """Seconds of a processor, in the program and in the kernel for it."""
     report: dict[str, Any]
-    """What the program says of itself."""
+    """Figures that the program reports."""
 
 
 class Application(ABC):
@@ -47,18 +47,18 @@ class Application(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
-    """What it does and how it is set, in a sentence or two."""
+    """Its work and its settings, in a sentence or two."""
     keys: ClassVar[dict[str, Key]]
     file_system: ClassVar[str]
     """One of `file_systems.FILE_SYSTEMS`."""
     mount_options: ClassVar[str]
     """For ``mount -o``."""
     read_ahead_kib: int | None = None
-    """How far the kernel reads ahead; ``None`` leaves that to it."""
+    """Read-ahead of the kernel; ``None`` for its default."""
     programs: ClassVar[dict[str, str]]
-    """Which programs it needs, and what installs each."""
+    """Programs it needs, and how to install each."""
     folders: ClassVar[tuple[str, ...]] = ()
-    """Where programs may be beside the path, as patterns."""
+    """Folders of programs outside ``PATH``, as patterns."""
 
     def __init__(self, keys: Mapping[str, float]) -> None:
         """Take values for some of the keys; the others have their defaults.
@@ -66,7 +66,7 @@ class Application(ABC):
         Raises
         ------
         SledsimError
-            For a key that there is not, or a value out of range.
+            For an unknown key, or a value out of range.
         """
         self.values = {name: key.default for name, key in self.keys.items()}
         for name, value in keys.items():
@@ -85,23 +85,23 @@ class Application(ABC):
 
     @abstractmethod
     def fill(self, folder: Path) -> None:
-        """Make the data that the run begins with, in the root of a file system."""
+        """Make the initial data in the root of a file system."""
 
     @abstractmethod
     def started(self, folder: Path) -> AbstractContextManager[Callable[[], Ran]]:
-        """Get ready to run on what `fill` has made.
+        """Prepare a run on the data of `fill`.
 
         The function that it gives does the run; it is called once, and its time is the run time.
         Whatever was started has ended when the context is left, also by an exception.
         """
 
     def check(self) -> None:
-        """See that all programs are there.
+        """Check that all programs are installed.
 
         Raises
         ------
         SledsimError
-            If one is missing; it names what installs it.
+            If one is missing; the message says how to install it.
         """
         for program in self.programs:
             self.program(program)

@@ -37,7 +37,7 @@ _MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class Settings:
-    """How applications are run."""
+    """Settings of the runs of applications."""
 
     scheduler: str = "fcfs"
     file_system: str | None = None
@@ -49,11 +49,11 @@ class Settings:
     record: Path | None = None
     """A folder for recordings."""
     folder: Path | None = None
-    """Where the data are kept meanwhile; by default in memory."""
+    """Folder for the data between runs; by default in memory."""
 
 
 def check(application: Application, settings: Settings) -> None:
-    """See that it can be done on this machine.
+    """Check the requirements on this machine.
 
     Raises
     ------
@@ -131,7 +131,7 @@ class Bench:
 
     @contextlib.contextmanager
     def _served(self, name: str, image: Path, raw: Path) -> Iterator[Callable[[], int]]:
-        """Mount the device; give a function that tells how many requests it had."""
+        """Mount the device; yield a function that counts its requests."""
         path = Path(name)
         wanted = supervisor.Wanted(
             directory=os.path.realpath(self._mount),

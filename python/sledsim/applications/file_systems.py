@@ -21,7 +21,7 @@ _IDENTITY = str(uuid.UUID(int=0x51ED51))
 
 @dataclass(frozen=True)
 class FileSystem:
-    """How one is made and mounted."""
+    """How a file system is made and mounted."""
 
     kind: str
     """For ``mount -t``."""
@@ -40,7 +40,7 @@ FILE_SYSTEMS = {
     "xfs": FileSystem("xfs", (*system.MAKERS["xfs"], "-m", f"uuid={_IDENTITY}"), "noatime"),
     "btrfs": FileSystem("btrfs", (*system.MAKERS["btrfs"], "-U", _IDENTITY), "noatime"),
 }
-"""Those that applications run on."""
+"""The file systems that applications run on."""
 
 
 def make(file: Path, mib: int, file_system: FileSystem) -> None:
@@ -49,7 +49,7 @@ def make(file: Path, mib: int, file_system: FileSystem) -> None:
     Raises
     ------
     SledsimError
-        If that cannot be.
+        If that fails.
     """
     with file.open("xb") as image:
         image.truncate(mib << 20)
@@ -58,12 +58,12 @@ def make(file: Path, mib: int, file_system: FileSystem) -> None:
 
 @contextmanager
 def mounted(file: Path, folder: Path, file_system: FileSystem) -> Iterator[None]:
-    """Mount what is in a file, at the speed of this machine.
+    """Mount the file system in a file, without emulation.
 
     Raises
     ------
     SledsimError
-        If that cannot be.
+        If that fails.
     """
     loop = system.run("losetup", "--find", "--show", f"--sector-size={system.BLOCK}", str(file))
     loop = loop.strip()

@@ -1,4 +1,4 @@
-"""What happened on the device while an application ran."""
+"""Statistics of the device during a run of an application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """Requests of a run, and what the device did for them. Times are the device's."""
+    """Statistics of the requests of a run, in time of the device."""
 
     requests: int
     reads: int
@@ -24,9 +24,9 @@ class Facts:
     busy_s: float
     """Time with a request in the device."""
     access_ms: float | None
-    """`busy_s` for each read or write: what a program that waits for each pays for one."""
+    """`busy_s` for each read or write: the cost of one for a program that waits for each."""
     read_hits: float | None
-    """Share of reads for which no media moved: a buffer had what they wanted."""
+    """Share of reads served from a buffer, without media access."""
     duration_s: float
     """From the first arrival to the last answer."""
 
@@ -35,7 +35,7 @@ _MOVES = ("seek_ns", "settle_ns", "turnaround_ns", "rotation_ns", "head_switch_n
 
 
 def facts_of(rows: pa.Table) -> Facts:
-    """Return what the rows of a run come to; those of children of a composite are left out."""
+    """Compute the statistics of the rows of a run, without those of children of a composite."""
     columns = ["op", "blocks", "arrival_ns", "completion_ns", *_MOVES]
     rows = outermost(rows)
     known: dict[str, list[Any]] = {name: rows[name].to_pylist() for name in columns}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the closed replay of a recording says that a run takes."""
+    """The run time that the closed replay of a recording predicts."""
 
     run_s: float
     recorded_on: str
@@ -20,23 +20,23 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How long an application ran on a device, and why."""
+    """The run time of an application on a device, split by cause."""
 
     application: str
     device: str
     run_s: float
     """From its start to its end."""
     compute_s: float
-    """Of that, what processors computed for it."""
+    """Of that, processor time."""
     facts: Facts
     emulated: bool
     """Whether it ran on the emulated device; else a recording was replayed on the simulated one."""
     lateness_us: dict[str, float] = field(default_factory=dict)
     """How much later than the device's own time answers were, if it was emulated."""
     report: dict[str, Any] = field(default_factory=dict)
-    """What the application says of itself."""
+    """Figures that the application reports."""
     predicted: Prediction | None = None
-    """What a replay of another run says, or of this one if there is no other."""
+    """The prediction from another run, or from this one if there is no other."""
 
     @property
     def stall_s(self) -> float:
@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def way_s(self) -> float:
-        """Of the stall, the rest: ways to the device and back, processors that wake up."""
+        """Of the stall, the rest: overhead of the path to the device, wake-ups."""
         return self.stall_s - self.device_s
 
     @property

@@ -20,7 +20,7 @@ PARTS = (
 
 
 def bars_of(axes: Axes, documents: Mapping[str, Mapping[str, Any]]) -> None:
-    """Draw a stacked bar for each outcome, and what a replay predicts as a mark.
+    """Draw a stacked bar for each outcome, and a mark for the prediction of a replay.
 
     Parameters
     ----------

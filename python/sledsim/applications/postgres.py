@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, whose data are in a folder of a device."""
+"""A private PostgreSQL server with its data on a device."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 PACKAGE = "the package postgresql"
-"""What installs its programs."""
+"""The source of its programs."""
 _USERS = ("postgres", "nobody")
-"""Who it runs as if we are root, which it refuses."""
+"""Its user where the caller is root, which it refuses."""
 _ROLE = "sledsim"
 _PATIENCE_S = 120.0
 _SETTINGS = (
     "listen_addresses=",
     "max_connections=20",
-    "autovacuum=off",  # whenever it feels like it
+    "autovacuum=off",  # at times of its own choice
     "jit=off",
     "max_parallel_workers_per_gather=0",
     "effective_io_concurrency=0",
@@ -40,7 +40,7 @@ _SETTINGS = (
 
 
 class PostgresApplication(Application):
-    """What applications of PostgreSQL have in common."""
+    """Base class of applications of PostgreSQL."""
 
     file_system = "ext4"
     mount_options = ""
@@ -59,14 +59,14 @@ class Server:
     """A server that listens on a socket in a folder of its own, and nowhere else."""
 
     def __init__(self, application: Application, data: Path, buffers_mib: int) -> None:
-        """Take up where its data are; nothing is started yet."""
+        """Store the folder of its data; nothing is started yet."""
         self._application = application
         self._data = data
         self._buffers_mib = buffers_mib
         self._how: dict[str, Any] = {"cwd": "/"}
         self._owner: tuple[int, int] | None = None
         if os.geteuid() == 0:
-            self._owner = _somebody()
+            self._owner = _unprivileged_user()
             user, group = self._owner
             self._how |= {"user": user, "group": group, "extra_groups": []}
         self._socket = ""
@@ -141,7 +141,7 @@ class Server:
         raise SledsimError(msg)
 
     def psql(self, script: str) -> str:
-        """Run a script of SQL; return what it printed, columns separated by ``|``.
+        """Run a script of SQL; return its output, columns separated by ``|``.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Server:
         return self.client("psql", *words, given=script)
 
     def client(self, program: str, *words: str, given: str = "") -> str:
-        """Run a client to its end; return what it printed.
+        """Run a client to its end; return its output.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Server:
         return out
 
     def timed(self, work: Callable[[], dict[str, Any]]) -> Ran:
-        """Do something and count what the server and its clients compute for it."""
+        """Run an action and count the processor time of the server and its clients."""
         assert self._process is not None
         server = self._process.pid
         before, clients = tree_compute_s(server), children_s()
@@ -182,7 +182,7 @@ class Server:
 _DATABASE: dict[str, Sequence[str]] = {"psql": ("-d", "postgres"), "pgbench": ("postgres",)}
 
 
-def _somebody() -> tuple[int, int]:
+def _unprivileged_user() -> tuple[int, int]:
     """Find a user without rights."""
     for name in _USERS:
         with contextlib.suppress(KeyError):

@@ -23,7 +23,7 @@ _FIGURES = {
     "files_appended": r"(\d+) appended",
     "files_deleted": r"(\d+) deleted",
 }
-"""What is taken from its report."""
+"""Figures of its report, by pattern."""
 
 
 class PostMark(Application):
@@ -80,7 +80,7 @@ class PostMark(Application):
             how = pinned() | {"stderr": subprocess.STDOUT}
             said, compute_s = run("postmark", command, given="\n".join(script), **how)
             found = {name: re.search(pattern, said) for name, pattern in _FIGURES.items()}
-            # It ends with 0 whatever happens.
+            # Its exit code is always 0.
             errors = re.findall(r"Error: (.*)", said)
             if errors or found["seconds"] is None:
                 told = f"{errors[0]} (of {len(errors)} errors)" if errors else "did not finish"

@@ -46,7 +46,7 @@ def children_s() -> float:
 
 
 def pinned() -> dict[str, Any]:
-    """Return what keeps a program on one processor, for `run`.
+    """Return the arguments of `run` that keep a program on one processor.
 
     On which processor a file is written decides where some file systems put it. With one only, a
     program does the same on every device.
@@ -61,7 +61,7 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     Parameters
     ----------
     name
-        What it is called in messages.
+        Its name in messages.
     command
         The program and its arguments.
     given
@@ -72,12 +72,12 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     Returns
     -------
     str, float
-        What it printed, and its processor time in s.
+        Its output, and its processor time in s.
 
     Raises
     ------
     SledsimError
-        If it fails; the message has what it said last.
+        If it fails; the message has the end of its output.
     """
     before = children_s()
     pipe = subprocess.PIPE

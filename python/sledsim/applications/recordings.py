@@ -1,4 +1,4 @@
-"""Recordings of applications: Parquet files of rows, each with a TOML file that says how.
+"""Recordings of applications: Parquet files of rows, each with a TOML file about the run.
 
 A replay is closed: a request arrives as long after the completion that it waited for as in the
 recording, and so the program goes as fast as the device lets it.
@@ -42,12 +42,12 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Recording:
-        """Read what the file beside it says.
+        """Read the TOML file beside it.
 
         Raises
         ------
         SledsimError
-            If that is missing, or does not say how long the run took.
+            If that is missing, or lacks the run time.
         """
         path = Path(path_text("recording", path))
         about = path.with_suffix(".toml")
@@ -56,15 +56,15 @@ class Recording:
             said = {key: float(run[key]) for key in ("run_s", "compute_s")}
             return cls(path, str(run["application"]), str(run["device"]), **said)
         except OSError as error:
-            msg = f"{about}: {error.strerror}; it tells how the recording was made"
+            msg = f"{about}: {error.strerror}; it describes the recording"
             raise SledsimError(msg) from None
         except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-            msg = f"{about}: does not tell of a run of an application ({error})"
+            msg = f"{about}: does not describe a run of an application ({error})"
             raise SledsimError(msg) from None
 
     @cached_property
     def _load(self) -> ss.Load:
-        # One load for all replays: it keeps what can be read once only.
+        # One load for all replays, as a pipe can be read only once.
         return ss.read_trace(self.path, think="recorded", depends_on="all")
 
     def replay(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Outcome:
@@ -96,7 +96,7 @@ class Recording:
 
 
 def need_pyarrow() -> None:
-    """See that pyarrow is there.
+    """Check that pyarrow is installed.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def need_pyarrow() -> None:
         If it is not.
     """
     if importlib.util.find_spec("pyarrow") is None:
-        msg = "applications need pyarrow: pip install 'sledsim[apps]'"
+        msg = "applications need pyarrow: pip install pyarrow"
         raise SledsimError(msg)
 
 
@@ -114,7 +114,7 @@ def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
     Parameters
     ----------
     rows
-        What happened to each request.
+        The rows of the requests.
     path
         Of the Parquet file.
     about

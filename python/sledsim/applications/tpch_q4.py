@@ -65,7 +65,7 @@ class TpchQ4(PostgresApplication):
     }
     programs: ClassVar = {
         **PostgresApplication.programs,
-        "tpchgen-cli": "tpchgen-cli (pip install 'sledsim[apps]')",
+        "tpchgen-cli": "tpchgen-cli (pip install tpchgen-cli)",
     }
 
     def __init__(self, keys: dict[str, float]) -> None:

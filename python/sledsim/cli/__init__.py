@@ -1,4 +1,4 @@
-"""The command line. ``sledsim --help`` tells what it does; one file per command."""
+"""The command line, with one file per command; see ``sledsim --help``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DONE, FAILED, REFUSED = 0, 1, 2
 _DESCRIPTION = """\
 Simulate storage whose media moves: MEMS-based storage devices, from the papers of 2000 to 2005.
 
-A workload or a trace emits requests, a scheduler says who goes next, and a device says how long it
-takes. Start with what there is, then run something on it:
+A workload or a trace emits requests, a scheduler orders them, and the model of a device gives their
+times. List the devices, then run a load on one:
 
   sledsim devices
   sledsim run --device g2 --workload random --set rate=500
@@ -35,7 +35,7 @@ Or let real programs open a device, in real time: sledsim serve --device g2
 _EPILOG = """\
 Every command takes --json, which prints one JSON document with units in the names of its keys.
 
-Exit codes: 0 done; 1 a check failed; 2 you must change something, and the message says what.
+Exit codes: 0 done; 1 a check failed; 2 an input must be changed, as the message says.
 """
 
 
@@ -48,7 +48,7 @@ class _Terminated(KeyboardInterrupt):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Obey a command line and return the exit code.
+    """Run a command line and return the exit code.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Words after the program's name; by default those of this process.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller: the next file would take its place
+        if getattr(sys, name) is None:  # closed by the caller: the next file would get its number
             null = os.open(os.devnull, os.O_WRONLY)
             setattr(sys, name, os.fdopen(null, "w", encoding="utf-8"))
     for name in ("SIGTERM", "SIGHUP"):
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _terminate)
     try:
-        code = _obey(arguments)
+        code = _run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         return _interrupted(stop)
@@ -97,7 +97,7 @@ def whole_parser(wanted: Container[str] | None = None) -> Parser:
     return parser
 
 
-def _obey(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["--version"]:  # a parser takes longer to import than Python takes to start
         print(f"sledsim {sledsim.__version__}")
@@ -108,7 +108,7 @@ def _obey(arguments: Sequence[str] | None) -> int:
         passed = options.command(options)
     except SystemExit as done:  # argparse: help printed, or a wrong option named
         return int(done.code or 0)
-    except sledsim.SledsimError as error:  # only a problem needs to know what it is
+    except sledsim.SledsimError as error:  # imported only for an error
         return _refuse(error)
     return FAILED if passed is False else DONE
 
@@ -130,11 +130,11 @@ def _interrupted(stop: KeyboardInterrupt) -> int:
     with contextlib.suppress(OSError):  # the terminal may be gone
         print("sledsim: interrupted", file=sys.stderr, flush=True)
     _discard_output()
-    if threading.active_count() > 1:  # busy reading, deaf, and with nothing to clean up
+    if threading.active_count() > 1:  # busy reading, and with nothing to clean up
         os._exit(128 + number)
     return 128 + number
 
 
 def _discard_output() -> None:
-    """Let nobody try again to write what is left in the buffer."""
+    """Prevent another attempt to write the rest of the buffer at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -32,9 +32,9 @@ Run a real application on emulated devices, one after the other, and split its r
   sledsim bench-app pgbench --keys
 
 A file system with the application's data is made once; each device begins with the same bytes and
-cold caches. The run time is what processors compute for the application, and I/O stall: time with a
-request in the device, and the way there and back. Beside it stands what the closed replay of
-another device's recording predicts. This takes real time and needs root, as sledsim mount does.
+cold caches. The run time is split into processor time and I/O stall: time with a request in the
+device, and the overhead of the path to it. Beside it stands the prediction of a closed replay of
+another device's recording. This takes real time and needs root, as sledsim mount does.
 
 With --replay a recording is replayed on simulated devices instead, which takes seconds and needs no
 rights: the one that comes with sledsim, or a file that --record has written.
@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
         default=",".join(applications.DEVICES),
         help=f"presets or TOML files ({', '.join(applications.DEVICES)})",
     )
-    parser.add_argument("--scheduler", metavar="NAME", default="fcfs", help="who goes next (fcfs)")
+    parser.add_argument("--scheduler", metavar="NAME", default="fcfs", help="scheduler (fcfs)")
     parser.add_repeatable("--set", "KEY=VALUE", "a key of the application")
     parser.add_argument("--keys", action="store_true", help="list the application's keys, and end")
     parser.add_argument("--fs", metavar="TYPE", help="file system (the application's own)")
@@ -132,20 +132,20 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
         "record": None if options.record is None else Path(options.record),
         "folder": None if options.folder is None else Path(options.folder),
     }
-    said = {key: value for key, value in chosen.items() if value is not None}
+    given = {key: value for key, value in chosen.items() if value is not None}
     with _one_signal():
         return applications.bench(
             options.application,
             devices,
             keys=dict(map(_setting, options.set)),
-            settings=Settings(scheduler=options.scheduler, **said),
+            settings=Settings(scheduler=options.scheduler, **given),
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
 
 
 @contextlib.contextmanager
 def _one_signal() -> Iterator[None]:
-    """Let the first signal interrupt; impatience must not keep it from cleaning up."""
+    """Let the first signal interrupt, and ignore others during the clean-up."""
     kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     said = ((kind, signal.getsignal(kind)) for kind in kinds)
     before = {kind: handler for kind, handler in said if callable(handler)}
@@ -238,4 +238,4 @@ def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
                 )
     if not outcomes[0].emulated:
         yield ""
-        yield "Replayed, not run: what was computed, and the ways, are those of the recording."
+        yield "Replayed, not run: processor time and path overhead are those of the recording."

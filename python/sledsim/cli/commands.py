@@ -13,29 +13,28 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 TITLES = {
-    "run": "Run a workload or a trace on a device and tell where the time went.",
+    "run": "Run a workload or a trace on a device and split its times by cause.",
     "compare": "Run the same load on several devices or under several schedulers and set the "
     "results side by side.",
-    "validate": "Replay measurements of a real device on its model and tell how far apart they "
-    "are.",
-    "crash": "Cut the power of a device again and again, and look whether it keeps what it "
-    "promised.",
-    "faults": "Let the tips of many devices fail one after the other, and count what is lost.",
+    "validate": "Replay measurements of a real device on its model and compare the times.",
+    "crash": "Cut the power of a device repeatedly, and check that it keeps the data it "
+    "promised to.",
+    "faults": "Let the tips of many devices fail one after the other, and count the losses.",
     "devices": "List the devices that come with sledsim, or show one.",
-    "workloads": "List the workloads that come with sledsim, show one, or tell what its requests "
-    "are like.",
-    "seek": "Tell how long a sled or the arm of a disk takes from one place to another, by cause.",
-    "parallel": "Tell what a sled can access at once: its equivalence classes and their conflicts.",
-    "trace": "Tell what is in a trace or a cache of it, convert it, write a workload as one, or "
-    "list the samples.",
+    "workloads": "List the workloads that come with sledsim, show one, or characterise its "
+    "requests.",
+    "seek": "Compute the seek time of a sled or the arm of a disk, by cause.",
+    "parallel": "Show what a sled can access in parallel: equivalence classes and conflicts.",
+    "trace": "Analyse a trace or caches of it, convert it, write a workload as one, or list the "
+    "samples.",
     "papers": "Redraw every table and figure of the papers and compare with the published values.",
     "serve": "Serve a simulated device to real programs, in real time.",
     "mount": "Mount a file system that lies on a simulated device.",
-    "umount": "Unmount what sledsim mount has mounted, and end its server.",
+    "umount": "Unmount a mount of sledsim mount, and end its server.",
     "top": "Watch a server of emulated devices.",
     "bench-app": "Run a real application on emulated devices, one after the other, and split its "
     "run time.",
-    "completion": "Print what makes a shell complete sledsim's commands, options and names.",
+    "completion": "Print a script that completes sledsim's commands, options and names in a shell.",
 }
 """The commands in the order of the list, each with the first line of its help.
 

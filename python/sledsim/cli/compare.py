@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, percent, table
+from sledsim.cli.text_tables import (
+    WIDTH,
+    decimals_of,
+    interval,
+    number,
+    percent,
+    rounded,
+    stacked_table,
+    table,
+)
 from sledsim.comparison import Comparison, compare
 from sledsim.devices import wrap
 from sledsim.loads import Load, samples_folder, trace_path
@@ -44,12 +54,12 @@ def add(commands: Commands) -> None:
         "--schedulers",
         metavar="A,B,...",
         default="fcfs",
-        help=f"who goes next: any of {load_options.SCHEDULERS}",
+        help=f"schedulers: any of {load_options.SCHEDULERS}",
     )
     parser.add_argument(
         "--layout",
         metavar="NAME",
-        help=f"where blocks live on all of them: {load_options.LAYOUTS}",
+        help=f"layout on all devices: {load_options.LAYOUTS}",
     )
     load_options.add_load(parser)
     parser.add_argument(
@@ -114,9 +124,12 @@ def _report(comparison: Comparison) -> Iterator[str]:
     facts = list(load_options.facts(document["runs"][0]))
     if document["runs"][0]["workload"]["workload"] != "trace":
         facts.append(["LBNs", document["lbns"]])
-    yield table(facts, "<<")
+    yield table(facts, "<<", WIDTH)
     marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
-    notes = cautions.lines(comparison.cautions)
+    notes = [
+        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for line in cautions.lines(comparison.cautions)
+    ]
     yield "\n".join([_times(comparison.table, marks), *notes])
     yield _causes(document["runs"])
 
@@ -150,7 +163,7 @@ def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
             [
                 line["label"],
                 marks[line["label"]],
-                "saturated" if line["saturated"] else _ms(mean),
+                "saturated" if line["saturated"] else _mean(mean, share),
                 half,
                 *percentiles,
                 number(line["throughput_iops"]),
@@ -159,15 +172,24 @@ def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
                 _speed_up(line),
             ]
         )
-    return table(rows, "<<><" + ">" * 8)
+    return stacked_table(rows, "<<><" + ">" * 8, leading=2)
+
+
+def _mean(mean: float | None, half_width_share: float | None) -> str:
+    """Write a mean in ms, with no more digits than its interval has."""
+    if mean is None or not half_width_share:
+        return _ms(mean)
+    return rounded(mean, min(decimals_of(mean * half_width_share), 3))
 
 
 def _speed_up(line: dict[str, Any]) -> str:
     ratio, low, high = (line[key] for key in ("speed_up", "speed_up_low", "speed_up_high"))
     if ratio is None:
         return f"- ({line['no_speed_up']})" if line["no_speed_up"] else "-"
-    between = "" if low is None or low == high else f" ({low:.2f} to {high:.2f})"
-    return f"{ratio:.2f}{between}"
+    if low is None or low == high:
+        return f"{ratio:.2f}"
+    first, last = interval(low, high)
+    return f"{rounded(ratio, decimals_of((high - low) / 2))} ({first} to {last})"
 
 
 def _causes(runs: list[dict[str, Any]]) -> str:
@@ -177,7 +199,7 @@ def _causes(runs: list[dict[str, Any]]) -> str:
         [line["label"], *(_ms(line["summary"][f"{cause}_ms"]["mean"]) for cause in causes)]
         for line in runs
     ]
-    return table(rows, "<" + ">" * len(causes))
+    return stacked_table(rows, "<" + ">" * len(causes))
 
 
 def _ms(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``sledsim completion``: what a shell needs to complete sledsim's command lines."""
+"""``sledsim completion``: shell completion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Print what makes a shell complete sledsim's commands, options and names.
+Print a script that completes sledsim's commands, options and names in a shell.
 
   sledsim completion bash > ~/.local/share/bash-completion/completions/sledsim
   sledsim completion zsh > ~/.zsh/completions/_sledsim
@@ -90,7 +90,7 @@ def completion(shell: str) -> str:
 
 
 def _known() -> dict[str, tuple[list[str], bool]]:
-    """Return known names by what they stand for, and whether a file may stand there, too."""
+    """Return known names by metavar, and whether a file may stand there, too."""
     devices = (_core.names("presets"), True)
     return {
         "DEVICE": devices,
@@ -105,7 +105,7 @@ def _known() -> dict[str, tuple[list[str], bool]]:
 
 
 def _names_and_files(what: str, names: list[str]) -> dict[str, Any]:
-    """Tell shtab of names beside which a file may stand."""
+    """Make shtab complete names and files."""
     function, listed = f"_sledsim_{what}_or_file", " ".join(names)  # bash needs _file for folders
     return {
         "bash": function,

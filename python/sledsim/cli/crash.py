@@ -1,4 +1,4 @@
-"""``sledsim crash``: cut the power, and look at every block."""
+"""``sledsim crash``: cut the power, and check every block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Cut the power of a device again and again, and look whether it keeps what it promised.
+Cut the power of a device repeatedly, and check that it keeps the data it promised to.
 
   sledsim crash --device g2 --set last_lbn=500 --set queue_depth=8
   sledsim crash --device atlas10k --scheduler sptf --points 5000 --set read_fraction=0.3
@@ -48,13 +48,13 @@ def add(commands: Commands) -> None:
         metavar="N",
         type=int,
         default=1,
-        help="of the instants, and of what is left of writes under way (1); that of the workload "
+        help="seed of the instants, and of the torn writes (1); that of the workload "
         "is --set seed=N",
     )
     parser.add_argument(
         "--promise",
         metavar="NAME",
-        help="when a write is to survive: completion, or flush; by default what the device says",
+        help="when a write is to survive: completion or flush; by default as the device promises",
     )
     parser.add_argument(
         "--requests-between",

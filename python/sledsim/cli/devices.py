@@ -1,13 +1,22 @@
-"""``sledsim devices``: what there is, and what it is made of."""
+"""``sledsim devices``: list, show and import devices."""
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import SledsimError, _core
+from sledsim.cli.device_changes import base_of, changes
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import number, size, specification, table
+from sledsim.cli.text_tables import (
+    WIDTH,
+    number,
+    size,
+    specification,
+    table,
+    value_text,
+)
 from sledsim.devices import Device, device, presets, wrap
 
 if TYPE_CHECKING:
@@ -16,7 +25,11 @@ if TYPE_CHECKING:
 
     from sledsim.cli.parser import Commands, Parser
 
-_RISEN = 60  # seek times told of; a curve given by a formula may fall at every distance
+_WORD = re.compile(r"\w+")
+_RISEN = 60
+"""Seek times listed at most: a curve given by a formula may fall at every distance."""
+_LONGEST_CHANGE = 20
+"""Characters shown of a changed value."""
 
 _ABOUT = """\
 List the devices that come with sledsim, or show one.
@@ -25,8 +38,18 @@ Wherever a device is named, the path of a TOML file will do; it may start from a
 base = "g2" and state only what differs. Drives and sleds described for DiskSim are imported.
 """
 
+_LIST = """\
+List the devices that come with sledsim (the default).
+
+  sledsim devices list
+  sledsim devices list hybrid
+"""
+
 _SHOW = """\
-Show a device: every parameter with its source, and what follows from them.
+Show a device: every parameter with its source, and derived quantities.
+
+Of a device with keys set, and of one with a base, it also lists the parameters that differ from
+the device as it comes, or from the base.
 
   sledsim devices show g2
   sledsim devices show g2 --set active_tips=640
@@ -36,9 +59,9 @@ _IMPORT = """\
 Make a device file of a DiskSim 4.0 parameter file.
 
 Takes disks (disksim_disk) and MEMS devices (memsmodel_mems) from .parv and .diskspecs files, with
-what these source and their seek files. A .parv also says which bus the device hangs on, whose times
-count. The device file is printed, or written with -o. What it cannot express goes to stderr, with
-what ignoring that changes, and into comments at its end. An error names file and line.
+the files they source and their seek files. A .parv also names the bus of the device, whose times
+count. The device file is printed, or written with -o. Parameters that it cannot express go to
+stderr, with the effect of ignoring them, and into comments at its end. Errors name file and line.
 
   sledsim devices import atlas10k.parv -o atlas10k.toml
   sledsim devices import memsdevices.specs --device mems.g2 | less
@@ -50,7 +73,10 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "devices", _list, _ABOUT)
     actions = parser.add_commands()
-    command(actions, "list", _list, "List the devices that come with sledsim (the default).")
+    listing = command(actions, "list", _list, _LIST)
+    listing.add_argument(
+        "word", metavar="WORD", nargs="?", help="only those whose description has it"
+    )
     show = command(actions, "show", _show, _SHOW)
     show.add_argument("device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     add_set(show)
@@ -86,7 +112,12 @@ def resolve(name: str, settings: list[str]) -> Device:
 
 
 def _list(options: argparse.Namespace) -> None:
-    devices = [_line(device(name)) for name in presets()]
+    word = getattr(options, "word", None)
+    found = [made for name in presets() if _matches(made := device(name), word)]
+    if not found:
+        msg = f"no device is described by '{word}'; sledsim devices list names all"
+        raise SledsimError(msg)
+    devices = [_line(made) for made in found]
     if options.json:
         print_json({"devices": devices})
         return
@@ -101,7 +132,17 @@ def _list(options: argparse.Namespace) -> None:
         ]
         for line in devices
     ]
-    print(table(rows, "<>>><"))
+    print(table(rows, "<>>><", WIDTH))
+
+
+def _matches(listed: Device, words: str | None) -> bool:
+    """Return whether all words are in the name, title or description of a device."""
+    if words is None:
+        return True
+    spec = listed.spec
+    text = f"{listed.name} {spec['parameters']['title']['value']} {spec['about']}"
+    there = set(_WORD.findall(text.lower()))
+    return there.issuperset(_WORD.findall(words.lower()))
 
 
 def _line(listed: Device) -> dict[str, Any]:
@@ -117,13 +158,35 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 def _show(options: argparse.Namespace) -> None:
     spec = resolve(options.device, options.set).spec
+    base = device(options.device) if options.set else base_of(spec)
+    changed = None if base is None else {"base": base.name, "changes": changes(base.spec, spec)}
     if options.json:
-        print_json(spec)
+        print_json(spec if changed is None else {**spec, **changed})
         return
     print(specification(spec), end="\n\n")
+    if changed is not None:
+        print(_changes(changed), end="\n\n")
     derived = [["derived", "value"]]
     derived += [[key, number(value, 6)] for key, value in spec["derived"].items()]
     print(table(derived, "<>"))
+
+
+def _changes(changed: dict[str, Any]) -> str:
+    """List the changed parameters, a line for each."""
+    if not changed["changes"]:
+        return f"No parameter differs from {changed['base']}."
+    rows = [["changed", changed["base"], "here"]]
+    rows += [
+        [one["parameter"], _short(one["base_value"]), _short(one["value"])]
+        for one in changed["changes"]
+    ]
+    return table(rows, "<>>")
+
+
+def _short(value: object) -> str:
+    """Write a value of a parameter, cut where it is long; ``-`` for none."""
+    text = value_text(value) if value is not None else "-"
+    return text if len(text) <= _LONGEST_CHANGE else f"{text[: _LONGEST_CHANGE - 4]} ..."
 
 
 def _import(options: argparse.Namespace) -> None:
@@ -150,9 +213,9 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def _notes(report: dict[str, Any]) -> Iterator[str]:
-    """Tell what the device file does not say as the parameter file did."""
+    """Describe the differences between the device file and the parameter file."""
     if report["risen_seeks"]:
-        yield "Measured seek times that fall, and what is taken for them:"
+        yield "Measured seek times that fall, and their replacements:"
         for point in report["risen_seeks"][:_RISEN]:
             taken = f"{point['taken_ms']:g} ms for {point['measured_ms']:g} ms"
             yield f"  {point['place']}: {point['cylinders']} cylinders: {taken}"
@@ -165,7 +228,7 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
         count = report["unused_end_blocks"]
         yield f"Blocks that the zones hold beyond 'Block count', taken as unused: {count}"
     if report["ignored"]:
-        yield "Parameters without a counterpart, and what ignoring them changes:"
+        yield "Parameters without a counterpart, and the effect of ignoring them:"
         for item in report["ignored"]:
             yield f"  {item['place']}: {item['parameter']} = {item['value']}: {item['changes']}"
     if report["without_effect"]:

@@ -1,4 +1,4 @@
-"""What a server of emulated devices could not keep."""
+"""Data that a server of emulated devices failed to write."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def failures(document: dict[str, Any]) -> Iterator[str]:
 
 
 def refuse_failures(*documents: dict[str, Any]) -> None:
-    """Raise an error if a server could not keep something.
+    """Raise an error if a server failed to write data.
 
     Parameters
     ----------
     documents
-        What servers said when they had ended.
+        The final statistics of servers.
 
     Raises
     ------
     SledsimError
-        With all that failed.
+        Naming each failure.
     """
     found = [line for document in documents for line in failures(document)]
     if found:

@@ -1,4 +1,4 @@
-"""``sledsim faults``: let tips fail, and count what is lost."""
+"""``sledsim faults``: losses under failures of tips."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Let the tips of many devices fail one after the other, and count what is lost.
+Let the tips of many devices fail one after the other, and count the losses.
 
   sledsim faults --ecc-tips 2 --spare-tips 128 --failed-tips 400
   sledsim faults --ecc-tips 1 --spare-tips 16 --out-of-spares capacity --json
 
 Any data tips of a block determine it. A failed tip is replaced by a spare one and rebuilt before
-the next one fails. What failures cost in time is for runs of a device with a table [faults]:
+the next one fails. For the cost of failures in time, run a device with a table [faults]:
 sledsim run tip-failures.
 """
 
@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
         "--out-of-spares",
         metavar="NAME",
         default="tolerance",
-        help="what is given up without a spare tip: tolerance or capacity (%(default)s)",
+        help="sacrifice without a spare tip: tolerance or capacity (%(default)s)",
     )
 
 

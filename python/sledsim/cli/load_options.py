@@ -1,4 +1,4 @@
-"""Options that choose a load, and how a load is described."""
+"""Options that choose a load, and descriptions of loads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FILED = f"{', '.join(_core.names('workload_presets'))}; or the path of a TOML f
 SCHEDULERS, LAYOUTS = _either(_core.names("schedulers")), _either(_core.names("layouts"))
 
 _LISTED = 12
-"""So many devices are named."""
+"""Most devices named in a description."""
 
 
 def add_load(parser: Parser) -> None:
@@ -50,8 +50,8 @@ def add_device(parser: Parser, *, required: bool) -> None:
     parser.add_argument(
         "--device", metavar="DEVICE", required=required, help="a preset, or the path of a TOML file"
     )
-    parser.add_argument("--scheduler", metavar="NAME", help=f"who goes next: {SCHEDULERS}")
-    parser.add_argument("--layout", metavar="NAME", help=f"where blocks live: {LAYOUTS}")
+    parser.add_argument("--scheduler", metavar="NAME", help=f"scheduler: {SCHEDULERS}")
+    parser.add_argument("--layout", metavar="NAME", help=f"layout of the blocks: {LAYOUTS}")
 
 
 def add_background(parser: Parser) -> None:
@@ -61,32 +61,32 @@ def add_background(parser: Parser) -> None:
         metavar="TASK",
         action="append",
         default=[],
-        help=f"what unused tips do meanwhile: {_either(_core.names('background_tasks'), '')}, with "
+        help=f"task on unused tips: {_either(_core.names('background_tasks'), '')}, with "
         'keys as in "scan(tail=0.01)"; may be repeated',
     )
 
 
 def add_reading(parser: Parser) -> None:
-    """Take the options that say how a trace is read, and ``--set``."""
+    """Take the options of reading a trace, and ``--set``."""
     parser.add_argument(
-        "--format", metavar="NAME", help="format of the trace, where its content does not tell"
+        "--format", metavar="NAME", help="format of the trace, if its content is ambiguous"
     )
     parser.add_argument(
         "--sort",
         metavar="MS",
         nargs="?",
         const="1000",
-        help="sort requests of the trace that are at most so many ms late (1000 unless said)",
+        help="sort requests of the trace that are at most so many ms late (default: 1000)",
     )
     parser.add_argument(
-        "--columns", metavar="MAP", help="which column of a CSV or Parquet trace is what"
+        "--columns", metavar="MAP", help="columns of a CSV or Parquet trace, as FIELD=COLUMN"
     )
     add_repairs(parser)
     parser.add_repeatable("--set", "KEY=VALUE", "override a key, as in --set rate=500")
 
 
 def add_rows(parser: Parser, what: str) -> None:
-    """Take ``--rows``, and for this version ``--requests``, as it was called."""
+    """Take ``--rows``, and its deprecated name ``--requests``."""
     parser.add_argument("--rows", metavar="FILE", help=f"write {what} (.parquet or .csv)")
     parser.add_argument("--requests", metavar="FILE", help=argparse.SUPPRESS)
 
@@ -151,24 +151,24 @@ def add_precision(parser: Parser) -> None:
         metavar="N",
         type=int,
         default=1,
-        help="run with N seeds, that of the workload and those that follow it, side by side",
+        help="run with N consecutive seeds, from that of the workload on, in parallel",
     )
 
 
 def settings(options: argparse.Namespace) -> list[str]:
-    """Return what follows ``--set``, and what other options say of the trace."""
-    told = list(options.set)
+    """Return the settings of ``--set`` and of the other options of a trace."""
+    settings = list(options.set)
     if options.format is not None:
-        told.append(f"trace_format={json.dumps(options.format)}")
+        settings.append(f"trace_format={json.dumps(options.format)}")
     if options.sort is not None:
-        told.append(f"sort_ms={options.sort}")
+        settings.append(f"sort_ms={options.sort}")
     if options.columns is not None:
-        told.append(f"columns={json.dumps(options.columns)}")
+        settings.append(f"columns={json.dumps(options.columns)}")
     if options.blk_action is not None:
-        told.append(f"blk_action={json.dumps(options.blk_action)}")
+        settings.append(f"blk_action={json.dumps(options.blk_action)}")
     if options.drop_glitches:
-        told.append('glitches="drop"')
-    return told
+        settings.append('glitches="drop"')
+    return settings
 
 
 def precision(options: argparse.Namespace) -> float | None:
@@ -279,15 +279,15 @@ def _devices(workload: dict[str, Any]) -> str:
 
 
 def _format(workload: dict[str, Any]) -> str:
-    """Say in which format a trace is read, and what was passed over."""
+    """Describe the format of a trace, and which parts are skipped."""
     compression = workload["compression"]
     packed = "" if compression == "none" else f", {compression}"
-    passed = "".join(f"; {what}" for what in passed_over(workload))
-    return f"{workload['format']} ({told_by(workload)}){packed}{passed}"
+    passed = "".join(f"; {what}" for what in skipped_parts(workload))
+    return f"{workload['format']} ({detection(workload)}){packed}{passed}"
 
 
-def told_by(trace: dict[str, Any]) -> str:
-    """Say what told the format of a trace, and which others fit."""
+def detection(trace: dict[str, Any]) -> str:
+    """Describe how the format of a trace was recognised, and which others fit."""
     told = {
         "content": "by its content",
         "plausibility": "as the most plausible",
@@ -299,8 +299,8 @@ def told_by(trace: dict[str, Any]) -> str:
     return f"{told}; --format {' or '.join(others)} {fit}, too" if others else told
 
 
-def passed_over(trace: dict[str, Any]) -> Iterator[str]:
-    """Say what of a trace is not replayed, and why."""
+def skipped_parts(trace: dict[str, Any]) -> Iterator[str]:
+    """Describe the parts of a trace that are not replayed."""
     for key, what in (
         ("not_requests", "lines that are no requests"),
         ("empty_requests", "requests of size 0 left out"),

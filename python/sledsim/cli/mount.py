@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
 def _mount(options: argparse.Namespace) -> None:
     from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
 
-    export_spec.chosen(vars(options))  # says what is wrong with it, before anything is made
+    export_spec.export_of(vars(options))  # raises errors before anything is made
     directory = _directory(options)
     system.need_root("mount", "; without it `sledsim serve --fuse` gives one file")
     there_is_none = options.file is None or not Path(options.file).exists()
@@ -95,7 +95,7 @@ def _absolute(path: str | None) -> str | None:
 
 
 def _directory(options: argparse.Namespace) -> str | None:
-    """Return where to mount, without links."""
+    """Return the mount point, without links."""
     from sledsim.emulator.mounting import system  # noqa: PLC0415
     from sledsim.emulator.mounting.state import State  # noqa: PLC0415
 
@@ -111,7 +111,7 @@ def _directory(options: argparse.Namespace) -> str | None:
                 raise SledsimError(msg)
         return None
     if said is None:
-        msg = "where? give an empty folder, or --fs none for a block device alone"
+        msg = "mount point missing: give an empty folder, or --fs none for a block device alone"
         raise SledsimError(msg)
     path = os.path.realpath(said)
     other = State.named(path)
@@ -121,14 +121,14 @@ def _directory(options: argparse.Namespace) -> str | None:
     if other is None and (found := system.mounted_at(path)) is not None:
         msg = f"{said}: is a mount point already, of {found[0]} on {found[1]}"
         raise SledsimError(msg)
-    if other is None:  # else it is looked at when what is left there has been undone
+    if other is None:  # else it is checked after the clean-up
         try:
             full = any(Path(path).iterdir())
         except OSError as error:
             msg = f"{said}: {error.strerror}; give an empty folder"
             raise SledsimError(msg) from None
         if full:
-            msg = f"{said}: is not empty: what is in it would be hidden"
+            msg = f"{said}: is not empty: its files would be hidden"
             raise SledsimError(msg)
     return path
 
@@ -155,12 +155,12 @@ def _say(made: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Tell what servers did that have ended.
+    """Print the final statistics of servers.
 
     Raises
     ------
     SledsimError
-        If one could not keep what was written.
+        If one failed to write data.
     """
     for document in documents:
         if options.json:

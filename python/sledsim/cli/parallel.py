@@ -1,4 +1,4 @@
-"""``sledsim parallel``: what a sled can access at once."""
+"""``sledsim parallel``: parallel access of a sled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sledsim.devices import Sled
 
 _ABOUT = """\
-Tell what a sled can access at once: its equivalence classes and their conflicts.
+Show what a sled can access in parallel: equivalence classes and conflicts.
 
 All tips are at the same place of their squares, so that each square has one block under them, and a
 few of these can be accessed together. How many, and the shape of the media:
@@ -53,7 +53,7 @@ _MEANINGS = {
 }
 _EXTENT = re.compile(r"(\d{1,20})(?:-(\d{1,20}))?", re.ASCII)
 _MOST = 1000
-"""Blocks whose pairs are told of."""
+"""Most blocks whose pairs are listed."""
 _WIDTH = 100
 
 
@@ -139,7 +139,7 @@ def _parallel(options: argparse.Namespace) -> None:
 
 
 def _blocks(device: Sled, extents: list[range]) -> list[int]:
-    """Return the blocks that are meant, in the order of LBNs."""
+    """Return the blocks of LBNs and ranges, in the order of LBNs."""
     last = max(extent[-1] for extent in extents)
     if last >= device.blocks:
         msg = f"LBN {last}: must be from 0 to {device.blocks - 1}"

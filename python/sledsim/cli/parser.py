@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(command=lambda _options: self.print_help())
 
     def add_commands(self) -> Commands:
-        """Let a command follow."""
+        """Add sub-commands."""
         return self.add_subparsers(title="commands", metavar="COMMAND", prog=self.prog)
 
     def add_json(self) -> None:
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def add_repeatable(self, flag: str, metavar: str, what: str) -> None:
-        """Take an option that may be given several times; what follows it each time is a list."""
+        """Take an option that may be given several times; its values are a list."""
         self.add_argument(
             flag, metavar=metavar, action="append", default=[], help=f"{what}; repeatable"
         )
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # (its overloads say the same)
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse what is left over here, where the options are known that it may have meant."""
+        """Refuse unknown arguments here, where the nearest options are known."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             word = rest[0].partition("=")[0]
@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown {what} '{value}'{near}")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        # argparse's own goes on in silence where nothing can be written.
+        # argparse's own ignores errors of writing.
         (sys.stderr if file is None else file).write(message or "")
 
     def error(self, message: str) -> NoReturn:
@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Version(argparse.Action):
-    """Print the version, and end; only then is the library loaded that knows it."""
+    """Print the version, and end; the library is loaded only for that."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(nargs=0, help="show program's version number and exit", **keywords)

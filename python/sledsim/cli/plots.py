@@ -1,4 +1,4 @@
-"""The pictures of runs."""
+"""Plots of runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CAUSES = (
 
 
 def check(path: str, *others: str | None) -> None:
-    """Refuse what could not be drawn or written in the end, before a long run.
+    """Refuse plots that cannot be drawn or written, before a long run.
 
     Raises
     ------
@@ -52,11 +52,11 @@ def check(path: str, *others: str | None) -> None:
     try:
         importlib.import_module("matplotlib")
     except ImportError:
-        _refuse("--plot needs matplotlib: pip install 'sledsim[plots]'")
+        _refuse("--plot needs matplotlib: pip install matplotlib")
 
 
 def draw(run: Run, path: str) -> bytes:
-    """Draw the distribution of the response times and where their mean went.
+    """Draw the distribution of the response times and their mean by cause.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def draw(run: Run, path: str) -> bytes:
 
 
 def draw_comparison(comparison: Comparison, path: str) -> bytes:
-    """Draw the distributions of several runs, and where their mean response times went.
+    """Draw the distributions of several runs, and their means by cause.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Long work: always stopped within a second, with a progress bar on a terminal."""
+"""Long work, with a progress bar; an interrupt stops it within a second."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class _Work(threading.Thread, Generic[T]):
             self.finished.set()
 
     def stop(self) -> None:
-        """Ask it to stop, and give it the time to clean up."""
-        for number in (signal.SIGINT, signal.SIGTERM):  # impatience must not keep it from that
+        """Ask it to stop, and give it time to clean up."""
+        for number in (signal.SIGINT, signal.SIGTERM):  # further signals must not interrupt that
             signal.signal(number, signal.SIG_IGN)
         self._stop_it.set()
         self.finished.wait(GRACE_S)
@@ -61,7 +61,7 @@ class _Work(threading.Thread, Generic[T]):
 
 
 def work(do: Callable[[Callable[[int, int | None], None]], T]) -> T:
-    """Do something long; ``do`` gets what to call with how much is done, of how much.
+    """Do long work; ``do`` gets a callback for progress: done, and total if known.
 
     Raises
     ------

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import load_options, plots
+from sledsim.cli import load_options, plots, text_tables
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Run a workload or a trace on a device and tell where the time went.
+Run a workload or a trace on a device and split its times by cause.
 
   sledsim run --device g2 --workload random --set rate=500 --set requests=100000
   sledsim run --device g2 --trace sample:postmark-ext4 --rows out.parquet
@@ -30,14 +30,14 @@ Run a workload or a trace on a device and tell where the time went.
   sledsim run mcd-hplajw-like --set device.segment_kib=8
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
 
-What a scenario file says, the options override. After --set, keys of the workload or the trace
+Options override the keys of a scenario file. After --set, keys of the workload or the trace
 stand bare (rate, requests, seed, time_scale, address), those of others with their table
 (device.idle, scheduler.name, layout.columns); values are written as in TOML, words without quotes.
 So do warm_up_requests and warm_up_s: how much at the beginning is run but not counted.
 """
 
 KINDS = (
-    # key of the summary without its unit, depth, what it is called
+    # key of the summary without its unit, depth, label
     ("response_time", 0, "response time"),
     ("overhead", 1, "command overhead"),
     ("queue", 1, "queue"),
@@ -143,7 +143,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _report(document: dict[str, Any]) -> Iterator[str]:
     summary = document["summary"]
-    # The confidence tells of intervals, and the other facts of what is not about means.
+    # The facts below have the cautions of intervals and of requests.
     for one in document["caution"]:
         if one["code"] in {"saturated", "overloaded", "seeds"}:
             text = f"{one['code'].upper()}: {one['text']}."
@@ -154,7 +154,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _array(counts: dict[str, int]) -> str:
-    """Say what became of an array that lost children."""
+    """Describe the losses of an array whose children failed."""
     failed = counts["failed_children"]
     said = "1 child failed" if failed == 1 else f"{number(failed)} children failed"
     if counts["rebuilt_blocks"]:
@@ -230,16 +230,13 @@ def _confidence(summary: dict[str, Any]) -> str:
     interval = summary["confidence"]["response_time_ms"]
     if interval["low"] is None:
         return "too few requests to tell how certain the means are"
-    low, high = interval["low"], interval["high"]
+    low, high = text_tables.interval(interval["low"], interval["high"])
     share, batches = interval["half_width_share"], interval["batches"]
     of = "seeds" if summary["seeds"] else f"batches of {number(interval['batch_requests'])}"
     width = "" if share is None else f" (± {percent(share)})"
     warning = f"; NOT TO BE RELIED ON: {interval['caution']}" if interval["caution"] else ""
     level = f"{summary['confidence']['level']:.0%}"
-    return (
-        f"mean response time {low:,.4f} to {high:,.4f} ms{width} at {level}, "
-        f"from {batches} {of}{warning}"
-    )
+    return f"mean response time {low} to {high} ms{width} at {level}, from {batches} {of}{warning}"
 
 
 def _times(summary: dict[str, Any]) -> str:

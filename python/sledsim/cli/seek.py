@@ -1,4 +1,4 @@
-"""``sledsim seek``: how long a sled or an arm takes from one place to another."""
+"""``sledsim seek``: seek times of sleds and disk arms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Point: TypeAlias = tuple[float, float, str]
 
 _ABOUT = """\
-Tell how long a sled or the arm of a disk takes from one place to another, by cause.
+Compute the seek time of a sled or the arm of a disk, by cause.
 
 Of a MEMS device, a place is X, Y and the direction of Y motion, with X and Y from the centre in nm,
 um, mm or m:
@@ -32,7 +32,7 @@ The sled is at rest in X and at access velocity in Y at both ends. X and Y move 
 seek takes the longer of the two.
 
 Of a disk, a place is an LBN; the time begins when the first block has been read and ends when the
-other comes by. Or give how many cylinders the arm moves over, or nothing for some of each length:
+other comes by. Or give seek distance in cylinders, or nothing for some of each length:
 
   sledsim seek --device atlas10k --start 0 --end 1000000
   sledsim seek --device atlas10k 100
@@ -55,9 +55,9 @@ def add(commands: Commands) -> None:
         metavar="CYLINDERS",
         type=_cylinders,
         nargs="?",
-        help="of a disk: how many cylinders the arm moves over",
+        help="of a disk: seek distance in cylinders",
     )
-    for end, what in (("start", "where it is"), ("end", "where it goes")):
+    for end, what in (("start", "where it is"), ("end", "end of the seek")):
         parser.add_argument(f"--{end}", metavar="X,Y,up|down or LBN", type=_place, help=what)
     parser.add_argument("--write", action="store_true", help="of a disk: settle for a write")
     add_set(parser)
@@ -147,7 +147,7 @@ def _of_disk(disk: Disk, options: argparse.Namespace) -> None:
 
 def _curve(disk: Disk, options: argparse.Namespace) -> None:
     if options.write:
-        msg = "--write: must come with --start and --end; times for writes are told anyway"
+        msg = "--write: must come with --start and --end; times for writes are shown anyway"
         raise SledsimError(msg)
     derived = disk.spec["derived"]
     longest = derived["cylinders"] - 1

@@ -1,4 +1,4 @@
-"""``sledsim serve``: a simulated device that real programs open."""
+"""``sledsim serve``: a simulated device for real programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, size, table
 from sledsim.emulator import Export, Server, serve
-from sledsim.emulator.export_spec import chosen
+from sledsim.emulator.export_spec import export_of
 
 if TYPE_CHECKING:
     import argparse
@@ -51,13 +51,13 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "serve", _serve, _ABOUT)
     add_device(parser, required=False)
-    parser.add_argument("--name", metavar="NAME", help="what clients call it (the device's name)")
+    parser.add_argument("--name", metavar="NAME", help="its name for clients (the device's)")
     parser.add_repeatable("--export", "NAME=DEVICE,...", "serve this one, too")
     parser.add_repeatable(
-        "--nbd", "ADDRESS", "where NBD clients find it: unix:PATH, HOST:PORT or :PORT"
+        "--nbd", "ADDRESS", "address for NBD clients: unix:PATH, HOST:PORT or :PORT"
     )
     parser.add_repeatable(
-        "--rpc", "ADDRESS", "where clients of the parallel interface find it (gRPC)"
+        "--rpc", "ADDRESS", "address for clients of the parallel interface (gRPC)"
     )
     parser.add_argument(
         "--fuse", metavar="DIR", help="show each device as a file in this empty folder"
@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--allow-unauthenticated-remote",
         action="store_true",
-        help="let anyone in who can reach an address beyond this machine",
+        help="accept clients without authentication beyond this machine",
     )
     parser.add_argument("--max-clients", metavar="N", type=int, help="connections at once (64)")
     parser.add_argument(
@@ -81,7 +81,9 @@ def add(commands: Commands) -> None:
         help="requests of a connection under way, RPC: batches (128)",
     )
     parser.add_argument(
-        "--metrics", metavar="ADDRESS", help="tell Prometheus at HOST:PORT or :PORT, path /metrics"
+        "--metrics",
+        metavar="ADDRESS",
+        help="serve metrics for Prometheus at HOST:PORT or :PORT, path /metrics",
     )
     parser.add_argument(
         "--grace",
@@ -93,7 +95,7 @@ def add(commands: Commands) -> None:
 
 
 def add_device(parser: Parser, *, required: bool) -> None:
-    """Take the options that say what is emulated."""
+    """Take the options of an export."""
     load_options.add_device(parser, required=required)
     load_options.add_background(parser)
     parser.add_repeatable(
@@ -112,19 +114,17 @@ def add_device(parser: Parser, *, required: bool) -> None:
         default=1.0,
         help="seconds of the device in a real second (1)",
     )
-    parser.add_argument(
-        "--record", metavar="FILE", help="write what happened to each request (Parquet)"
-    )
+    parser.add_argument("--record", metavar="FILE", help="record every request (Parquet)")
     parser.add_argument(
         "--batch-window-ms",
         metavar="MS",
         type=float,
-        help="let a sled serve together what is there so long after the first command",
+        help="batch the commands that arrive so long after the first; a single sled only",
     )
 
 
 def _export(text: str) -> Export:
-    """Read what follows ``--export``."""
+    """Read the value of ``--export``."""
     first, *rest = text.split(",")
     name, equals, device = first.partition("=")
     if not (name and equals and device):
@@ -164,7 +164,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     exports = [_export(text) for text in options.export]
     if options.device is not None:
-        exports.insert(0, chosen(vars(options), options.name))
+        exports.insert(0, export_of(vars(options), options.name))
     elif not exports:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)
@@ -213,7 +213,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[threading.Event]:
-    """Let signals be a wish to end in good order: they set the event."""
+    """Let signals set the event that stops the server."""
     stopped = threading.Event()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -248,7 +248,7 @@ def _opening(server: Server, controls: list[Control]) -> Iterator[str]:
 
 
 def closing(document: dict[str, Any]) -> Iterator[str]:
-    """Write what a server did, in lines."""
+    """Write the final statistics of a server."""
     head = ["", "requests", "mean ms", "p99", "late by p50 us", "p99", "p99.9", "max", "errors"]
     rows = [head]
     for export in document["exports"]:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def table(rows: Sequence[Sequence[str]], align: str) -> str:
+WIDTH = 80
+"""Columns of a terminal that tables are laid out for."""
+_GAP = 2
+_HEADING = re.compile(r"[A-Z][\w ]{0,30}:")
+_NARROW_VALUE = 12
+"""The widest value that shares a column with others."""
+_MOST_DECIMALS = 6
+"""Of an interval whose ends differ little or not at all: nanoseconds, where it is of ms."""
+
+
+def table(rows: Sequence[Sequence[str]], align: str, width: int | None = None) -> str:
     """Lay cells out in columns.
 
     Parameters
@@ -18,27 +31,136 @@ def table(rows: Sequence[Sequence[str]], align: str) -> str:
         Cells of each row; a row may have fewer than others.
     align
         ``<`` or ``>`` for each column.
+    width
+        Wrap the last column so that no line is longer.
     """
-    widths = [
-        max((len(row[i]) for row in rows if i < len(row)), default=0) for i in range(len(align))
-    ]
-    lines = (
-        "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=False)
+    widths = _widths(rows, len(align))
+    lines = []
+    for row in rows:
+        *cells, last = [*row, *[""] * (len(align) - len(row))]
+        left = "".join(
+            f"{cell:{side}{across}}" + " " * _GAP
+            for cell, side, across in zip(cells, align, widths, strict=False)
         )
-        for row in rows
-    )
+        wrapped = [last] if width is None else _wrap(last, width - len(left))
+        lines.append(f"{left}{wrapped[0]:{align[-1]}{widths[-1] if width is None else 0}}")
+        lines += [" " * len(left) + line for line in wrapped[1:]]
     return "\n".join(line.rstrip() for line in lines)
 
 
+def stacked_table(
+    rows: Sequence[Sequence[str]], align: str, leading: int = 1, width: int = WIDTH
+) -> str:
+    """Lay cells out in columns, those beyond the width in further tables below.
+
+    Parameters
+    ----------
+    rows
+        Cells of each row, the same number in all.
+    align
+        ``<`` or ``>`` for each column.
+    leading
+        How many columns every table begins with.
+    width
+        No line is longer, unless the leading columns and one other are.
+    """
+    widths = _widths(rows, len(align))
+    start = sum(widths[:leading]) + _GAP * (leading - 1)
+    groups: list[list[int]] = []
+    used = width
+    for column in range(leading, len(align)):
+        used += _GAP + widths[column]
+        if used > width:
+            groups.append([])
+            used = start + _GAP + widths[column]
+        groups[-1].append(column)
+    tables = []
+    for group in groups:
+        shown = [*range(leading), *group]
+        cells = [[row[column] for column in shown] for row in rows]
+        tables.append(table(cells, "".join(align[column] for column in shown)))
+    return "\n\n".join(tables)
+
+
 def specification(spec: Mapping[str, Any]) -> str:
-    """Write a device or a workload: its name, what it is, and every parameter with its source."""
-    rows = [["parameter", "value", "source", "from"]]
-    for key, entry in spec["parameters"].items():
-        value = entry["value"]
-        text = value if isinstance(value, str) else json.dumps(value)
-        rows.append([key, text, entry["source"] or "", entry["origin"]])
-    return "\n\n".join([spec["name"], spec["about"], table(rows, "<><<")])
+    """Write a device or a workload: its name, what it is, and every parameter with its source.
+
+    A value that is too wide for the column of values takes the rest of its lines.
+    """
+    entries = [
+        (key, value_text(entry["value"]), _source(entry))
+        for key, entry in spec["parameters"].items()
+    ]
+    entries.insert(0, ("parameter", "value", "source (from)"))
+    first = max(len(key) for key, _, _ in entries) + _GAP
+    second = max(len(value) for _, value, _ in entries if len(value) <= _NARROW_VALUE)
+    lines = []
+    for key, value, source in entries:
+        if len(value) <= _NARROW_VALUE:
+            left = f"{key:<{first}}{value:>{second}}" + " " * _GAP
+            wrapped = _wrap(source, WIDTH - len(left))
+        else:
+            left = f"{key:<{first}}"
+            wrapped = _wrap(f"{value}  {source}", WIDTH - len(left))
+        lines.append(left + wrapped[0])
+        lines += [" " * len(left) + line for line in wrapped[1:]]
+    return "\n\n".join([spec["name"], _rewrapped(spec["about"]), "\n".join(lines)])
+
+
+def _rewrapped(about: str) -> str:
+    """Wrap the paragraphs of a description that have too long a line.
+
+    A paragraph begins after an empty line, or with a heading and a colon, as in ``Models:``.
+    """
+    paragraphs: list[list[str]] = [[]]
+    for line in about.splitlines():
+        if not line or not paragraphs[-1] or not paragraphs[-1][0] or _HEADING.match(line):
+            paragraphs.append([])
+        paragraphs[-1].append(line)
+    return "\n".join(
+        "\n".join(lines)
+        if all(len(line) <= WIDTH for line in lines)
+        else textwrap.fill(" ".join(lines), WIDTH, break_on_hyphens=False)
+        for lines in paragraphs
+        if lines
+    )
+
+
+def value_text(value: object) -> str:
+    """Write the value of a parameter, as in TOML but without quotation marks around a text."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    origin = f"({entry['origin']})"
+    return f"{entry['source']} {origin}" if entry["source"] else origin
+
+
+def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """Return the width of each column."""
+    return [max((len(row[i]) for row in rows if i < len(row)), default=0) for i in range(columns)]
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Wrap a text; at least one line."""
+    wrapped = textwrap.wrap(text, max(width, 1), break_on_hyphens=False, break_long_words=False)
+    return wrapped or [""]
+
+
+def interval(low: float, high: float) -> tuple[str, str]:
+    """Write the ends of an interval, rounded to two digits of its half width."""
+    decimals = decimals_of((high - low) / 2)
+    return rounded(low, decimals), rounded(high, decimals)
+
+
+def decimals_of(half_width: float) -> int:
+    """Return the decimals that two digits of a half width need; fewer than none for tens."""
+    return _MOST_DECIMALS if half_width <= 0 else min(1 - floor(log10(half_width)), _MOST_DECIMALS)
+
+
+def rounded(value: float, decimals: int) -> str:
+    """Write a number with so many decimals; ``-2`` rounds to hundreds."""
+    return f"{round(value, decimals):,.{max(decimals, 0)}f}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -52,7 +174,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """Write a number that somebody chose, with the digits it has."""
+    """Write a given number with all its digits."""
     return f"{value:,.12g}"
 
 

@@ -41,9 +41,9 @@ def add(commands: Commands) -> None:
         "server", metavar="SERVER", nargs="?", help="its process id, or its control socket"
     )
     parser.add_argument(
-        "--every", metavar="S", type=float, default=1.0, help="seconds between two looks (1)"
+        "--every", metavar="S", type=float, default=1.0, help="seconds between updates (1)"
     )
-    parser.add_argument("--once", action="store_true", help="look once and end")
+    parser.add_argument("--once", action="store_true", help="print once and end")
 
 
 def _which(said: str | None) -> Path:

@@ -1,4 +1,4 @@
-"""``sledsim umount``: undo what ``sledsim mount`` has done."""
+"""``sledsim umount``: unmount, and end the server."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from sledsim.emulator.mounting.state import State
 
 _ABOUT = """\
-Unmount what sledsim mount has mounted, and end its server.
+Unmount a mount of sledsim mount, and end its server.
 
   sledsim umount /mnt/g2
   sledsim umount /dev/loop0
   sledsim umount --all --stale
 
-It prints what the server did. What a killed supervisor left behind is cleaned up.
+It prints the statistics of the server. Mounts of a killed supervisor are cleaned up.
 """
 
 
@@ -38,8 +38,8 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="unmount even if it is in use; the server ends with the last user",
     )
-    parser.add_argument("--all", action="store_true", help="all there are")
-    parser.add_argument("--stale", action="store_true", help="only what killed supervisors left")
+    parser.add_argument("--all", action="store_true", help="all mounts of sledsim")
+    parser.add_argument("--stale", action="store_true", help="only mounts of killed supervisors")
 
 
 def _umount(options: argparse.Namespace) -> None:
@@ -62,7 +62,7 @@ def _wanted(options: argparse.Namespace) -> Iterator[State]:
     from sledsim.emulator.mounting.state import State  # noqa: PLC0415
 
     if options.all == bool(options.mounts):
-        msg = "give what to unmount, or --all"
+        msg = "give a directory or a loop device, or --all"
         raise SledsimError(msg)
     if options.all:
         found = list(State.all())

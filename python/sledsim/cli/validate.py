@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Replay measurements of a real device on its model and tell how far apart they are.
+Replay measurements of a real device on its model and compare the times.
 
   sledsim validate --device my.toml --trace measured.validate --plot cdf.png
   sledsim validate --device my.toml --trace week.srt --set trace_device=0 --set requests=10000
@@ -49,9 +49,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--trace", metavar="FILE", required=True, help="a trace that has measured times"
     )
-    parser.add_argument(
-        "--scheduler", metavar="NAME", help=f"who goes next: {load_options.SCHEDULERS}"
-    )
+    parser.add_argument("--scheduler", metavar="NAME", help=f"scheduler: {load_options.SCHEDULERS}")
     load_options.add_reading(parser)
     parser.add_argument(
         "--max-demerit",
@@ -174,7 +172,7 @@ def _figures(what: str, figures: dict[str, Any]) -> str:
 
 
 def _class_weighted(figures: dict[str, Any]) -> str:
-    """Tell the class-weighted demerit figure, and whether that of all disagrees with it."""
+    """Write the class-weighted demerit figure, and whether that of all disagrees with it."""
     figure, share = figures["class_weighted_ms"], figures["class_weighted_percent"]
     if figure is None:
         return ""

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _COLORS = {"read": "#1f6fb4", "write": "#d95f02"}
 _POINTS = 2000
-"""So many quantiles are drawn; more cannot be told apart."""
+"""Number of quantiles drawn; more cannot be distinguished."""
 _TAIL = 0.995
 """The share of the requests that a linear axis has room for."""
 _ZERO_MS = 0.01
-"""Times below this are as good as none."""
+"""Times below this are drawn as zero."""
 
 
 def draw(validation: Validation, path: str) -> bytes:

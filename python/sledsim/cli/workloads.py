@@ -1,4 +1,4 @@
-"""``sledsim workloads``: what there is, what it is made of, what its requests are like."""
+"""``sledsim workloads``: list, show and characterise workloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-List the workloads that come with sledsim, show one, or tell what its requests are like.
+List the workloads that come with sledsim, show one, or characterise its requests.
 
 Wherever a workload is named, the path of a TOML file will do; it may start from one of these with
 base = "cello" and state only what differs.
@@ -30,7 +30,7 @@ Show a workload that is a file: every key with its source.
 """
 
 _INFO = """\
-Draw all requests of an open workload and tell what they are like; nothing is simulated.
+Draw all requests of an open workload and characterise them; nothing is simulated.
 
   sledsim workloads info cello
   sledsim workloads info zipf --set rate=100 --set requests=100_000 --device g2
@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         "--device",
         metavar="DEVICE",
         default="atlas10k-50mbps",
-        help="what it is laid on (default: atlas10k-50mbps)",
+        help="the device it is laid on (default: atlas10k-50mbps)",
     )
     info.add_repeatable("--set", "KEY=VALUE", "a key of the workload, as in --set requests=1000")
 

@@ -1,10 +1,10 @@
-"""Devices: presets, geometry, and what a seek or an access would take."""
+"""Devices: presets, geometry, times of seeks and accesses."""
 
 from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.devices.base import Composite, Device
 from sledsim.devices.checks import Op, Point
 from sledsim.devices.disks import Disk, DiskSeek, Sector, Zone
-from sledsim.devices.making import device, device_of, flat, presets, wrap
+from sledsim.devices.factory import device, device_of, dotted_keys, presets, wrap
 from sledsim.devices.sleds import Location, Parallelism, Sled, sled_of
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Zone",
     "device",
     "device_of",
-    "flat",
+    "dotted_keys",
     "presets",
     "sled_of",
     "wrap",

@@ -1,4 +1,4 @@
-"""What moves, accesses and batches of a sled take."""
+"""Times of seeks, accesses and batches of a sled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """An instant of a move of the sled along one axis."""
+    """State of motion of the sled along one axis at an instant."""
 
     time_s: float
     """Since the start of the move."""
@@ -126,7 +126,7 @@ class Pass:
     lbns: tuple[int, ...]
     """Its blocks, in order."""
     step: Step
-    """What it takes."""
+    """Its times."""
 
     @property
     def direction(self) -> int:

@@ -1,4 +1,4 @@
-"""What all devices have."""
+"""The base class of devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Device:
     """A resolved device; made by :func:`device`.
 
-    What only some devices have is in their classes: :class:`Sled` for those of kind ``mems``,
+    The attributes of single kinds are in subclasses: :class:`Sled` for those of kind ``mems``,
     :class:`Disk`, and :class:`Composite` for those made of others. ``isinstance`` tells them apart.
     A method of sleds, asked of another device, raises a SledsimError that says so.
     """
@@ -51,7 +51,7 @@ class Device:
     if not TYPE_CHECKING:  # type checkers are to refuse what only sleds have
 
         def __getattr__(self, name: str) -> Any:
-            """Say of what only sleds have that this device has no sled."""
+            """Refuse attributes of sleds on other devices."""
             from sledsim.devices.sleds import Sled, sled_of  # noqa: PLC0415 (it imports this)
 
             if name in vars(Sled):

@@ -1,4 +1,4 @@
-"""Checks of what the methods of devices are given; each raises SledsimError."""
+"""Checks of the arguments of methods of devices; each raises SledsimError."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sector:
-    """Where a block of a disk lies."""
+    """The sector of a block of a disk."""
 
     cylinder: int
     head: int
@@ -34,11 +34,11 @@ class DiskSeek:
     """
 
     cylinders: int
-    """How many the arm moves over."""
+    """Cylinders that the arm crosses."""
     seek_s: float
     """The arm's move, settling included."""
     head_switch_s: float
-    """What changing the head takes beyond it."""
+    """Time of a head switch beyond the seek."""
     rotation_s: float
     """The wait after both, less than a revolution."""
 
@@ -99,7 +99,7 @@ class Disk(Device):
         return self._disk.lbn(*(block_number(name, at, 2**32) for name, at in places.items()))
 
     def seek(self, start: int, end: int, op: Op = "read") -> DiskSeek:
-        """Return what it takes from one block to another, by cause.
+        """Return the time from one block to another, by cause.
 
         Parameters
         ----------

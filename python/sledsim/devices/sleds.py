@@ -1,4 +1,4 @@
-"""Sleds: where blocks are, moves, accesses, what can be accessed at once."""
+"""Sleds: geometry, moves, accesses, parallelism."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sledsim._core import SledsimError
-from sledsim.arguments import real, refuse, several
+from sledsim.arguments import as_list, real, refuse
 from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.devices.base import Device
 from sledsim.devices.checks import block_number, is_write, point_of, seconds
@@ -94,7 +94,7 @@ class Sled(Device):
         return Seek(**self._sled.seek(point_of(start), point_of(end)))
 
     def trajectory(self, axis: Literal["x", "y"], start_m: float, end_m: float) -> list[Instant]:
-        """Return where the sled is during a move, how fast, and what accelerates it.
+        """Return position, velocity and acceleration of the sled during a move.
 
         The sled begins and ends at rest in X and at access velocity in Y. Settling and turnarounds
         are not part of the move. With ``kinematics="piecewise"`` the instants are the ends of the
@@ -127,7 +127,7 @@ class Sled(Device):
         op: Op = "read",
         start: Point | None = None,
     ) -> Access:
-        """Return what it takes to read or write blocks, pass by pass.
+        """Return the time to read or write blocks, pass by pass.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Sled(Device):
         start: Point | None = None,
         at_s: float = 0.0,
     ) -> Batch:
-        """Return what it takes to serve several commands as one batch.
+        """Return the time to serve several commands as one batch.
 
         Their blocks are taken in as few passes as there can be: each takes blocks of one row that
         the tips reach with the sled at one cylinder, at most ``parallelism.p``, one per square,
@@ -179,7 +179,7 @@ class Sled(Device):
             travel of the sled.
         """
         extents = []
-        for command in several("commands", commands):
+        for command in as_list("commands", commands):
             if not isinstance(command, tuple | list) or len(command) != 3:
                 refuse("commands", command, "of the form (op, lbn, blocks)")
             is_write(command[0])
@@ -214,7 +214,7 @@ class Sled(Device):
 
     @property
     def parallelism(self) -> Parallelism:
-        """What the sled can access at once."""
+        """The parallelism of the sled."""
         return Parallelism(**json.loads(self._sled.parallelism()))
 
     def equivalent(self, lbn: int, at_s: float = 0.0) -> list[int]:

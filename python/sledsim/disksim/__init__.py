@@ -1,4 +1,4 @@
-"""DiskSim 4.0 parameter files: what they say, and where.
+"""DiskSim 4.0 parameter files: values and their places.
 
 >>> from sledsim import disksim
 >>> tree = disksim.parse("disksim_bus BUS1 { Read block transfer time = 0.17010 }")
@@ -6,7 +6,7 @@
 0.1701
 
 :func:`read` gives the tree of a file with everything it sources, :func:`drives` the storage devices
-in it and the bus each hangs on, :func:`read_seek_curve` the table of a seek file, and
+in it and the bus of each, :func:`read_seek_curve` the table of a seek file, and
 :func:`import_device` makes a device file of one. Every value knows its file and line, and every
 error names them.
 """

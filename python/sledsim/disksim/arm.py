@@ -1,4 +1,4 @@
-"""Mechanics: what ``dm_mech_g1`` says of rotation and seeks."""
+"""Mechanics: rotation and seeks of ``dm_mech_g1``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _write_hpl(mechanics: Block, cylinders: int, top: Table, account: Account) -
         first = [(time, item.place) for time, item in zip(times, items, strict=True)]
         source, first_place = first_name, place_of(mechanics, first_name)
     else:
-        # A sixth value below 0 says that the curve holds for one cylinder as well.
+        # A sixth value below 0 means that the curve holds for one cylinder as well.
         first = [(one, place)] if one >= 0 else []
         source, first_place = f"{name}, the sixth", place
     top.add("seek", "hpl", f"{_TYPE} = {kind}", place_of(mechanics, _TYPE))

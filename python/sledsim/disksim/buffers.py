@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.disksim.parameter_coverage import chosen, place_of
+from sledsim.disksim.parameter_coverage import enumerated, place_of
 
 if TYPE_CHECKING:
     from sledsim.disksim.parameter_coverage import Account
@@ -27,10 +27,10 @@ def write(disk: Block, table: Table, account: Account) -> None:
     Without caching a buffer matches the speeds of media and bus and does nothing else: what it
     would keep, read ahead or report early is then listed as without effect.
     """
-    keep = chosen(disk, "Enable caching in buffer", _KEEP)
+    keep = enumerated(disk, "Enable caching in buffer", _KEEP)
     caches = keep != "nothing"
     over_name = "Read-ahead over requested"
-    over = chosen(disk, over_name, _OVER)
+    over = enumerated(disk, over_name, _OVER)
     drops = disk.integer(over_name) == _DROPS
 
     def add(key: str, value: Plain, name: str, *, caching: bool = True) -> None:
@@ -62,7 +62,7 @@ def write(disk: Block, table: Table, account: Account) -> None:
     else:
         add("keep", keep, "Enable caching in buffer", caching=False)
 
-    ahead = chosen(disk, "Buffer continuous read", _READ_AHEAD)
+    ahead = enumerated(disk, "Buffer continuous read", _READ_AHEAD)
     if ahead == "tracks" and over:
         # The segment is then a window that slides over tracks and cylinders.
         ahead = "segment"
@@ -74,14 +74,14 @@ def write(disk: Block, table: Table, account: Account) -> None:
     flag("read_ahead_stops_in_sector", "Stop prefetch in sector")
     flag("read_ahead_after_write_hit", "Write hit stop prefetch", turned=True)
     free = flag("read_free_blocks", "Read any free blocks")
-    immediate = chosen(disk, "Immediate buffer read", _ANY)
+    immediate = enumerated(disk, "Immediate buffer read", _ANY)
     if caches:
         name = "Immediate buffer read"
         source = f"{name} = {immediate}, Read any free blocks = {int(free)}"
         round_track = (free and immediate >= 1) or immediate == 2
         table.add("whole_track", round_track, source, place_of(disk, name))
 
-    add("write_back", chosen(disk, "Fast write level", _WRITE_BACK), "Fast write level")
+    add("write_back", enumerated(disk, "Fast write level", _WRITE_BACK), "Fast write level")
     flag("append_writes", "Combine seq writes")
     own = flag("own_write_segment", "Use separate write segment")
     name = "Maximum number of write segments"
@@ -95,10 +95,10 @@ def write(disk: Block, table: Table, account: Account) -> None:
     name = "High (read) water mark"
     add("high_water", disk.number(name, at_least=0, at_most=1), name, caching=False)
     name = "Set watermark by reqsize"
-    add("high_water_of", chosen(disk, name, _MARK_OF), name, caching=False)
+    add("high_water_of", enumerated(disk, name, _MARK_OF), name, caching=False)
 
     name = "Immediate buffer write"
-    if chosen(disk, name, _ANY) == 2:
+    if enumerated(disk, name, _ANY) == 2:
         account.ignore(
             name,
             2,

@@ -1,4 +1,4 @@
-"""The bus a device hangs on."""
+"""The bus of a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks: what ``disksim_disk`` becomes as a device file of ``kind = "disk"``."""
+"""Disks: ``disksim_disk`` as a device file of ``kind = "disk"``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.disksim import arm, buffers, overheads, unmapped_parameters, zones
 from sledsim.disksim.bus import block_time
-from sledsim.disksim.parameter_coverage import chosen, place_of
+from sledsim.disksim.parameter_coverage import enumerated, place_of
 from sledsim.disksim.toml_writer import Table
 from sledsim.disksim.tree import error
 
@@ -26,7 +26,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     Parameters
     ----------
     drive
-        The disk, and the bus it hangs on.
+        The disk, and its bus.
     sheet
         What it is added to.
     account
@@ -97,7 +97,7 @@ def _write_access(disk: Block, mechanics: Block, top: Table) -> None:
     ):
         top.add(
             key,
-            chosen(disk, name, _TOGETHER),
+            enumerated(disk, name, _TOGETHER),
             f"{name} = {disk.integer(name)}",
             place_of(disk, name),
         )

@@ -31,7 +31,7 @@ _WHY = {
     "disksim_stats": "output of DiskSim",
     "disksim_iodriver": "the host, its delays and its queue; see --scheduler",
     "disksim_ctlr": "a controller between host and drive, and its delays",
-    "disksim_bus": "a bus that the device does not hang on",
+    "disksim_bus": "a bus of other devices",
     "disksim_cachemem": "a cache between host and drive",
     "disksim_cachedev": "a cache between host and drive",
     "disksim_logorg": "how blocks are dealt out to several drives; see devices made of devices",
@@ -49,7 +49,7 @@ class Imported:
     toml: str
     """The text of the device file."""
     report: dict[str, Any]
-    """What became of the parameters: see :func:`import_device`."""
+    """The report on the parameters: see :func:`import_device`."""
 
 
 def import_device(
@@ -77,8 +77,8 @@ def import_device(
     Imported
         The text, and a report with ``path``, ``output``, ``device``, ``type``, ``sources`` (the
         files read), ``blocks``, ``unused_cylinders``, ``unused_end_blocks``, ``risen_seeks``
-        (measured seek times that fall, and what is taken for them), ``ignored`` (parameters without
-        a counterpart, and what ignoring them changes), ``without_effect`` (those whose value
+        (measured seek times that fall, and their replacements), ``ignored`` (parameters without
+        a counterpart, and the effect of ignoring them), ``without_effect`` (those whose value
         changes nothing) and ``skipped`` (blocks that are not about the device).
 
     Raises
@@ -157,7 +157,7 @@ def _tail(account: Account) -> Iterator[str]:
     changing = [item for item in account.ignored if not item.harmless]
     harmless = [item for item in account.ignored if item.harmless]
     if changing:
-        yield "Parameters without a counterpart, and what ignoring them changes:"
+        yield "Parameters without a counterpart, and the effect of ignoring them:"
         for item in changing:
             yield f"  {item.parameter} = {item.value}"
             yield f"    {item.changes}"
@@ -213,7 +213,7 @@ def _report(
 
 
 def _skipped(tree: Tree, drive: Drive) -> Iterator[tuple[Block, str]]:
-    """Yield the blocks that the device is not made of, and what they are."""
+    """Yield the blocks that are no part of the device, with their kinds."""
     used: list[Block] = []
     for part in (drive.block, drive.bus):
         if part is not None:

@@ -1,4 +1,4 @@
-"""MEMS devices: what ``memsmodel_mems`` becomes as a device file of ``kind = "mems"``."""
+"""MEMS devices: ``memsmodel_mems`` as a device file of ``kind = "mems"``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.disksim import unmapped_parameters
 from sledsim.disksim.bus import block_time
-from sledsim.disksim.parameter_coverage import chosen, place_of
+from sledsim.disksim.parameter_coverage import enumerated, place_of
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     Parameters
     ----------
     drive
-        The device, and the bus it hangs on.
+        The device, and its bus.
     sheet
         What it is added to.
     account
@@ -86,7 +86,7 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
     plain(_MEDIA)
     name = "Layout policy"
     source = f"{name} = {block.item(name)}"
-    top.add("lbn_map", chosen(block, name, _MAPS), source, place_of(block, name))
+    top.add("lbn_map", enumerated(block, name, _MAPS), source, place_of(block, name))
     top.add("micropositioning_cylinders", 0, _MODEL, block.place)
     plain(_MOTION)
     _write_springs(block, top, account)
@@ -126,7 +126,7 @@ def _write_springs(block: Block, top: Table, account: Account) -> None:
 def _write_kinematics(block: Block, top: Table, account: Account) -> None:
     name = "Seek function"
     number, place = block.integer(name), place_of(block, name)
-    top.add("kinematics", chosen(block, name, _KINEMATICS), f"{name} = {number}", place)
+    top.add("kinematics", enumerated(block, name, _KINEMATICS), f"{name} = {number}", place)
     top.add("piecewise_chunks", 8, _MODEL, place)
     top.add("turnaround", "paper", _MODEL, place)
     if number == 1:

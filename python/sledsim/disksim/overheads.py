@@ -1,4 +1,4 @@
-"""Overheads of a disk: what its processor takes."""
+"""Overheads of the processor of a disk."""
 
 from __future__ import annotations
 

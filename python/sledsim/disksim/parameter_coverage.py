@@ -1,4 +1,4 @@
-"""Keeps account of the parameters of a device: what was read, what is left, what that changes."""
+"""Coverage of the parameters of a device: read, ignored, and the effect of ignoring."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ignored:
     parameter: str
     value: str
     changes: str
-    """What ignoring it changes."""
+    """The effect of ignoring it."""
     harmless: bool
     """Whether that is nothing, at its value."""
     place: Place
@@ -65,7 +65,7 @@ class Risen:
 
 @dataclass(slots=True)
 class Account:
-    """What the importer found, to be told to the user."""
+    """Findings of the importer, for the user."""
 
     ignored: list[Ignored] = field(default_factory=list)
     risen: list[Risen] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Account:
         self.ignored.append(Ignored(parameter, str(value), changes, harmless, place))
 
     def settle(self) -> None:
-        """Take up what was not read.
+        """Record the parameters that were not read.
 
         Raises
         ------
@@ -133,13 +133,13 @@ class Account:
         self.ignored.append(Ignored(f"{prefix}{key}", text, changes, same, place))
 
 
-def chosen(block: Block, key: str, choices: Mapping[int, _Value]) -> _Value:
-    """Return what a number of an enumeration stands for.
+def enumerated(block: Block, key: str, choices: Mapping[int, _Value]) -> _Value:
+    """Return the value of a number of an enumeration.
 
     Raises
     ------
     SledsimError
-        For a number that stands for nothing.
+        For an unknown number.
     """
     number = block.integer(key)
     if number not in choices:

@@ -110,7 +110,7 @@ class Sheet:
         Raises
         ------
         SledsimError
-            What the core refuses, with the place it came from.
+            For keys that the core refuses, with their places in the parameter file.
         """
         texts: list[str] = []
         places: list[Place] = []
@@ -134,7 +134,7 @@ class Sheet:
 
 
 def _placed(message: str, path: Path, places: Sequence[Place]) -> SledsimError:
-    """Say a refusal of the core in terms of the parameter file."""
+    """Map an error of the core to the place in the parameter file."""
     found = re.match(re.escape(str(path)) + r"(?::(\d+))?: ", message)
     if found is None:  # about the device as a whole
         return error(places[0], message)

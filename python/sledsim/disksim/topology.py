@@ -1,4 +1,4 @@
-"""Which storage devices a parameter file has, and what bus each hangs on."""
+"""The storage devices of a parameter file, and the bus of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Drive:
     block: Block
     """Its parameters, those of the block it extends included."""
     bus: Block | None
-    """The bus it hangs on; None in a file without a topology."""
+    """Its bus; None in a file without a topology."""
     place: Place
     """Where it was named."""
 
@@ -65,7 +65,7 @@ def drives(tree: Tree) -> tuple[Drive, ...]:
         for drive in _below(tree, specs, wiring, None):
             if drive.name in found:
                 first = found[drive.name].place
-                raise error(drive.place, f"'{drive.name}' hangs in two places, first at {first}")
+                raise error(drive.place, f"'{drive.name}' is in two places, first at {first}")
             found[drive.name] = drive
     return tuple(found.values())
 
@@ -106,7 +106,7 @@ def _below(
     extended = _extended(tree, block)
     if base in DEVICES:
         if wiring.below:
-            raise error(wiring.below[0].place, f"nothing can hang on the device '{wiring.name}'")
+            raise error(wiring.below[0].place, f"nothing can be below the device '{wiring.name}'")
         yield Drive(wiring.name, base, extended, bus, wiring.place)
     for part in wiring.below:
         yield from _below(tree, specs, part, extended if base == _BUS else bus)

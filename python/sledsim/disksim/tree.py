@@ -73,7 +73,7 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """A component and what hangs on it: ``TYPE NAME [ ... ]``."""
+    """A component and its children: ``TYPE NAME [ ... ]``."""
 
     type: str
     name: str
@@ -238,7 +238,7 @@ class Tree:
     instantiations: tuple[Instantiation, ...]
     topologies: tuple[Wiring, ...]
     sourced: tuple[Path, ...] = field(compare=False)
-    """The files that went into it, the one that was read first."""
+    """The files of it, the main one first."""
 
     def __str__(self) -> str:
         parts = [

@@ -1,4 +1,4 @@
-"""The parameters without a counterpart in a device file, and what leaving them out changes.
+"""Parameters without a counterpart in a device file, and the effect of ignoring them.
 
 What they do, and which of them can be told from the measured times of five drives, is in the study
 beside the disk model (``crates/sledsim-core/src/devices/disk/BEHAVIOUR.md``, section 9).

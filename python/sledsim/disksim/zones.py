@@ -1,11 +1,11 @@
-"""Layout: what ``dm_layout_g1`` says of zones, spares, slips and defects."""
+"""Layout: zones, spares, slips and defects of ``dm_layout_g1``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sledsim.disksim import unmapped_parameters
-from sledsim.disksim.parameter_coverage import chosen, place_of
+from sledsim.disksim.parameter_coverage import enumerated, place_of
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SLIPS_LEAVE_SPARES = {4, 6}
 _FIRST, _LAST = "First cylinder number", "Last cylinder number"
 _RESERVED_WIDTH = 1
 """A drive may keep a cylinder between two zones for itself: the Cheetahs and the IBM 18ES do, never
-more than one. A wider gap is a slip of the pen."""
+more than one. A wider gap is taken as a mistake."""
 
 
 def write(
@@ -62,11 +62,11 @@ def write(
         raise error(layout.place, message)
     layout = account.open(layout, unmapped_parameters.LAYOUT)
     name = "LBN-to-PBN mapping scheme"
-    mapping = chosen(layout, name, _MAPPINGS)
+    mapping = enumerated(layout, name, _MAPPINGS)
     top = sheet.top
     top.add("mapping", mapping, f"{name} = {layout.integer(name)}", place_of(layout, name))
     name = "Sparing scheme used"
-    sparing = chosen(layout, name, _SPARINGS)
+    sparing = enumerated(layout, name, _SPARINGS)
     scheme = layout.integer(name)
     top.add("sparing", sparing, f"{name} = {scheme}", place_of(layout, name))
     per_range = surfaces
@@ -171,7 +171,7 @@ def _write_zone(
 def _write_reserved(
     zone: Block, table: Table, slips: tuple[int, ...], spares: int, *, scheme: int, span: int
 ) -> None:
-    """Add what is reserved at the front of the zone.
+    """Add the reserved space at the front of the zone.
 
     Where every track, cylinder or range has spares of its own, DiskSim counts the reserved sectors
     without them; the device file counts them all. (The DEC RZ26 shows it: only so its one zone, of

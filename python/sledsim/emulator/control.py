@@ -1,4 +1,4 @@
-"""What a server tells of itself: HTTP on a socket of this machine.
+"""The control socket of a server: HTTP, on this machine only.
 
 ``/status`` is the JSON of :meth:`sledsim.Server.status`, ``/metrics`` the same for Prometheus.
 """
@@ -37,7 +37,7 @@ def folder() -> Path:
     Raises
     ------
     SledsimError
-        If somebody else could put sockets there.
+        If another user could put sockets there.
     """
     home = os.environ.get("XDG_RUNTIME_DIR")
     if home:
@@ -53,7 +53,7 @@ def folder() -> Path:
         msg = f"{path}: {error.strerror}"
         raise SledsimError(msg) from None
     if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
-        msg = f"{path}: must be a folder that is yours and that nobody else may write to"
+        msg = f"{path}: must be a folder that you own and no one else may write to"
         raise SledsimError(msg)
     return path
 
@@ -65,10 +65,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         if path == "/status":
-            self._say(200, "application/json", json.dumps(self.server.told.status()).encode())
+            self._say(200, "application/json", json.dumps(self.server.reported.status()).encode())
         elif path == "/metrics":
             try:
-                kind, text = metrics.exposition(self.server.told.status())
+                kind, text = metrics.exposition(self.server.reported.status())
             except SledsimError as error:
                 self._say(501, "text/plain; charset=utf-8", f"{error}\n".encode())
             else:
@@ -92,10 +92,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
-    told: Server
+    reported: Server
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing: the client is gone."""
+        """Ignore the error: the client has disconnected."""
 
 
 class _UnixHttp(_Http):
@@ -108,7 +108,7 @@ class _UnixHttp(_Http):
 
 
 class Control:
-    """Tells of a server until it is closed."""
+    """Serves the status of a server until it is closed."""
 
     def __init__(self, server: Server, address: str | Path | tuple[str, int]) -> None:
         """Listen.
@@ -116,14 +116,14 @@ class Control:
         Parameters
         ----------
         server
-            Whom it tells of.
+            The server whose status it serves.
         address
             The path of a socket, or a host and a port.
 
         Raises
         ------
         SledsimError
-            If that address cannot be had.
+            If it cannot listen at that address.
         """
         self.path = None if isinstance(address, tuple) else Path(address)
         kind: type[_Http] = _Http if self.path is None else _UnixHttp
@@ -133,7 +133,7 @@ class Control:
         except (OSError, OverflowError) as error:
             msg = f"{where}: cannot listen there: {getattr(error, 'strerror', None) or error}"
             raise SledsimError(msg) from None
-        self._http.told = server
+        self._http.reported = server
         self.port = 0 if self.path else int(self._http.server_address[1])
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
         self._thread.start()
@@ -148,9 +148,9 @@ class Control:
 
 
 def control_path(pid: int | None = None) -> Path:
-    """Return where a server of a process is told of.
+    """Return the path of the control socket of a process.
 
-    By default that is this process, and what others left behind is removed.
+    By default that is this process, and sockets that ended processes left behind are removed.
     """
     if pid is None:
         list(servers())
@@ -196,12 +196,12 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def ask(path: Path, what: str = "/status") -> bytes:
-    """Ask a server of itself.
+    """Request the status of a server.
 
     Raises
     ------
     SledsimError
-        If there is none.
+        If no server answers there.
     """
     connection = _UnixConnection(path)
     try:
@@ -219,7 +219,7 @@ def ask(path: Path, what: str = "/status") -> bytes:
 
 
 def servers() -> Iterator[Path]:
-    """Find the servers of this user that run; sockets of those that are gone are removed."""
+    """Find the running servers of this user; sockets of ended ones are removed."""
     for path in sorted(folder().glob(f"*{_ENDING}")):
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as probe:
             probe.settimeout(_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""What the command line and a mount's server are told, as an export."""
+"""Makes an export of the options of the command line or of a mount's server."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ DEFAULTS: dict[str, Any] = {
     "record": None,
     "batch_window_ms": None,
 }
-"""What may be said beside the device."""
+"""Options beside the device, with their defaults."""
 
 
-def chosen(said: Mapping[str, Any], name: str | None = None) -> Export:
-    """Return what is said, ``device`` and all of `DEFAULTS`, as on the command line.
+def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
+    """Make an export of options: ``device`` and all of `DEFAULTS`.
 
     Raises
     ------
     SledsimError
         If there is no such device, or a key that it does not have.
     """
-    for setting in said["set"]:
+    for setting in options["set"]:
         if not setting.startswith(("device.", "scheduler.", "layout.")):
             msg = f"--set {setting}: must begin with device., scheduler. or layout."
             raise SledsimError(msg)
     core, _, scheduler = _core.scenario(
         None,
-        said["device"],
-        said["scheduler"],
+        options["device"],
+        options["scheduler"],
         None,
         None,
-        said["set"],
+        options["set"],
         None,
-        said["layout"],
-        said["background"],
+        options["layout"],
+        options["background"],
     )
     return Export(
         device=wrap(core),
         name=name,
         scheduler=scheduler,
-        file=said["file"],
-        read_only=said["read_only"],
-        speed=said["speed"],
-        record=said["record"],
-        batch_window_ms=said["batch_window_ms"],
+        file=options["file"],
+        read_only=options["read_only"],
+        speed=options["speed"],
+        record=options["record"],
+        batch_window_ms=options["batch_window_ms"],
     )

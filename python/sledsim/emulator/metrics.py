@@ -26,7 +26,7 @@ def exposition(status: dict[str, Any]) -> tuple[str, bytes]:
         from prometheus_client import CollectorRegistry, exposition  # noqa: PLC0415 (an extra)
         from prometheus_client.registry import Collector  # noqa: PLC0415
     except ImportError:
-        msg = "metrics need prometheus_client: pip install 'sledsim[metrics]'"
+        msg = "metrics need prometheus_client: pip install prometheus-client"
         raise SledsimError(msg) from None
 
     class Status(Collector):

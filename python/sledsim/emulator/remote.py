@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sledsim.devices import Device
 
 Data: TypeAlias = bytes | bytearray | memoryview
-"""What is written."""
+"""Data to be written."""
 
 Command: TypeAlias = (
     tuple[Literal["read"], int, int]
@@ -31,7 +31,7 @@ Command: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class RemoteOutcome:
-    """What happened to one command of a batch, in time of the device.
+    """The outcome of one command of a batch, in time of the device.
 
     The names are those of the columns of a recording.
     """
@@ -69,13 +69,13 @@ class RemoteOutcome:
     other_ns: int
     energy_nj: int
     lateness_ns: int
-    """How much later than its completion its answer was there."""
+    """How much later than its completion it was answered."""
     error: str | None
     """Why it failed, if it did."""
 
 
 class RemoteBatch:
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     def __init__(self, core: _core.RemoteAnswer) -> None:
         self._core = core
@@ -85,12 +85,12 @@ class RemoteBatch:
 
     @property
     def data(self) -> list[bytes | None]:
-        """What each command read, in their order; ``None`` for a write, or if it failed."""
+        """The data that each command read, in their order; ``None`` for a write or a failure."""
         return self._core.data()
 
     @property
     def outcomes(self) -> list[RemoteOutcome]:
-        """What happened to each command, in their order."""
+        """The outcome of each command, in their order."""
         return [RemoteOutcome(**outcome) for outcome in self._core.outcomes()]
 
     @property
@@ -135,7 +135,7 @@ class RemoteDevice:
 
     @property
     def name(self) -> str:
-        """What the server calls it."""
+        """Its name on the server."""
         return self._core.name
 
     @property
@@ -155,7 +155,7 @@ class RemoteDevice:
 
     @property
     def layout(self) -> str | None:
-        """Where its blocks live, if not where the device has them."""
+        """Its layout, if it has one other than that of the device."""
         return self._about["layout"] or None
 
     @property
@@ -165,7 +165,7 @@ class RemoteDevice:
 
     @property
     def exports(self) -> list[str]:
-        """What else the server serves, by name."""
+        """The names of all exports of the server."""
         return [] if self._client is None else list(self._client.exports)
 
     @property
@@ -181,7 +181,7 @@ class RemoteDevice:
 
     @property
     def parallelism(self) -> Parallelism:
-        """What the sled can access at once, as :attr:`Sled.parallelism`; ``M`` is as of now."""
+        """The parallelism of the sled, as :attr:`Sled.parallelism`; ``M`` is as of now."""
         return Parallelism(**self._core.parallelism())
 
     def equivalent(self, lbn: int, at_s: float | None = None) -> list[int]:
@@ -244,7 +244,7 @@ class RemoteDevice:
         ------
         RemoteError
             If the server refused it, of which nothing was done then, or the device or its store
-            failed to serve a command; the attribute ``batch`` has what became of all.
+            failed to serve a command; the attribute ``batch`` has the outcome of all.
         """
         batch = RemoteBatch(self._core.batch(commands, must_be_parallel))
         _check(batch, 0)
@@ -256,7 +256,7 @@ class RemoteDevice:
         under_way: int = 64,
         must_be_parallel: bool = False,
     ) -> Iterator[RemoteBatch]:
-        """Serve batches of which several are under way, and yield what became of each, in order.
+        """Serve batches of which several are under way, and yield the outcome of each, in order.
 
         Parameters
         ----------
@@ -326,7 +326,7 @@ def _pipelined(
 
 
 def _check(batch: RemoteBatch, index: int) -> None:
-    """Raise what a command failed with."""
+    """Raise the error of a command that failed."""
     failure = batch._core.failure()  # noqa: SLF001 (one module)
     if failure is None:
         return
@@ -357,14 +357,14 @@ def connect(
     Parameters
     ----------
     address
-        ``unix:PATH``, ``HOST:PORT`` or ``:PORT``, or what ``Server.uris`` says.
+        ``unix:PATH``, ``HOST:PORT`` or ``:PORT``, or one of ``Server.uris``.
     export
-        What the server calls the device; by default its first one.
+        The name of the device on the server; by default its first one.
     tls
         A folder with ``ca-cert.pem``, which must have signed the server's certificate, and
         ``client-cert.pem`` with ``client-key.pem``, if the server asks for them.
     timeout_s
-        How long it may take until the server has said what it is.
+        Timeout for the handshake with the server.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, path_text, real, several, text, whole
+from sledsim.arguments import as_list, optional, path_text, real, text, whole
 from sledsim.devices import Device, device_of
 from sledsim.layouts import with_layout
 
@@ -31,11 +31,11 @@ class Export:
     device: Device | str
     """The device, or the name of a preset."""
     name: str | None = None
-    """What clients call it; by default the name of the device."""
+    """Its name for clients; by default that of the device."""
     scheduler: str = "fcfs"
     """Of every mechanism of it."""
     layout: str | Mapping[str, object] | None = None
-    """Where blocks live, as in :func:`sledsim.simulate`."""
+    """The layout, as in :func:`sledsim.simulate`."""
     batch_window_ms: float | None = None
     """Group the commands that are there so long after the first, in ms of the device, whatever its
     table ``[batching]`` says; a single sled only."""
@@ -46,7 +46,7 @@ class Export:
     speed: float = 1.0
     """Seconds of the device in a real second."""
     record: Path | None = None
-    """A Parquet file for what happens to each request; it is complete when the server stops."""
+    """A Parquet file for the recording of requests; it is complete when the server stops."""
 
     def _core(self) -> dict[str, object]:
         base = device_of(self.device)
@@ -84,11 +84,11 @@ class Server:
 
     @property
     def is_alive(self) -> bool:
-        """Whether clients can come: not once it is stopped, or its only mount point unmounted."""
+        """Whether clients can connect: not once it has stopped or its only mount point is gone."""
         return self._core.is_alive()
 
     def status(self) -> dict[str, Any]:
-        """Tell what happened so far; of a stopped server, what had happened in all.
+        """Return the statistics so far; of a stopped server, the final ones.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Server:
         return status
 
     def wait(self) -> None:
-        """Wait until no client can come any more."""
+        """Wait until no client can connect any more."""
         while self.is_alive:
             time.sleep(_LOOK_S)
 
@@ -118,13 +118,13 @@ class Server:
         Returns
         -------
         dict
-            What happened in all, as :meth:`status`.
+            The final statistics, as :meth:`status`.
 
         Raises
         ------
         SledsimError
             If a backing file could not be flushed or a recording not be completed, now or before;
-            the server is stopped all the same, and :meth:`status` tells what it did.
+            the server is stopped all the same, and :meth:`status` has its statistics.
         """
         self._core.stop(real("grace_s", grace_s))
         return self.status()
@@ -146,7 +146,7 @@ def serve(
     Parameters
     ----------
     exports
-        What is served: a device, the name of a preset, an :class:`Export`, or several. To NBD
+        The exports: a device, the name of a preset, an :class:`Export`, or several. To NBD
         clients the first also has the empty name.
     nbd
         Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
@@ -158,7 +158,7 @@ def serve(
         A folder with ``server-cert.pem``, ``server-key.pem`` and ``ca-cert.pem``: clients must show
         a certificate that the last one signed.
     allow_unauthenticated_remote
-        Lets anyone in who can reach an address beyond this machine.
+        Accept clients without authentication at addresses beyond this machine.
     max_clients
         How many connections there may be at once, of each address.
     max_outstanding
@@ -167,15 +167,15 @@ def serve(
     Raises
     ------
     SledsimError
-        For whatever is wrong with a device or an address, a file that is in use or of another size,
+        For errors in a device or an address, a file that is in use or of another size,
         or a mount point. Nothing is served then.
     """
     if not hasattr(_core, "Server"):
         msg = "the emulator needs Linux"
         raise SledsimError(msg)
-    wanted = several("exports", exports)
-    nbd = [text("nbd", address) for address in several("nbd", nbd)]
-    rpc = [text("rpc", address) for address in several("rpc", rpc)]
+    wanted = as_list("exports", exports)
+    nbd = [text("nbd", address) for address in as_list("nbd", nbd)]
+    rpc = [text("rpc", address) for address in as_list("rpc", rpc)]
     if not wanted:
         msg = "there is no device to serve"
         raise SledsimError(msg)
@@ -211,12 +211,12 @@ def serve(
 
 
 def _check_files(specs: Sequence[Export]) -> None:
-    """See that no recording takes the place of what is served, or of another.
+    """Check that no recording replaces a file that is served, or another recording.
 
     Raises
     ------
     SledsimError
-        If one would.
+        If one does.
     """
     files = [path_text("file", each.file) for each in specs if each.file is not None]
     taken: set[str] = set()

@@ -1,4 +1,4 @@
-"""Runs items of papers, in parallel, and keeps what came of them until something changes."""
+"""Runs items of papers in parallel, and reuses their results until something changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of an item."""
+    """The result of an item."""
 
     item: Item
     document: dict[str, Any]
@@ -36,7 +36,7 @@ class Result:
 
     @property
     def cautions(self) -> list[dict[str, Any]]:
-        """What to know of its runs, by kind, as :attr:`Run.cautions <sledsim.Run.cautions>`."""
+        """The cautions of its runs, by kind, as :attr:`Run.cautions <sledsim.Run.cautions>`."""
         found: list[dict[str, Any]] = self.document["caution"]
         return found
 
@@ -57,11 +57,10 @@ def run(
 ) -> list[Result]:
     """Simulate items and write their JSON, PNG and SVG files.
 
-    Items of which the files are there, made by the same code from the same data, are read;
-    :mod:`sledsim.papers.versions` tells on what an item depends. What others must simulate they
-    share: outcomes are kept in the folder ``SLEDSIM_OUTCOMES`` of the environment, or in
-    ``folder/outcomes``. The same code writes the same files, byte for byte, but for items that
-    take real time.
+    Items whose files exist, made by the same code from the same data, are read: see
+    :mod:`sledsim.papers.versions`. The others share their simulations, whose outcomes are stored in
+    the folder ``SLEDSIM_OUTCOMES`` of the environment, or in ``folder/outcomes``. The same code
+    writes the same files, byte for byte, but for items that take real time.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def _in_processes(
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
     try:
         running = {pool.submit(each, name) for name in names}
-        pool.submit(int)  # else the pool does not watch the process that it has started last
+        pool.submit(int)  # else the pool does not watch the last process that it started
         while running:
             finished, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in finished:
@@ -153,7 +152,7 @@ def _simulate_in(outcomes: Path, name: str, *, quick: bool) -> Result:
 
 
 def simulate(name: str, *, quick: bool) -> Result:
-    """Simulate the item of that id, judge what came of it and draw it."""
+    """Simulate the item of that id, judge its values and draw it."""
     from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
 
     (item,) = model.find([name])
@@ -166,7 +165,7 @@ def simulate(name: str, *, quick: bool) -> Result:
 
 
 def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document as it will be read from its file."""
+    """Return a document as it would be read from its file."""
     try:
         plain: dict[str, Any] = json.loads(to_json(document))
     except (TypeError, ValueError) as error:
@@ -220,7 +219,7 @@ def _need_matplotlib() -> None:
     try:
         importlib.metadata.version("matplotlib")
     except importlib.metadata.PackageNotFoundError:
-        msg = "papers need matplotlib: pip install 'sledsim[plots]'"
+        msg = "papers need matplotlib: pip install matplotlib"
         raise SledsimError(msg) from None
 
 
@@ -231,7 +230,7 @@ def _files(item: Item, folder: Path) -> dict[str, Path]:
 
 
 def _read(item: Item, folder: Path, *, quick: bool) -> Result | None:
-    """Read what an earlier run has left, if it is of this version and whole, and of this item."""
+    """Read the result of an earlier run, if it is complete and of this version and item."""
     files = _files(item, folder)
     try:
         contents = {end: file.read_bytes() for end, file in files.items()}

@@ -1,4 +1,4 @@
-"""The verdict: whether what sledsim comes to is what a paper states."""
+"""Verdicts: comparisons of simulated with published values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ must be, or as published under a stated hypothesis; ``missed``: neither."""
 def judge(
     value: Published, simulated: Simulated, hypotheses: Mapping[str, Simulated] | None = None
 ) -> Verdict:
-    """Compare a published value with ours, and if need be with ours under hypotheses.
+    """Compare a published value with the simulated one, and if need be with those under hypotheses.
 
     Raises
     ------
     TypeError
-        If ours is not of the type that the kind of the value compares.
+        If the simulated value is not of the type that the kind compares.
     """
     if agrees(value.kind, value.published, value.tolerance, simulated):
         return "reproduced"
@@ -44,7 +44,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def agrees(kind: Kind, published: object, tolerance: float, simulated: Simulated) -> bool:
-    """Say whether ours is what is published, in the way that the kind compares."""
+    """Return whether the simulated value agrees with the published one, as the kind compares."""
     if kind == "order":
         if not isinstance(simulated, Mapping):
             msg = f"an order needs numbers by name, not {simulated!r}"
@@ -70,7 +70,7 @@ def agrees(kind: Kind, published: object, tolerance: float, simulated: Simulated
 
 
 def has_shape(shape: str, curve: Sequence[float], tolerance: float = 0.0) -> bool:
-    """Say whether a curve has a shape.
+    """Return whether a curve has a shape.
 
     ``rises`` and ``falls``: from the first number to the last, and never by more than the
     tolerance the other way on the way; ``rises ever less``: also concave, in equal steps;

@@ -1,4 +1,4 @@
-"""What papers state: papers, their items and published values, read from data files.
+"""The data model: papers, their items and published values, read from data files.
 
 ``<paper>/paper.toml`` describes a paper, ``<paper>/<item>.toml`` what one of its tables, figures
 or passages states, and ``<paper>/<item>.py`` beside it how sledsim comes to its own values::
@@ -155,7 +155,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What sledsim comes to.
+    """The simulated values of an item.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ class Found:
     hypotheses
         The same, or some of them, under other assumptions.
     series
-        What is drawn besides; goes into the JSON document as it is.
+        More data for the figure; part of the JSON document.
     note
-        What to know of this run, as which files it used; goes behind ``how``.
+        A remark on this run, such as the files it used; goes behind ``how``.
     """
 
     values: Mapping[str, Simulated]
@@ -176,7 +176,7 @@ class Found:
 
 
 def folder_of(folder: str) -> Path:
-    """Return where the files of the items of a paper are, by the name of its folder."""
+    """Return the folder of the items of a paper, by its name."""
     return _FOLDER / folder
 
 
@@ -211,7 +211,7 @@ def find(names: Sequence[str]) -> list[Item]:
     Raises
     ------
     SledsimError
-        For a name that is neither; it says which there are.
+        For a name that is neither; the message lists the names.
     """
     items = {item.id: item for paper in papers() for item in paper.items}
     by_paper = {paper.name: paper for paper in papers()}
@@ -244,7 +244,7 @@ def _load(file: Path) -> _Table:
 
 
 def _paper(file: Path) -> tuple[float, Paper]:
-    """Return a paper, and what papers are ordered by."""
+    """Return a paper, and its sort key."""
     table = _load(file)
     order = table.number("order")
     name = _name(file)

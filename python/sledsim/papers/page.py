@@ -17,8 +17,8 @@ from sledsim.papers.page_embed import (
     highlighted_toml,
     inline_svg,
 )
+from sledsim.papers.page_text import MARKS, MEANINGS, NONE, paragraphs, prose, verdict_html
 from sledsim.papers.page_values import Notes, table
-from sledsim.papers.page_words import MARKS, MEANINGS, NONE, paragraphs, prose, verdict_html
 from sledsim.papers.pictures import VERDICTS
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def page(papers: Sequence[Paper], results: Sequence[Result]) -> str:
-    """Return a report as HTML that needs nothing else, the same for the same results.
+    """Return a report as self-contained HTML, the same for the same results.
 
     Parameters
     ----------
     papers
         The papers, in order.
     results
-        What came of their items, or of some of them.
+        The results of their items, or of some of them.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _what(results: Sequence[Result]) -> str:
 
 
 def _counts(results: Sequence[Result]) -> str:
-    """Return how many values and items have which verdict."""
+    """Return the numbers of values and items by verdict."""
     values = _tally(result.document["values"] for result in results)
     items: Counter[str] = Counter(result.verdict for result in results)
     total = sum(values.values())
@@ -188,7 +188,7 @@ def _item(result: Result) -> str:
 
 
 def _cautions(result: Result) -> str:
-    """Return what is to be known of the runs of an item."""
+    """Return the cautions of the runs of an item."""
     notes = cautions.lines({"": result.cautions})
     if not notes:
         return ""

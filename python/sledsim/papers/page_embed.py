@@ -45,9 +45,9 @@ def inline_svg(svg: str, prefix: str, text: str) -> str:
     svg
         The picture, as Matplotlib writes it.
     prefix
-        What all its ids start with.
+        Prefix of all its ids.
     text
-        What it is, for who does not see it.
+        Its alternative text.
     """
     root = ET.fromstring(svg)
     for parent in list(root.iter()):

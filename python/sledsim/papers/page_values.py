@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import values
-from sledsim.papers.page_words import (
+from sledsim.papers.page_text import (
     NONE,
     class_of,
     mark,
@@ -75,7 +75,7 @@ def _row(value: Mapping[str, Any], names: Sequence[str], notes: Notes, place: st
 
 
 def _stated(value: Mapping[str, Any], stated: Any) -> str:
-    """Return what is published or expected, as the kind of the value says it."""
+    """Return the published or expected value, in the form of its kind."""
     if value["kind"] == "order":
         return " &lt; ".join(f"<span>{escape(name)}</span>" for name in stated)
     if value["kind"] == "shape":
@@ -94,7 +94,7 @@ def _allowed(value: Mapping[str, Any]) -> str:
 
 
 def _simulated(value: Mapping[str, Any], simulated: Any) -> str:
-    """Return what sledsim comes to, with as many digits as the comparison needs."""
+    """Return the simulated value, with as many digits as the comparison needs."""
     unit = value["unit"]
     if value["kind"] == "order":
         return _ordered(simulated, unit)
@@ -113,7 +113,7 @@ def _ordered(simulated: Mapping[str, float], unit: str) -> str:
 
 
 def _curve(curve: Sequence[float], unit: str) -> str:
-    """Return a small picture of a curve, and it in words."""
+    """Return a small picture of a curve, and its description."""
     across, spread = 100 / max(len(curve) - 1, 1), max(curve) - min(curve) or 1.0
     points = " ".join(
         f"{across * place:.2f},{22 - 20 * (number - min(curve)) / spread:.2f}"
@@ -141,7 +141,7 @@ def _difference(value: Mapping[str, Any]) -> str:
 
 
 def _argued(value: Mapping[str, Any]) -> bool:
-    """Say whether there is an argument to show: also where it does not save a missed value."""
+    """Return whether there is an argument to show, also for a missed value."""
     return value["explained"] is not None and value["verdict"] != "reproduced"
 
 
@@ -170,7 +170,7 @@ class Notes:
         return f'<sup><a href="#{self.item}:{name}" aria-label="{of} {text}">{text}</a></sup>'
 
     def html(self, hypotheses: Mapping[str, str]) -> str:
-        """Return the notes, and what the hypotheses are."""
+        """Return the notes and the hypotheses."""
         whys = "\n".join(
             f'<li id="{self.item}:why-{number}">{_why(value)}</li>'
             for number, value in enumerate(self.explained, 1)
@@ -213,14 +213,14 @@ def _why(value: Mapping[str, Any]) -> str:
 
 
 def _else(value: Mapping[str, Any], whole: str) -> str:
-    """Return what is expected, or under what."""
+    """Return the expected value, or the hypothesis."""
     if name := value["explained"]["hypothesis"]:
         return f"as published if {words(name)}"
     return f"expected <span{class_of(whole)}>{_expected(value)}</span>"
 
 
 def _expected(value: Mapping[str, Any]) -> str:
-    """Return what an explanation expects, with its tolerance."""
+    """Return the value that an explanation expects, with its tolerance."""
     why = value["explained"]
     number = value["kind"] not in {"order", "shape"}
     expected = _stated(dict(value, kind="within") if number else value, why["expected"])

@@ -1,4 +1,4 @@
-"""The look of all figures, and how they become files."""
+"""The style of all figures, and their conversion to files."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
 
 
 def deviations(figure: Figure, document: dict[str, Any]) -> None:
-    """Draw how far the numbers of an item are from the published ones; orders and curves below."""
+    """Draw the deviations of numbers from the published ones; orders and curves below."""
     kinds = {"order": _order, "shape": _curve}
     numbers = [value for value in document["values"] if value["kind"] not in kinds]
     others = [value for value in document["values"] if value["kind"] in kinds]
@@ -105,7 +105,7 @@ def _percents(
     lines: Sequence[float],
     hypotheses: Sequence[str],
 ) -> None:
-    """Draw a row for each number: what is allowed, what was expected, what came out."""
+    """Draw a row for each number: tolerance, expected value, simulated value."""
     places = [sum(lines[:row]) + lines[row] / 2 for row in range(len(lines))]
     axes.set_xscale("symlog", linthresh=1, linscale=1)
     axes.axvline(0, color=INK, linewidth=1)
@@ -205,7 +205,7 @@ def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
 
 
 def _heading(axes: Axes, value: Mapping[str, Any]) -> None:
-    """Write what a value is above its axes, from the left edge of the figure."""
+    """Write the title of a value above its axes, from the left edge of the figure."""
     where = ("figure fraction", "axes fraction")
     axes.annotate(textwrap.fill(value["what"], 58), (0.01, 1.06), xycoords=where, va="bottom")
 

@@ -1,4 +1,4 @@
-"""Simulations of items: each is done once, and kept in a store that all items share."""
+"""Simulations of items: each is done once, and its outcome is in a store that all items share."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def summary_of(
 
 
 _collecting: list[list[Sequence[Mapping[str, Any]]]] = []
-"""Where the cautions of each run go, the innermost last."""
+"""Collections of the cautions of each run, the innermost last."""
 
 
 def _collect(run: Sequence[Mapping[str, Any]]) -> None:
@@ -75,7 +75,7 @@ def collecting() -> Iterator[list[Sequence[Mapping[str, Any]]]]:
 
 
 def together(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the cautions of many runs by kind, the gravest first, each with how many have it.
+    """Return the cautions of many runs by kind, the gravest first, each with the number of runs.
 
     The warm-up is left out: an item has one where it chose to.
     """
@@ -129,7 +129,7 @@ def stored_in(folder: Path) -> Iterator[OutcomeStore]:
 
 
 def folder_of(output: Path) -> Path:
-    """Return where the store is for items of which the files go to ``output``.
+    """Return the folder of the store for items whose files go to ``output``.
 
     That is the folder :data:`ENVIRONMENT` names, or else one beside them.
     """

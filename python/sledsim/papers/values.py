@@ -1,4 +1,4 @@
-"""How values are written, in the report and at the terminal: as text, without units."""
+"""Values as text without units, for the report and the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def stated(value: Mapping[str, Any], number: Any) -> str:
-    """Return what is published or expected, as the kind of the value says it."""
+    """Return the published or expected value, in the form of its kind."""
     if value["kind"] == "order":
         return " < ".join(number)
     if value["kind"] == "shape":
@@ -21,7 +21,7 @@ def stated(value: Mapping[str, Any], number: Any) -> str:
 
 
 def simulated(value: Mapping[str, Any], number: Any) -> str:
-    """Return what sledsim comes to, with as many digits as the comparison needs."""
+    """Return the simulated value, with as many digits as the comparison needs."""
     if value["kind"] == "order":
         return "".join(f"{sign}{name} ({text})" for sign, name, text in ordered(number))
     if value["kind"] == "shape":
@@ -74,7 +74,7 @@ def rounded(value: Mapping[str, Any], number: float) -> str:
 
 
 def decimals_of(number: float) -> int:
-    """Return how many decimals it takes to write a number, but for what binary adds."""
+    """Return the decimals that a number needs, without the rounding of binary floats."""
     exponent = Decimal(f"{number:.12g}").normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
 

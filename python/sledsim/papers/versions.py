@@ -1,8 +1,8 @@
-"""What the result of an item depends on: its code, the package, the core and the tools.
+"""The version of an item: a digest of its code, the package, the core and the tools.
 
-Of the papers these are the modules that the item imports, in turn, with the engine, and the data of
-the item. Of the rest of the package it is everything; but what is in :data:`APART` only if one of
-these modules leads there.
+Of the papers it covers the modules that the item imports, directly or not, the engine, and the data
+of the item. It covers the rest of the package, but :data:`APART` only if one of these modules
+imports it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sledsim.papers.model import Item
 
 APART = ("cli", "emulator")
-"""Folders of the package that no number of an item comes from: the command line, and what serves
-devices in real time. An item that takes real time depends on them, too."""
+"""Folders of the package that no number of an item depends on: the command line and the emulator.
+An item that takes real time depends on them, too."""
 TOOLS = ("matplotlib", "numpy", "pyarrow")
 """Libraries that draw items or make their data."""
 
@@ -60,7 +60,7 @@ def version_of(item: Item, *, quick: bool) -> str:
 
 
 def is_current(item: Item, *, quick: bool) -> bool:
-    """Return whether the files of an item are what :func:`version_of` took them for."""
+    """Return whether the files of an item are unchanged since :func:`version_of`."""
     return all(
         _digest_of(file) == _first_digest_of(file) for _, file in _files_of(item, quick=quick)
     )
@@ -82,7 +82,7 @@ def _files_of(item: Item, *, quick: bool) -> list[tuple[str, Path]]:
 
 @cache
 def _all_below(folder: Path) -> list[tuple[str, Path]]:
-    """Return the files below a folder, but the core and what Python makes of sources."""
+    """Return the files below a folder, without the core and bytecode."""
     core = Path(_core.__file__).name
     return sorted(
         (file.relative_to(folder).as_posix(), file)

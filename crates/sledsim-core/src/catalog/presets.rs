@@ -63,16 +63,39 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
         return Ok((keys, path.parent().map(Path::to_owned)));
     }
     let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
-    let hint = if near.is_empty() {
+    let described = described_by(name)?;
+    let hint = if !near.is_empty() {
+        format!("did you mean {}?", near.join(" or "))
+    } else if !described.is_empty() {
+        format!(
+            "presets with this word in their description are {}",
+            described.join(", ")
+        )
+    } else {
         let all: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
         format!(
             "presets are {}; or give the path of a .toml file",
             all.join(", ")
         )
-    } else {
-        format!("did you mean {}?", near.join(" or "))
     };
     Err(Error::Key(format!("unknown device '{name}': {hint}")))
+}
+
+/// Lists the presets whose title or description has the word `name`, each with
+/// its title.
+fn described_by(name: &str) -> Result<Vec<String>> {
+    let word = name.to_lowercase();
+    let mut found = Vec::new();
+    for (preset, text) in PRESETS {
+        let mut keys = Keys::parse(text, &format!("{preset}.toml"))?;
+        let title = keys.text("title")?;
+        let described = format!("{title} {}", keys.about()).to_lowercase();
+        let mut words = described.split(|c: char| !c.is_alphanumeric());
+        if words.any(|each| !each.is_empty() && each == word) {
+            found.push(format!("{preset} ({title})"));
+        }
+    }
+    Ok(found)
 }
 
 /// Lays `keys` over the bases they name.

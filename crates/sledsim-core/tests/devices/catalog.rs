@@ -116,8 +116,13 @@ type Mistake = (
 
 #[test]
 fn mistakes_are_named() {
-    let cases: [Mistake; 16] = [
+    let cases: [Mistake; 17] = [
         ("g22", &[], &["unknown device 'g22'", "g2"]),
+        (
+            "hybrid",
+            &[],
+            &["unknown device 'hybrid'", "mwb (", "mcd ("],
+        ),
         ("missing.toml", &[], &["missing.toml", "No such file"]),
         (
             "g2",

@@ -1,6 +1,6 @@
-"""``sledsim trace``: what is in a trace or a cache of it, conversions, workloads as traces.
+"""``sledsim trace``: statistics, cache hit ratios, conversion and generation of traces.
 
-One file per subcommand: its help, its options and what it does.
+One file per subcommand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Tell what is in a trace or a cache of it, convert it, write a workload as one, or list the samples.
+Analyse a trace or caches of it, convert it, write a workload as one, or list the samples.
 
 Plain or compressed (gzip, zstd, xz, bzip2); the format is recognised by the content.
 """

@@ -34,9 +34,9 @@ Write traces in another format: merged, cut, sampled, scaled.
 
 Several traces are merged by time: those that count from the start of their recording start
 together, those with the calendar keep their distances. Their devices are numbered anew, from 0 in
-the order of their first requests, and the report tells which is which.
+the order of their first requests, and the report has the mapping.
 
-What is asked for is done in this order: sort, device, from and until, every or sample, requests,
+The steps are done in this order: sort, device, from and until, every or sample, requests,
 rebase, time scale, widen.
 """
 
@@ -117,14 +117,14 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
     ]
     yield table(rows, "<<>><")
     passed = [
-        f"{line['path']}: {line['format']} ({load_options.told_by(line)})"
+        f"{line['path']}: {line['format']} ({load_options.detection(line)})"
         for line in report["inputs"]
         if line["format_others"]
     ]
     passed += [
         f"{line['path']}: {what}"
         for line in report["inputs"]
-        for what in load_options.passed_over(line)
+        for what in load_options.skipped_parts(line)
     ]
     if passed:
         yield "\n".join(passed)
@@ -140,9 +140,9 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
         (left["outside_times"], "outside the times"),
         (left["not_sampled"], "not in the sample"),
     ]
-    told = ", ".join(f"{number(count)} {what}" for count, what in reasons if count)
-    if told:
-        facts.append(["left out", told])
+    counts = ", ".join(f"{number(count)} {what}" for count, what in reasons if count)
+    if counts:
+        facts.append(["left out", counts])
     if report["ended_by"] != "inputs":
         facts.append(["", f"reading ended by --{report['ended_by']}"])
     if report["widened"]:

@@ -1,4 +1,4 @@
-"""``sledsim trace hits``: what caches would have of a trace."""
+"""``sledsim trace hits``: hit ratios of caches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Tell how often caches of several sizes and policies would have what a trace asks for.
+Compute the hit ratios of caches of several sizes and policies on a trace.
 
   sledsim trace hits sample:postmark-ext4
   sledsim trace hits big.trace.gz --sizes 16,64,256 --policies lru,arc --segment 64
@@ -47,7 +47,7 @@ def add(actions: Commands) -> None:
         "--policies",
         metavar="A,B,...",
         default=",".join(policies()),
-        help="what they give up, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
+        help="replacement policies, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
     )
     parser.add_argument(
         "--segment", metavar="KIB", type=float, default=8.0, help="unit of caching (default: 8)"
@@ -79,7 +79,7 @@ def _hits(options: argparse.Namespace) -> None:
         "trace_device": options.trace_device,
     }
     load = read_trace(options.file, **{key: value for key, value in keys.items() if value})
-    rows, told = work(
+    rows, workload = work(
         lambda beat: hits_and_load(
             load, sizes_mib=sizes, policies=names, segment_kib=options.segment, progress=beat
         )
@@ -87,16 +87,16 @@ def _hits(options: argparse.Namespace) -> None:
     if options.plot is not None:
         _core.write_atomically(options.plot, _draw(rows, options.file, options.plot))
     if options.json:
-        print_json({"path": options.file, "caches": rows, "workload": told})
+        print_json({"path": options.file, "caches": rows, "workload": workload})
         return
     first = rows[0]
     print(
         f"{options.file}: {number(first['requests'])} reads and writes, "
         f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
     )
-    if told["format_others"]:
-        print(f"{told['format']} ({load_options.told_by(told)})\n")
-    if passed := ", ".join(load_options.passed_over(told)):
+    if workload["format_others"]:
+        print(f"{workload['format']} ({load_options.detection(workload)})\n")
+    if passed := ", ".join(load_options.skipped_parts(workload)):
         print(f"passed over: {passed}\n")
     found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}
     lines = [["hit ratio", *names]]

@@ -1,4 +1,4 @@
-"""``sledsim trace info``: what is in a trace."""
+"""``sledsim trace info``: statistics of a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
 
 _ABOUT = """\
-Read a whole trace and tell what is in it: rates and bursts, sizes, footprint, sequentiality, reuse.
+Read a whole trace and print its rates and bursts, sizes, footprint, sequentiality and reuse.
 
   sledsim trace info sample:postmark-ext4
   sledsim trace info big.trace.gz --quick
@@ -48,9 +48,7 @@ def add(actions: Commands) -> None:
         type=int,
         help="distinct units of 4 KiB to follow; of larger traces a sample (default: 262144)",
     )
-    info.add_argument(
-        "--plot", metavar="FILE", help="draw what is in the trace (.png, .svg or .pdf)"
-    )
+    info.add_argument("--plot", metavar="FILE", help="draw the statistics (.png, .svg or .pdf)")
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -94,9 +92,9 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     rate, sequential, arrivals = info["mean_rate_per_s"], info["sequential"], info["arrivals"]
     mean, most = number(info["mean_size_blocks"]), number(info["max_size_blocks"])
     yield ["file", info["path"]]
-    told = load_options.told_by(info)
-    yield ["format", f"{info['format']} ({told}), compression: {info['compression']}"]
-    if passed := ", ".join(load_options.passed_over(info)):
+    detected = load_options.detection(info)
+    yield ["format", f"{info['format']} ({detected}), compression: {info['compression']}"]
+    if passed := ", ".join(load_options.skipped_parts(info)):
         yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]
     share = f"{number(info['requests'])}, {info['read_fraction']:.1%} reads"

@@ -1,4 +1,4 @@
-"""Options of several subcommands of ``sledsim trace``, and what their reports have in common."""
+"""Options and parts of reports that subcommands of ``sledsim trace`` share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LISTED = 20  # devices, in text; --json has all
 
 
 def add_reading(parser: Parser) -> None:
-    """Take the options that say how a trace is read."""
+    """Take the options of reading a trace."""
     parser.add_argument(
-        "--format", metavar="NAME", help="how to read it, if its content does not tell"
+        "--format", metavar="NAME", help="format, if its content does not determine it"
     )
     parser.add_argument(
-        "--columns", metavar="MAP", help="which column is what, where the format leaves it open"
+        "--columns", metavar="MAP", help="columns as FIELD=COLUMN, for formats without fixed ones"
     )
     parser.add_argument(
         "--sort",
@@ -34,7 +34,7 @@ def add_reading(parser: Parser) -> None:
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what these options say, as `sledsim.trace_info` takes it."""
+    """Return the values of these options as arguments of `sledsim.trace_info`."""
     return {
         "format": options.format,
         "columns": options.columns,
@@ -51,10 +51,10 @@ def add_output(parser: Parser) -> None:
 
 
 def lost(report: dict[str, Any]) -> list[list[str]]:
-    """Say what a written trace has no place for; no line if nothing is lost."""
+    """Describe the fields that the format cannot hold; no line if nothing is lost."""
     fields = report["lost_fields"]
-    told = ", ".join(f"{name} of {number(count)} requests" for name, count in fields.items())
-    return [["lost", f"{told} (the format has no place for it)"]] if told else []
+    lost = ", ".join(f"{name} of {number(count)} requests" for name, count in fields.items())
+    return [["lost", f"{lost} (the format has no place for it)"]] if lost else []
 
 
 def devices_table(rows: list[list[str]], columns: str) -> str:

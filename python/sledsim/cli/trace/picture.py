@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KEYS = ("timeline", "map", "lru_curve")
-"""What the picture needs beside the rest of the document."""
+"""Parts of the document that only the picture needs."""
 
 _BLOCK = 512
 _POINTS = 150  # of the arrivals; more is noise

@@ -23,7 +23,7 @@ def show(options: argparse.Namespace) -> None:
     """List the sample traces."""
     samples = {SAMPLE + name: about for name, about in sample_traces().items()}
     if options.json:
-        # Its date is none of JSON's types.
+        # JSON has no dates.
         print_json(
             {
                 "samples": {

@@ -1,8 +1,8 @@
 """The server of one mount: ``python -m sledsim.emulator.mounting.server_process``.
 
-Its first line of input says what to serve and where; it answers with a line, and serves until a
-second line comes. Then it stops and prints what it did. A signal that would end it goes on to the
-supervisor, who first takes off what lies on it; only without one does it stop by itself.
+Its first line of input names the export and the mount point; it answers with a line, and serves
+until a second line arrives. Then it stops and prints its statistics. It passes signals that would
+end it to the supervisor, which unmounts the file system first; without one it stops by itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.emulator.control import Control, control_path
-from sledsim.emulator.export_spec import chosen
+from sledsim.emulator.export_spec import export_of
 from sledsim.emulator.server import serve
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def main() -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    # The descriptor, not sys.stdin: select does not see what that has read ahead.
+    # The descriptor, not sys.stdin, whose read-ahead select does not see.
     line = b""
     while not line.endswith(b"\n"):
         some = os.read(0, 65536)
@@ -52,7 +52,7 @@ def main() -> int:
         line += some
     wanted = json.loads(line)
     try:
-        export = chosen(wanted["serve"], wanted["name"])
+        export = export_of(wanted["serve"], wanted["name"])
         server = serve(export, fuse=wanted["point"])
         try:
             control = Control(server, control_path())
@@ -70,12 +70,12 @@ def main() -> int:
         if ready:
             if os.read(0, 4096):
                 break
-            supervised = False  # it is gone: whoever cleans up after it sends a signal
+            supervised = False  # the supervisor has ended: its clean-up sends a signal
     control.close()
     try:
         document = server.stop(_GRACE_S)
     except SledsimError:
-        document = server.status()  # which names what failed
+        document = server.status()  # which names the failures
     try:
         print(json.dumps(document), flush=True)
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""What is mounted, written down where everybody finds it: ``/run/sledsim/mount-*.json``."""
+"""Records of the mounts, for all processes: ``/run/sledsim/mount-*.json``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUN = Path("/run/sledsim")
 
 @dataclass(frozen=True)
 class Process:
-    """A process; its start tells it from a later one with the same number."""
+    """A process, identified by its number and its start."""
 
     pid: int
     start: int
@@ -30,12 +30,12 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Self:
-        """Return the one that has that number now.
+        """Return the process that has that number now.
 
         Raises
         ------
         ProcessLookupError
-            If none has.
+            If there is none.
         """
         try:
             about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -43,12 +43,12 @@ class Process:
             raise ProcessLookupError from None
         # The name in parentheses may contain anything. State is the first field after it.
         fields = about.rpartition(")")[2].split()
-        if fields[0] in "ZX":  # ended, and its parent has not looked yet
+        if fields[0] in "ZX":  # ended, and its parent has not waited for it yet
             raise ProcessLookupError
         return cls(pid, int(fields[19]))
 
     def is_alive(self) -> bool:
-        """Tell whether it still runs."""
+        """Return whether it still runs."""
         try:
             return Process.of(self.pid) == self
         except ProcessLookupError:
@@ -62,7 +62,7 @@ class Process:
 
 @dataclass
 class State:
-    """What one ``sledsim mount`` has made."""
+    """The record of one ``sledsim mount``."""
 
     key: str
     """Names its files in `RUN`."""
@@ -77,7 +77,7 @@ class State:
 
     @staticmethod
     def key_of(directory: str | None) -> str:
-        """Return the key of what is mounted on a directory; one of its own without one."""
+        """Return the key of a mount by its directory; a unique one without a directory."""
         if directory is None:
             return f"mount-{secrets.token_hex(8)}"
         return f"mount-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]}"
@@ -89,12 +89,12 @@ class State:
 
     @property
     def closing(self) -> Path:
-        """Where the supervisor leaves its last words, if somebody has made that file."""
+        """The file for the final report of the supervisor, written only if it exists."""
         return RUN / f"{self.key}.closing"
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Its name for the user: the directory or the loop device."""
         return self.directory or self.loop or self.key
 
     @property
@@ -102,12 +102,12 @@ class State:
         return RUN / f"{self.key}.json"
 
     def save(self, *, new: bool = False) -> None:
-        """Write it down.
+        """Write the record.
 
         Raises
         ------
         FileExistsError
-            If it is to be new and there is one.
+            If it is to be new and exists.
         """
         RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._path.with_suffix(f".{os.getpid()}")
@@ -126,14 +126,14 @@ class State:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what was written down.
+        """Read a record.
 
         Raises
         ------
         FileNotFoundError
-            If there is nothing.
+            If there is no such record.
         SledsimError
-            If it cannot be understood.
+            If it is not a record of this version.
         """
         try:
             said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -146,7 +146,7 @@ class State:
 
     @classmethod
     def all(cls) -> Iterator[Self]:
-        """Find all that is written down."""
+        """Find all records."""
         for path in sorted(RUN.glob("mount-*.json")):
             try:
                 yield cls.load(path)
@@ -155,7 +155,7 @@ class State:
 
     @classmethod
     def named(cls, name: str) -> Self | None:
-        """Find what a user calls by the path of its directory or loop device."""
+        """Find the mount of a directory or loop device."""
         path = os.path.realpath(name)
         found = [state for state in cls.all() if path in (state.directory, state.loop)]
         # One that is about to end may still name the loop device that the next has taken.

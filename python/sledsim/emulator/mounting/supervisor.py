@@ -1,4 +1,4 @@
-"""Puts a mount together, waits, and takes it apart again."""
+"""The supervisor of a mount: sets it up, waits, tears it down."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.2
 _PATIENCE_S = 15.0
-"""How long the end of a process is waited for."""
+"""Timeout for the end of a process."""
 _USERS_S = 5.0
-"""How long those who use a file system may go on after a signal."""
+"""Time for the users of a file system to finish after a signal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is to be mounted."""
+    """Options of a mount."""
 
     directory: str | None
     """Absolute and without links; ``None`` for a block device alone."""
     name: str
     """Of the file that the server shows."""
     file_system: str | None
-    """``None``: what is there, else ext4."""
+    """``None``: the type that is there, else ext4."""
     make: bool
-    """Make the file system anew, whatever was there."""
+    """Make a new file system, whatever the device holds."""
     options: str | None
     """For ``mount -o``."""
     serve: Document
-    """What is emulated, as ``sledsim serve`` is told."""
+    """The export, as options of ``sledsim serve``."""
 
     @property
     def read_only(self) -> bool:
@@ -56,10 +56,10 @@ class Wanted:
 
 
 class Supervisor:
-    """One mount, from its making to its end."""
+    """One mount, from its set-up to its end."""
 
     def __init__(self, wanted: Wanted) -> None:
-        """Take up what is wanted; nothing is done yet."""
+        """Store the options; nothing is done yet."""
         self.wanted = wanted
         self.state = State(
             key=State.key_of(wanted.directory),
@@ -71,22 +71,22 @@ class Supervisor:
         self._signals = 0
 
     def run(self, tell: Callable[[Document], None]) -> Document | None:
-        """Mount, tell so, wait for the end, and undo everything.
+        """Mount, report it, wait for the end, and undo everything.
 
         Parameters
         ----------
         tell
-            Gets what was made.
+            Called with the record of the mount.
 
         Returns
         -------
         dict or None
-            What the server did in all; nothing if it was killed.
+            The final statistics of the server; ``None`` if it was killed.
 
         Raises
         ------
         SledsimError
-            If something cannot be made. What had been made by then is undone.
+            If a step fails. The steps before it are undone.
         """
         with self._listening():
             try:
@@ -98,20 +98,20 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[None]:
-        """Let signals be a wish to end; they are heard between two steps."""
+        """Take signals as requests to end; they are checked between steps."""
 
-        def hear(_number: int, _frame: FrameType | None) -> None:
+        def on_signal(_number: int, _frame: FrameType | None) -> None:
             self._signals += 1
 
         kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = [signal.signal(kind, hear) for kind in kinds]
+        before = [signal.signal(kind, on_signal) for kind in kinds]
         try:
             yield
         finally:
             for kind, handler in zip(kinds, before, strict=True):
                 signal.signal(kind, handler)
 
-    def _go_on(self) -> None:
+    def _check_interrupt(self) -> None:
         if self._signals:
             msg = f"{self.state.name}: interrupted"
             raise SledsimError(msg)
@@ -125,13 +125,13 @@ class Supervisor:
         about = file.stat().st_dev
         state.number = f"{os.major(about)}:{os.minor(about)}"
         state.save()
-        self._go_on()
+        self._check_interrupt()
         loop = state.loop = system.attach(file, read_only=wanted.read_only)
         state.save()
         made, kind, options = False, None, None
         if wanted.directory is not None:
             made, kind = self._file_system(loop, facts)
-            self._go_on()
+            self._check_interrupt()
             said = [wanted.options, "ro" if wanted.read_only else None]
             options = ",".join(each for each in said if each) or None
             more = ["-o", options] if options else []
@@ -140,7 +140,7 @@ class Supervisor:
             except system.FailedError as error:
                 msg = f"{error} (options: {options or 'none'})"
                 raise SledsimError(msg) from None
-            self._go_on()
+            self._check_interrupt()
         return {
             "directory": wanted.directory,
             "device": wanted.serve["device"],
@@ -156,7 +156,7 @@ class Supervisor:
         }
 
     def _claim(self) -> None:
-        """Write down that the place is taken; what a dead supervisor left there is undone."""
+        """Record that the mount point is in use; clean up after a dead supervisor first."""
         state = self.state
         if state.directory is not None:
             other = State.named(state.directory)
@@ -170,8 +170,8 @@ class Supervisor:
         raise SledsimError(msg)
 
     def _serve(self) -> Document:
-        """Start the server; return what it says of the device."""
-        # In a session of its own: Ctrl-C is for the supervisor, who stops it last.
+        """Start the server; return its description of the device."""
+        # In a session of its own: Ctrl-C is for the supervisor, which stops it last.
         self._server = subprocess.Popen(
             [sys.executable, "-m", "sledsim.emulator.mounting.server_process"],
             stdin=subprocess.PIPE,
@@ -197,7 +197,7 @@ class Supervisor:
         return facts
 
     def _file_system(self, loop: str, facts: Document) -> tuple[bool, str]:
-        """See to it that there is one; return whether it was made, and its type."""
+        """Find or make a file system; return whether it was made, and its type."""
         wanted = self.wanted
         there = system.contents(loop)
         source = wanted.serve["file"] or "the device"
@@ -221,21 +221,21 @@ class Supervisor:
                 f"which needs {least}"
             )
             raise SledsimError(msg)
-        self._go_on()
+        self._check_interrupt()
         system.run(*system.MAKERS[kind], loop)
         return True, kind
 
     def _wait(self) -> None:
-        """Wait until it is to end: a signal, an unmount, the end of the server."""
+        """Wait for a signal, an unmount or the end of the server."""
         assert self._server is not None
         with Path("/proc/self/mountinfo").open("rb") as mounts:
             poll = select.poll()
             poll.register(mounts, select.POLLPRI | select.POLLERR)
             poll.register(os.pidfd_open(self._server.pid), select.POLLIN)
-            while not self._signals and self._server.poll() is None and self._is_there():
+            while not self._signals and self._server.poll() is None and self._is_mounted():
                 poll.poll(_LOOK_S * 1e3)
 
-    def _is_there(self) -> bool:
+    def _is_mounted(self) -> bool:
         loop = self.state.loop
         assert loop is not None
         if self.wanted.directory is None:
@@ -245,14 +245,14 @@ class Supervisor:
         )
 
     def _undo(self) -> Document | None:
-        """Take everything apart, the last first; every step is tried."""
+        """Undo all steps in reverse order, even if one of them fails."""
         if not self._claimed:
             return None
         server, document = self._server, None
         works = server is not None and server.poll() is None
         take_off(self.state, works=works)
         if server is not None:
-            # Whoever still uses a file system that was unmounted lazily may finish.
+            # Processes that still use a lazily unmounted file system may finish.
             if works and self.state.loop is not None:
                 self._await_users(server)
             out, _ = self._ended(server)
@@ -275,7 +275,7 @@ class Supervisor:
             time.sleep(0.02)
 
     def _ended(self, server: subprocess.Popen[str]) -> tuple[str, str]:
-        """End the server in good order, or else by force."""
+        """Stop the server, or kill it if it does not stop."""
         try:
             return server.communicate("stop\n", timeout=_PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -308,7 +308,7 @@ def _unmount(point: str, *, works: bool) -> None:
 
 
 def remove(state: State) -> None:
-    """Remove the FUSE mount, its folder and what was written down."""
+    """Remove the FUSE mount, its folder and the record."""
     point = str(state.point)
     while (found := system.mounted_at(point)) and found[0].startswith("fuse"):
         try:
@@ -323,7 +323,7 @@ def remove(state: State) -> None:
 
 
 def clean(state: State) -> None:
-    """Undo what a supervisor left that is gone."""
+    """Clean up after a supervisor that has ended."""
     server = state.server
     works = server is not None and server.is_alive()
     take_off(state, works=works)
@@ -344,12 +344,12 @@ def _leave(path: Path, document: Document) -> None:
 
 
 def background(wanted: Wanted) -> Document:
-    """Start a supervisor that stays; return what it made.
+    """Start a supervisor in the background; return the record of its mount.
 
     Raises
     ------
     SledsimError
-        If it could not make it.
+        If the mount failed.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", "sledsim.emulator.mounting.supervisor"],
@@ -368,9 +368,9 @@ def background(wanted: Wanted) -> Document:
             process.stdin.close()
             out, errors = process.stdout.read(), process.stderr.read()
     except BaseException:
-        process.terminate()  # it undoes what it has made
+        process.terminate()  # it cleans up
         raise
-    process.returncode = 0  # it stays; nobody shall complain that it was not waited for
+    process.returncode = 0  # it keeps running: no ResourceWarning for that
     if not out:
         raise SledsimError(errors.strip() or "the supervisor ended before it had mounted")
     made: Document = json.loads(out)
@@ -378,14 +378,14 @@ def background(wanted: Wanted) -> Document:
 
 
 def main() -> int:
-    """Be the supervisor in the background; return the exit code."""
+    """Run the supervisor in the background; return the exit code."""
     wanted = Wanted(**json.loads(sys.stdin.read()))
     os.chdir("/")
 
     def tell(made: Document) -> None:
         print(json.dumps(made), flush=True)
         null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):  # whoever started it reads to the end
+        for stream in (0, 1, 2):  # its starter reads to the end
             os.dup2(null, stream)
         os.close(null)
 

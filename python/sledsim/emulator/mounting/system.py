@@ -1,4 +1,4 @@
-"""What mounting needs of the system: util-linux, makers of file systems, ``/proc`` and ``/sys``."""
+"""System calls of mounting: util-linux, mkfs programs, ``/proc`` and ``/sys``."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ PACKAGES = {
     "sync": "coreutils",
     "umount": "mount",
 }
-"""Where each program is from, as Debian calls it."""
+"""The Debian package of each program."""
 
 LEAST_BYTES = {"ext4": 2 << 20, "xfs": 300 << 20, "btrfs": 109 << 20}
 """The smallest devices that the makers accept."""
 
 
 class FailedError(SledsimError):
-    """A program of the system did not do what it was asked."""
+    """A system program failed."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -51,12 +51,12 @@ class FailedError(SledsimError):
 
 
 def need(program: str) -> None:
-    """See that a program is there.
+    """Check that a program is installed.
 
     Raises
     ------
     SledsimError
-        If it is not; names its package.
+        If it is not; the message names its package.
     """
     if shutil.which(program) is None:
         msg = f"{program} is missing: install the package {PACKAGES[program]}"
@@ -64,12 +64,12 @@ def need(program: str) -> None:
 
 
 def need_root(what: str, instead: str = "") -> None:
-    """See that this is Linux and we are root.
+    """Check that this is Linux and the user is root.
 
     Raises
     ------
     SledsimError
-        If not; `instead` tells what can be done without.
+        If not; the message ends with `instead`, an alternative.
     """
     if sys.platform != "linux":
         msg = f"{what} needs Linux"
@@ -80,7 +80,7 @@ def need_root(what: str, instead: str = "") -> None:
 
 
 def need_mounting(maker: str | None) -> None:
-    """See that there is what mounting takes: programs, a maker of file systems, loop devices.
+    """Check the requirements of mounting: programs, mkfs, loop devices.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def need_mounting(maker: str | None) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a program and return what it printed.
+    """Run a program and return its output.
 
     Raises
     ------
     FailedError
-        If it fails; the message is what it said.
+        If it fails; the message is its error output.
     """
     need(command[0])
     done = subprocess.run(
@@ -126,18 +126,18 @@ def mounts() -> Iterator[tuple[str, str, str]]:
 
 
 def mounted_at(point: str) -> tuple[str, str] | None:
-    """Return type and source of what lies uppermost at a place without links."""
+    """Return type and source of the topmost mount at a path without links."""
     found = [(kind, source) for where, kind, source in mounts() if where == point]
     return found[-1] if found else None
 
 
 def attach(file: Path, *, read_only: bool) -> str:
-    """Make a loop device of a file, without the page cache in between.
+    """Attach a loop device to a file with direct I/O.
 
     Raises
     ------
     SledsimError
-        If there is none free, or not without the page cache.
+        If none is free, or direct I/O is refused.
     """
     options = ["--find", "--show", "--direct-io=on", f"--sector-size={BLOCK}"]
     try:
@@ -154,7 +154,7 @@ def attach(file: Path, *, read_only: bool) -> str:
 
 
 def detach(loop: str) -> None:
-    """Ask that a loop device be let go; that happens when its last user has gone."""
+    """Detach a loop device; it goes when its last user closes it."""
     try:
         run("losetup", "--detach", loop)
     except FailedError:
@@ -163,7 +163,7 @@ def detach(loop: str) -> None:
 
 
 def _file_of(loop: str) -> str | None:
-    """Return the file of a loop device, as the kernel calls it; ``None`` if it has none."""
+    """Return the backing file of a loop device as in sysfs; ``None`` if it has none."""
     try:
         said = Path("/sys/block", Path(loop).name, "loop", "backing_file").read_bytes()
     except OSError:
@@ -174,7 +174,7 @@ def _file_of(loop: str) -> str | None:
 def is_attached(loop: str, folder: Path) -> bool:
     """Whether a loop device has a file that is, or was, in a folder.
 
-    A loop device that one mount lets go is taken by the next at once: its number says nothing.
+    The next mount may reuse a detached loop device at once: its number proves nothing.
     """
     file = _file_of(loop)
     return file is not None and _may_be_in(file, folder)
@@ -198,7 +198,7 @@ def loops_on(number: str | None, folder: Path, dead: str | None) -> Iterator[str
 
 
 def contents(device: str) -> str | None:
-    """Tell what lies on a device: a file system, a partition table; ``None`` if nothing known."""
+    """Return the kind of content of a device: file system, partition table; ``None`` if unknown."""
     try:
         said = run("blkid", "--probe", "--output", "export", device)
     except FailedError as error:
@@ -214,7 +214,7 @@ def contents(device: str) -> str | None:
 
 
 def unmount(point: str, *, lazily: bool = False) -> None:
-    """Unmount what lies uppermost at a place.
+    """Unmount the topmost mount at a path.
 
     Raises
     ------

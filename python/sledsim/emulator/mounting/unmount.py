@@ -1,4 +1,4 @@
-"""The end of a mount, as somebody wishes it who did not make it."""
+"""Ends a mount from another process, as ``sledsim umount``."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def end(
     Parameters
     ----------
     state
-        What is to end.
+        The mount.
     tell
-        Gets a line if there is something to say.
+        Called with a line for each message.
     lazily
         Unmount even if it is in use; then the server ends with the last user.
 
     Returns
     -------
     dict or None
-        What the server did in all, if it has ended in good order; ``not_synced`` says that the file
-        system could not write all it held.
+        The final statistics of the server, if it stopped normally; ``not_synced`` is set if the
+        file system could not write all its data.
 
     Raises
     ------
     SledsimError
-        If it is in use, or what was written may be lost and no server says more.
+        If it is in use, or written data may be lost and the server has reported nothing.
     """
     if not state.supervisor.is_alive():
         supervisor.clean(state)
@@ -56,8 +56,8 @@ def end(
         else:
             try:
                 system.run("sync", "--file-system", state.directory)
-            except SledsimError as error:  # it must end all the same
-                not_synced = f"{state.name}: what was written last may be lost: {error}"
+            except SledsimError as error:  # it must be ended all the same
+                not_synced = f"{state.name}: the last writes may be lost: {error}"
             try:
                 system.unmount(state.directory, lazily=lazily)
             except SledsimError as error:
@@ -74,10 +74,10 @@ def end(
             tell(f"{state.name}: unmounted; the server ends with the last user")
             return None
         try:
-            said = state.closing.read_bytes()
+            content = state.closing.read_bytes()
         except FileNotFoundError:  # another process that waited has read and removed it
-            said = b""
-        document: dict[str, Any] | None = json.loads(said or "null")
+            content = b""
+        document: dict[str, Any] | None = json.loads(content or "null")
         if not_synced is not None:
             if document is None:
                 raise SledsimError(not_synced)
@@ -88,7 +88,7 @@ def end(
 
 
 def _refuse_if_there(state: State, error: SledsimError) -> None:
-    """Raise an error if the mount that could not be unmounted is still there."""
+    """Raise an error if the mount still exists after a failed unmount."""
     assert state.directory is not None
     if (system.mounted_at(state.directory) or (None, None))[1] != state.loop:
         return

@@ -1,4 +1,4 @@
-"""Section 3.2: the printed equations, and what they have to say."""
+"""Section 3.2: the printed equations, and their corrections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Equations:
     """A reading of the equations; as printed without changes."""
 
     remainder: str = "S_x"
-    """By what ``i`` is divided for its place in the row."""
+    """Divisor of ``i`` for its place in the row."""
     sets_of_tips: bool = False
     """Whether the parity of ``LBN_{l,i}`` counts all tracks before, as that of ``y_l`` does."""
 
@@ -61,7 +61,7 @@ READINGS = {
 
 
 def mistaken_percent(equations: Equations, device: ss.Sled, columns: Iterable[int]) -> float:
-    """Return how many of the LBNs of all classes in some columns are others than on the device."""
+    """Return the share of wrong LBNs in the classes of some columns, in %."""
     shape = device.parallelism
     wrong = blocks = 0
     for x in columns:
@@ -74,7 +74,7 @@ def mistaken_percent(equations: Equations, device: ss.Sled, columns: Iterable[in
 
 
 def misplaced_percent(device: ss.Sled, columns: Iterable[int]) -> float:
-    """Return how many LBNs of some columns the first step puts elsewhere than the device does."""
+    """Return the share of LBNs of some columns that the first step misplaces, in %."""
     shape = device.parallelism
     lbns = [x * shape.S_C + offset for x in columns for offset in range(shape.S_C)]
     places = [(device.locate(lbn), PRINTED.place(shape, lbn)) for lbn in lbns]

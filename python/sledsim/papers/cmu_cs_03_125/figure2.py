@@ -10,7 +10,7 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
 
 MARKED = 33
-"""A block of the class with ovals."""
+"""A block of the class in ovals."""
 EXAMPLES = ((33, 34, 35), (33, 38, 52))
 """Blocks that section 2.2 says can be accessed together."""
 
@@ -30,7 +30,7 @@ def picture(device: ss.Sled) -> list[list[int]]:
 
 
 def written(device: ss.Sled) -> dict[str, float]:
-    """Return the number of each line of the figure, by what stands in it, square by square."""
+    """Return the number of each line of the figure, by its content, square by square."""
     columns = device.parallelism.S_x
     squares = [
         [line[first : first + columns] for first in range(0, len(line), columns)]
@@ -41,7 +41,7 @@ def written(device: ss.Sled) -> dict[str, float]:
 
 
 def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
-    """Locate all blocks, and ask for the class."""
+    """Locate all blocks, and compute the class."""
     device, wider = example(), example(micropositioning_cylinders=1)
     marked = device.equivalent(MARKED)
     conflicts = sum(

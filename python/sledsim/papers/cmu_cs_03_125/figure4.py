@@ -1,4 +1,4 @@
-"""Figure 4: how much of the device has been read for free, against time."""
+"""Figure 4: share of the device read for free, against time."""
 
 from itertools import pairwise
 

@@ -28,12 +28,12 @@ def blocks(table: ss.Table, capsule: int, records: int) -> list[int]:
 
 
 def passes(device: ss.Sled, lbns: list[int]) -> int:
-    """Return how many positions of the sled it takes to read some blocks."""
+    """Return the number of sled positions needed to read some blocks."""
     return len(device.batch([("read", lbn, 1) for lbn in sorted(lbns)]).passes)
 
 
 def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (a device of 81 blocks)
-    """Fill the device with capsules, and look where they are."""
+    """Fill the device with capsules, and locate them."""
     device = example()
     records = 12 * (device.blocks // 3)
     table = ss.table(sample.records(records, WIDTHS), device, "capsule", page_header_bytes=0)

@@ -38,7 +38,7 @@ def empty(table: ss.Table, device: ss.Sled) -> float:
 
 
 def at_once(device: ss.Sled, some: list[list[int]]) -> int:
-    """Return how many capsules, from the first, one pass reads."""
+    """Return the number of capsules, from the first, that one pass reads."""
     count = 1
     while passes(device, list(chain(*some[: count + 1]))) == 1:
         count += 1
@@ -46,7 +46,7 @@ def at_once(device: ss.Sled, some: list[list[int]]) -> int:
 
 
 def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (places only)
-    """Lay capsules over three cylinders, split or padded, and look where they are."""
+    """Lay capsules over three cylinders, split or padded, and locate them."""
     device = ss.device("cmu2003")
     shape = device.parallelism
     groups = CYLINDERS * shape.N_y // 3
@@ -81,7 +81,7 @@ def classes(device: ss.Sled, lbns: list[int]) -> set[int]:
 
 
 def run(lbns: list[int]) -> int:
-    """Return after how many blocks the next does not follow the one before."""
+    """Return the length of the first run of consecutive blocks."""
     return next(
         (at for at, (one, two) in enumerate(pairwise(lbns), 1) if two != one + 1), len(lbns)
     )

@@ -1,11 +1,11 @@
-"""Section 5.1: how many blocks every request provides for free."""
+"""Section 5.1: free blocks per request."""
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.scans import scan
 
 MOST = 95
 REQUESTS = 700_000
-"""So many are enough for it."""
+"""Requests that suffice for it."""
 
 
 def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (one scan of each is quick)

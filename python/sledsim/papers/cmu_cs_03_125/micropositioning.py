@@ -1,4 +1,4 @@
-"""Section 5.2.7: what micropositioning adds to capsules."""
+"""Section 5.2.7: the gain of micropositioning for capsules."""
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
@@ -11,7 +11,7 @@ SCANS = {"all": ("a1", "a2"), "a1": ("a1",)}
 
 
 def simulate(*, quick: bool) -> Found:
-    """Scan a table of capsules of ten blocks, and count what the tips can choose from."""
+    """Scan a table of capsules of ten blocks, and count the blocks that tips can choose from."""
     count = 400_000 if quick else 4_000_000
     data = sample.records(count, WIDTHS)
     plain = sample.scans(data, "capsule", SCANS)

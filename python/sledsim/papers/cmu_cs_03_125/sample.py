@@ -23,7 +23,7 @@ HEADER_BYTES = 32
 PLACES = 50
 """Parts of the device, each of which holds a small table for reads at random places."""
 PARKS_S = 0.2
-"""So long without work, and the sled is inactive wherever it was."""
+"""Idle time after which the sled is inactive, wherever it was."""
 SEED = 1
 _CHUNK = 500_000
 
@@ -53,7 +53,7 @@ def _arrow() -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415 (an extra)
     except ImportError:
-        msg = "the tables of CMU-CS-03-125 need pyarrow: pip install 'sledsim[papers]'"
+        msg = "the tables of CMU-CS-03-125 need pyarrow: pip install pyarrow"
         raise ss.SledsimError(msg) from None
     return pa
 
@@ -84,7 +84,7 @@ def scans(
 
 @cache
 def small_records() -> Any:
-    """Return what a small table holds: the capsules of two groups of nine tracks."""
+    """Return the records of a small table: the capsules of two groups of nine tracks."""
     return records(60 * 270 * 2)
 
 

@@ -1,4 +1,4 @@
-"""Scans of the whole device for free: what Figure 4 and Table 4 show."""
+"""Free scans of the whole device, for Figure 4 and Table 4."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ENDLESS = 100_000_000
 
 @dataclass(frozen=True)
 class Scan:
-    """What came of a scan."""
+    """The results of a scan."""
 
     minutes: list[float]
     """When every whole percent of the blocks had been read, from 0 to as far as it went."""
     requests: list[int]
-    """How many requests of the foreground that took."""
+    """Foreground requests until each of these times."""
     free_blocks: list[int]
-    """How many blocks had been read for free by then."""
+    """Blocks read for free until each of these times."""
 
     def free_per_request(self, percent: int) -> float:
         """Return the mean number of free blocks of a request, up to a percent."""

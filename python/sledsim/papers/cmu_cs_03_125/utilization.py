@@ -1,4 +1,4 @@
-"""Sections 1, 2.2 and 5.1: how much of the parallelism random requests use."""
+"""Sections 1, 2.2 and 5.1: utilization of the parallelism by random requests."""
 
 import random
 from statistics import fmean
@@ -14,7 +14,7 @@ SEED = 1
 
 
 def rows_read(device: ss.Sled, lbn: int) -> int:
-    """Return how many rows pass under the tips while a request is transferred."""
+    """Return the number of rows that pass under the tips during a transfer."""
     row_s: float = device.spec["derived"]["row_time_ms"] / 1e3
     return round(device.access(lbn, BLOCKS).transfer_s / row_s)
 
@@ -34,7 +34,7 @@ def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
 
 
 def budget_tips(device: ss.Sled, budget_mw: float, tip_mw: float) -> float:
-    """Return how many tips a power budget leaves for the transfer."""
+    """Return the number of tips that a power budget leaves for the transfer."""
     return float((budget_mw - device.parameters["power_active_mw"]) / tip_mw)
 
 
@@ -74,7 +74,7 @@ def simulate(*, quick: bool) -> Found:
 
 
 def draw(figure: Figure, found: Found) -> None:
-    """Draw what requests use by where in a row they begin."""
+    """Draw the utilization of requests by their place in a row."""
     axes = figure.add_subplot()
     labels = {"anywhere": "at any LBN", "aligned": "aligned to 4 KB"}
     for number, (name, label) in enumerate(labels.items()):

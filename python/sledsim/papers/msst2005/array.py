@@ -1,4 +1,4 @@
-"""What section 7 leaves for the future: arrays of hybrids, against arrays of disks and of MEMS."""
+"""Future work of section 7: arrays of hybrids, against arrays of disks and of MEMS."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from sledsim.papers.msst2005.axes import log_y
 
 CHILDREN = 4
 PRICES = (5, 10)
-"""Section 1: what a byte of MEMS costs, in bytes of disk, at least and at most."""
+"""Section 1: least and greatest price of a byte of MEMS, in bytes of disk."""
 
 
 def array(kind: str, name: str, *, quick: bool, **keys: Any) -> ss.Device:
@@ -23,7 +23,7 @@ def array(kind: str, name: str, *, quick: bool, **keys: Any) -> ss.Device:
 
 
 def cost(kind: str, price: float) -> float:
-    """Return what a device costs, in MiB of disk; MEMS of the disk's size replaces it."""
+    """Return the cost of a device, in MiB of disk; MEMS of the disk's size replaces it."""
     disk_mib = ss.device("disk").blocks / 2048
     return {
         "disks": disk_mib,

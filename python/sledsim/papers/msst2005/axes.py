@@ -1,4 +1,4 @@
-"""What the figures of the paper share."""
+"""Axes of the figures of the paper."""
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator

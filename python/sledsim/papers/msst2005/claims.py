@@ -28,7 +28,7 @@ def over_disk(*, quick: bool, **keys: Any) -> float:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Run what they compare."""
+    """Run the devices and settings that they compare."""
     mean_ms = {
         name: {kind: runs.outcome(name, kind, quick=quick).mean_ms for kind in ("MEMS", "MCD ALL")}
         for name in runs.LOADS

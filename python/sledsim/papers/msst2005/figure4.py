@@ -1,4 +1,4 @@
-"""What the parts of Figure 4 share: the techniques of the MEMS caching disk."""
+"""Shared code of the parts of Figure 4: the techniques of the MEMS caching disk."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def outcomes(
 
 
 def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
-    """Return all that the text says something about."""
+    """Return the values of the claims of the text."""
     mean_ms = {label: outcome.mean_ms for label, outcome in found.items()}
     none, gain = mean_ms["NONE"], 100 * (1 - mean_ms["ALL"] / mean_ms["NONE"])
     fetched = {label: float(found[label].counts["fetched_blocks"]) for label in found}

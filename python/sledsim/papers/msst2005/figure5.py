@@ -1,4 +1,4 @@
-"""What the parts of Figure 5 share: sizes of the MEMS and of segments."""
+"""Shared code of the parts of Figure 5: sizes of the MEMS and of segments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def best(curve: Mapping[int, float]) -> int:
 
 
 def larger_segments(curves: Curves) -> dict[str, Simulated]:
-    """Say what larger segments do."""
+    """Return the effect of larger segments."""
     curve = curves[runs.MEMS_MIB]
     return {
         "best_kib": best(curve),

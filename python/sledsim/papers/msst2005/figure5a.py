@@ -7,7 +7,7 @@ draw = figure5.draw
 
 
 def compare(curves: figure5.Curves) -> dict[str, Simulated]:
-    """Say what larger segments and what more MEMS do."""
+    """Return the effects of larger segments and of more MEMS."""
     at_64 = {mems: curve[64] for mems, curve in curves.items()}
     own = at_64[runs.MEMS_MIB]
     some = [mems for mems in curves if mems < runs.INFINITE_MIB]

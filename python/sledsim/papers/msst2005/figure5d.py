@@ -7,7 +7,7 @@ draw = figure5.draw
 
 
 def compare(curves: figure5.Curves) -> dict[str, Simulated]:
-    """Say what larger segments do, with less and more MEMS."""
+    """Return the effects of larger segments, with less and more MEMS."""
     smallest = curves[64]
     return {
         "to_64": [ms for segment, ms in smallest.items() if 8 <= segment <= 64],

@@ -1,4 +1,4 @@
-"""What the parts of Figure 6 share: all architectures under a workload."""
+"""Shared code of the parts of Figure 6: all architectures under a workload."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from sledsim.papers import Simulated
 
 Reading = dict[str, Any]
-"""A scheduler, keys of the disk wherever it is (``disk``), of the controller's cache (``cache``),
-and of the MEMS caching disk (``mcd``)."""
+"""A scheduler, keys of the disk in every architecture (``disk``), of the controller's cache
+(``cache``), and of the MEMS caching disk (``mcd``).
+"""
 READINGS: dict[str, Reading] = {
     "c_look": {"scheduler": "c_look"},
     "cleaning": {"mcd": runs.CLEANING},
@@ -57,7 +58,7 @@ def outcomes(
 
 
 def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
-    """Return all that the text says something about."""
+    """Return the values of the claims of the text."""
     mean_ms = {label: outcome.mean_ms for label, outcome in found.items()}
     disk, mcd, mwb = (mean_ms[label] for label in ("DISK", "MCD ALL", "MWB"))
     ram, mems = mean_ms["DISK-RAM"], mean_ms["MEMS"]

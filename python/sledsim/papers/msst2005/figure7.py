@@ -22,7 +22,7 @@ def sweep(*, quick: bool, **readings: Any) -> dict[str, dict[float, float]]:
 
 
 def compare(curves: dict[str, dict[float, float]]) -> dict[str, Simulated]:
-    """Say which is faster, at equal prices and where NVRAM is five times as dear or more."""
+    """Return which is faster, at equal prices and where NVRAM costs five times as much or more."""
     dear = {
         name: min(value for ratio, value in curve.items() if ratio >= 5)
         for name, curve in curves.items()

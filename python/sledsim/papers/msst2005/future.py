@@ -1,4 +1,4 @@
-"""What section 7 leaves for the future: streams that bypass MEMS, sizes chosen by themselves."""
+"""Future work of section 7: streams that bypass MEMS, adaptive fetch sizes."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FETCHING: dict[str, Any] = {"segment_kib": 8}
 
 
 def fetches(name: str, *, quick: bool) -> dict[str, float]:
-    """Return mean response times by how much is fetched at a time."""
+    """Return mean response times by fetch size."""
     sizes = QUICK_FETCHES_KIB if quick else FETCHES_KIB
     return {
         str(size): runs.outcome(name, "MCD ALL", quick=quick, fetch_kib=size, **FETCHING).mean_ms
@@ -26,7 +26,7 @@ def fetches(name: str, *, quick: bool) -> dict[str, float]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Run the MEMS caching disk as the paper has it, and with what it does not have."""
+    """Run the MEMS caching disk as in the paper, and with each addition."""
 
     def mean_ms(name: str, **keys: Any) -> float:
         return runs.outcome(name, "MCD ALL", quick=quick, **keys).mean_ms
@@ -70,7 +70,7 @@ def simulate(*, quick: bool) -> Found:
 
 
 def draw(figure: Figure, found: Found) -> None:
-    """Draw times with each addition, and by how much is fetched."""
+    """Draw times with each addition, and by fetch size."""
     figure.set_size_inches(5.6, 6)
     upper, lower = figure.subplots(2)
     readings = found.series["readings"]

@@ -1,4 +1,4 @@
-"""What MEMS and NVRAM of the same cost come to, at any ratio of their prices."""
+"""Response times with MEMS and NVRAM of the same cost, at any ratio of their prices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ram_ms(
     quick
         As in :func:`runs.load`.
     mems_mib
-        The MEMS whose cost is spent.
+        Size of the MEMS whose cost the NVRAM has.
     cache
         Keys of the controller's cache that the NVRAM is.
     """
@@ -45,7 +45,7 @@ def ram_ms(
 def relative(
     name: str, ratio: float, *, quick: bool, cache: Mapping[str, Any] | None = None, **keys: Any
 ) -> float:
-    """Return that time as a multiple of the time of the MEMS caching disk, as Figure 7 does.
+    """Return :func:`ram_ms` as a multiple of the time of the MEMS caching disk, as in Figure 7.
 
     ``keys`` are those of the MEMS caching disk, ``cache`` those of the controllers' caches.
     """

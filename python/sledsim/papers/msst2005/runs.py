@@ -1,4 +1,4 @@
-"""The loads and the architectures of the paper, and what came of runs."""
+"""The loads and the architectures of the paper, and the outcomes of runs."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ WEEK_PART = 12.5
 """In that week 30.1 MB were accessed, in that of Table 2 376: of MEMS and caches, one part of so
 many is taken."""
 MAX_QUEUE = 500
-"""So many outstanding requests end a run as saturated."""
+"""Outstanding requests at which a run ends as saturated."""
 STRIPE = Path(__file__).parent / "devices" / "stripe.toml"
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run."""
+    """The outcome of a run."""
 
     mean_ms: float
-    """Mean response time; of a saturated run, up to where it was given up."""
+    """Mean response time; of a saturated run, up to its end."""
     p99_ms: float
     saturated: bool
     back_busy: float
     """Share of the time for which the disk was busy."""
     caution: str | None = None
-    """Why the mean is not to be relied on."""
+    """Why the mean is unreliable."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What the MEMS tier counted, if there is one."""
+    """Counts of the MEMS tier, if there is one."""
 
     def found(self) -> float:
-        """Return the share of the segments asked for that the tier had."""
+        """Return the hit ratio of the tier, by segments."""
         counts = self.counts
         asked = counts["segments_read"] + counts["segments_written"]
         return (counts["segments_read_found"] + counts["segments_written_found"]) / asked
@@ -94,7 +94,7 @@ def load(
     shift
         What is added to keys of the workload, in each part that has them.
     times
-        So many users: so many times the rate and the set.
+        Number of users, which multiplies the rate and the working set.
     **keys
         Keys of the workload.
     """
@@ -191,7 +191,7 @@ def of_week(
 ) -> dict[str, Outcome]:
     """Run the public trace of 1992, with MEMS and caches as small a part as its set is.
 
-    Nothing is returned where the trace is not.
+    Returns nothing if the trace is missing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How the gains of Figure 6 move with what the paper does not state: bursts, reuse, cleaning."""
+"""Sensitivity of the gains of Figure 6 to unstated parameters: bursts, reuse, cleaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BIASES = (-0.1, -0.05, 0.0, 0.05, 0.1, 0.15)
 QUICK_BIASES = (-0.1, 0.0, 0.1)
 EXPONENTS = (-0.2, 0.0, 0.2, 0.4, 0.6)
 QUICK_EXPONENTS = (-0.2, 0.0, 0.6)
-"""What is added to the biases and the exponents of Zipf's law that the loads come with."""
+"""Offsets of the biases and of the exponents of Zipf's law of the loads."""
 ARRIVALS: dict[str, dict[str, Any]] = {
     "poisson": {},
     "bursts": {"bias": 0.6},
@@ -27,7 +27,7 @@ CONTROLLERS: dict[str, dict[str, Any]] = {
     "line by line": runs.LINE_BY_LINE,
     "while the disk rests": runs.CLEANING,
 }
-"""How the controllers' caches write back."""
+"""Write-back of the controllers' caches."""
 THRESHOLDS: dict[str, dict[str, Any]] = {
     "as the preset": {},
     "early": {"clean_idle_above": 0.05, "clean_to": 0.02},

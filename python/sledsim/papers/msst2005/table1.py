@@ -14,7 +14,7 @@ def seeks_ms(device: ss.Sled, requests: int) -> dict[str, float]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Look at the preset, and read random blocks."""
+    """Take the parameters of the preset, and read random blocks."""
     requests = 20_000 if quick else 1_000_000
     device, softer = ss.device("msst2005"), ss.device("msst2005", spring_factor=0.375)
     derived = device.spec["derived"]

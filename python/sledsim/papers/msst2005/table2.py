@@ -1,4 +1,4 @@
-"""Table 2: what the loads are like."""
+"""Table 2: characteristics of the loads."""
 
 from sledsim.characteristics import characteristics
 from sledsim.papers import Found

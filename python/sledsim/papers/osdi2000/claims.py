@@ -1,4 +1,4 @@
-"""Sections 2, 5 and 6: what the text says of rates, seeks, settling and turnarounds."""
+"""Sections 2, 5 and 6: claims about rates, seeks, settling and turnarounds."""
 
 import sledsim as ss
 from sledsim.papers import Found, summary_of
@@ -25,7 +25,7 @@ def rows_read(device: ss.Sled, requests: int) -> dict[str, float]:
 
 
 def turns(device: ss.Sled, requests: int) -> dict[str, float]:
-    """Return what the paper says of turnarounds."""
+    """Return the values of the claims about turnarounds."""
     longest, shortest = turnarounds_ms(device)
     return {
         "turnaround_min_ms": shortest,
@@ -54,7 +54,7 @@ def track_rates_mb_s(device: ss.Sled) -> list[float]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Take both devices apart."""
+    """Measure both devices."""
     requests = 20_000 if quick else 200_000
     sled, disk = ss.device("osdi2000"), ss.device("atlas10k")
     if not isinstance(disk, ss.Disk):

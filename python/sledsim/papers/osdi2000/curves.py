@@ -1,4 +1,4 @@
-"""Response times of the four schedulers against the load: what Figures 5 to 8 show."""
+"""Response times of the four schedulers against the load, for Figures 5 to 8."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 SCHEDULERS = {"FCFS": "fcfs", "C-LOOK": "c_look", "SSTF_LBN": "sstf_lbn", "SPTF": "sptf"}
 """Scheduler by the name that the paper gives it."""
 MAX_QUEUE = 3000
-"""So many outstanding requests end a run as saturated."""
+"""Outstanding requests at which a run ends as saturated."""
 MARKERS = dict(zip(SCHEDULERS, "osD^", strict=True))
 
 
 @dataclass(frozen=True)
 class Point:
-    """What came of one load."""
+    """The results at one load."""
 
     mean_ms: float
-    """Mean response time; of a saturated run, up to where it was given up."""
+    """Mean response time; of a saturated run, up to its end."""
     scv: float
     """Squared coefficient of variation of the response times."""
     error_ms: float | None
     """Half the width of the 95 % confidence interval of the mean, if there are several seeds."""
     saturated: bool
     caution: str | None = None
-    """Why the mean is not to be relied on."""
+    """Why the mean is unreliable."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What came of rising loads."""
+    """The results at rising loads."""
 
     loads: list[float] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
@@ -146,7 +146,7 @@ def greedy(values: Mapping[str, float]) -> float:
 
 
 def series(curves: Mapping[str, Curve]) -> dict[str, Any]:
-    """Return curves as what goes into a document."""
+    """Return curves for a document."""
     return {name: asdict(curve) for name, curve in curves.items()}
 
 

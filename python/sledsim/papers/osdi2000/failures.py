@@ -1,4 +1,4 @@
-"""Section 6: failures of tips, errors, and what arrays make of them."""
+"""Section 6: failures of tips, errors, arrays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def stream_ms(requests: int, faults: Mapping[str, Any]) -> float:
 
 
 def retries_ms(requests: int, faults: Mapping[str, Any]) -> tuple[float, float]:
-    """Return how long retries took in the mean of them, and the longest in a request."""
+    """Return the mean time of retries, and the longest in a request."""
     load = ss.workload(
         requests=requests, read_fraction=1, size="fixed", mean_size_kib=SIZE_KIB, blocking=8
     )
@@ -57,7 +57,7 @@ def retries_ms(requests: int, faults: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def small_write(child: str, keys: Mapping[str, Any], requests: int) -> float:
-    """Return how much longer a small write to RAID 5 takes than one to a child alone, in ms."""
+    """Return the extra time of a small write to RAID 5 against one to a child alone, in ms."""
     array = ss.device(ARRAY, child={"base": child, **keys})
     load = ss.workload(
         requests=requests, read_fraction=0, size="fixed", mean_size_kib=SIZE_KIB, blocking=8

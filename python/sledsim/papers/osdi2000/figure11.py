@@ -10,7 +10,7 @@ from sledsim.papers import Found, Simulated, summary_of
 SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
-"""A large request, and what the organ pipe places together."""
+"""Size of a large request, and of the unit of the organ pipe."""
 LAW, OTHER_LAWS = 0.75, {"zipf_0_5": 0.5, "zipf_1": 1.0}
 """Exponents of Zipf's law for the popularity of units."""
 SUBREGIONED = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
@@ -73,14 +73,14 @@ def layouts_ms(device: ss.Device, exponent: float, seeds: int) -> dict[str, floa
 
 
 def gain(better: float, worse: float) -> float:
-    """Return by how many per cent a time is shorter."""
+    """Return the reduction of a time in %."""
     return 100 * (1 - better / worse)
 
 
 def compared(
     settled: dict[str, float], unsettled: dict[str, float], disk: dict[str, float]
 ) -> dict[str, Simulated]:
-    """Return what the text states."""
+    """Return the values that the text states."""
     return {
         "settled_ms": settled,
         "subregioned_percent": gain(settled[SUBREGIONS], settled[SIMPLE]),

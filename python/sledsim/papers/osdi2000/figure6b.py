@@ -1,4 +1,4 @@
-"""Figure 6(b): how fair four schedulers are on the sled, random workload."""
+"""Figure 6(b): fairness of four schedulers on the sled, random workload."""
 
 from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""What both parts of Figure 7 share."""
+"""Shared code of both parts of Figure 7."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def margin(found: dict[str, curves.Curve]) -> float:
 
 
 def series(scaled: Scaled, found: dict[str, curves.Curve]) -> dict[str, Any]:
-    """Return what is drawn."""
+    """Return the curves of the figure."""
     return {"load": scaled.name, "curves": curves.series(found)}
 
 

@@ -53,7 +53,7 @@ def means_ms(device: ss.Sled, side_bits: int, places: list[tuple[int, int]], n: 
 
 
 def spread_percent(means: Means) -> float:
-    """Return how much longer requests in the corners take than in the centre."""
+    """Return the extra time of requests in the corners against the centre, in %."""
     return 100 * (fmean(means[corner] for corner in CORNERS) / means[CENTRE] - 1)
 
 

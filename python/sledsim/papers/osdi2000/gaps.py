@@ -1,4 +1,4 @@
-"""Section 4.2: how far the schedulers are apart on the sled and on the disk."""
+"""Section 4.2: gaps between the schedulers on the sled and on the disk."""
 
 from matplotlib.figure import Figure
 
@@ -33,7 +33,7 @@ def closed(
 
 
 def device_gaps(device: ss.Device, requests: int, seeds: int) -> dict[str, float]:
-    """Return how far the schedulers are apart on a device."""
+    """Return the gaps between the schedulers on a device."""
     idle_ms = closed(device, "FCFS", requests, seeds, 1)["response_ms"]
     most = {
         name: closed(device, name, requests, seeds, DEPTH)["per_s"] for name in ("FCFS", "C-LOOK")
@@ -65,7 +65,7 @@ def simulate(*, quick: bool) -> Found:
     disk, sled = (device_gaps(ss.device(name), requests, seeds) for name in DEVICES.values())
     bare_device = ss.device("atlas10k", buffer={"keep": "nothing"})
     bare = device_gaps(bare_device, requests, seeds)
-    # What the arm and the sled do, without what the buffer takes off them.
+    # Time of the arm and of the sled, without hits of the buffer.
     share = {
         name: closed(device, "FCFS", requests, seeds, 1)["seek_percent"]
         for name, device in zip(DEVICES, (bare_device, ss.device("osdi2000")), strict=True)

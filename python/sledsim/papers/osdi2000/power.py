@@ -1,4 +1,4 @@
-"""Section 7: what sleds draw, and what saves it."""
+"""Section 7: power of sleds, and savings."""
 
 import sledsim as ss
 from sledsim import power

@@ -1,4 +1,4 @@
-"""Section 6.3: how soon devices are ready, and what synchronous writes cost."""
+"""Section 6.3: start-up times, and the cost of synchronous writes."""
 
 import sledsim as ss
 from sledsim import power

@@ -1,4 +1,4 @@
-"""The loads of section 4.3, or what comes nearest to them."""
+"""The loads of section 4.3, or the nearest available ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 REQUESTS = 40_000
 """Of a generator: as many as the trace of HP Labs has."""
 CELLO_RATE, TPC_C_RATE = 50, 100
-"""What the generators ask for in a second at a scaling factor of one."""
+"""Requests per second of the generators at a scaling factor of one."""
 DATABASE_BLOCKS = 2**21
 """1 GB, as the TPC-C database of the paper."""
 

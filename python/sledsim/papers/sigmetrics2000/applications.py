@@ -23,7 +23,7 @@ def outcomes(
     Returns
     -------
     dict, str
-        Outcomes by the names of the paper, and how they came to be.
+        Outcomes by the names of the paper, and the method.
     """
     why = "quick"
     if not quick:
@@ -46,7 +46,7 @@ def _agreement(ran: list[Outcome]) -> str:
 
 
 def series(found: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Return what is drawn, and goes into the document."""
+    """Return the bars of the figure, for the document."""
     return {name: outcome.to_dict() for name, outcome in found.items()}
 
 

@@ -7,7 +7,7 @@ BLOCK_BITS = 8 * 512
 
 
 def gigabytes_per_cm2(device: ss.Device) -> float:
-    """Return how much fits on a square centimetre of bits, coded as on the device."""
+    """Return the capacity of a square centimetre of bits, coded as on the device."""
     own = device.parameters
     coded_bits = own["tip_sector_bits"] * own["tips_per_lbn"]
     bits = (1e7 / own["bit_cell_nm"]) ** 2

@@ -1,4 +1,4 @@
-"""Table 1 (note), sections 3.2, 3.3 and 5: what the text says of service times and settling."""
+"""Table 1 (note), sections 3.2, 3.3 and 5: claims about service times and settling."""
 
 import sledsim as ss
 from sledsim.papers import Found, summary_of
@@ -8,7 +8,7 @@ NEW_SPRINGS_HZ = 739
 
 
 def shares(device: ss.Device, requests: int) -> dict[str, float]:
-    """Run the random load; return its mean service time and what dominates it, in percent."""
+    """Run the random load; return its mean service time and the dominant shares of it, in %."""
     load = ss.workload(requests=requests, size="exponential", mean_size_kib=4, blocking=8)
     summary = summary_of(load, device)
     mean = {kind: summary[f"{kind}_ms"]["mean"] for kind in ("service_time", "seek", "x_seek")}

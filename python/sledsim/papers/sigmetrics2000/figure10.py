@@ -1,4 +1,4 @@
-"""Figure 10: what springs change in seek times from a corner."""
+"""Figure 10: effect of springs on seek times from a corner."""
 
 from matplotlib.figure import Figure
 

@@ -32,7 +32,7 @@ def compared(mems: dict[str, float], disk: dict[str, float]) -> dict[str, float]
 
 
 def superdisk_facts(disk: ss.Disk) -> dict[str, float]:
-    """Return what section 4.1 says of the Superdisk."""
+    """Return the values of the claims of section 4.1 about the Superdisk."""
     curve_ms = disk.seek_curve_ms()
     cylinders = len(curve_ms)
     # Of two cylinders at random, (n - d) in n^2 pairs are d apart, in either order.
@@ -46,7 +46,7 @@ def superdisk_facts(disk: ss.Disk) -> dict[str, float]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Run the three devices, and the MEMS device as it may have been."""
+    """Run the three devices, and the MEMS device under hypotheses."""
     requests = 20_000 if quick else 500_000
     devices = {name: ss.device(preset) for name, preset in DEVICES.items()}
     found = {name: means(device, requests) for name, device in devices.items()}

@@ -12,7 +12,7 @@ RATES_KBIT_S = [200, 400, 700, 1000, 1400, 1700, 2000, 2400, 2800, 3300, 4000, 5
 
 
 def tip_kbit_s(rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> float:
-    """Return how many bits a tip reads in a stream over some cylinders, servo bits included."""
+    """Return the bit rate of a tip in a stream over some cylinders, servo bits included."""
     device = ss.device(
         "sigmetrics2000",
         tip_rate_kbit_s=rate_kbit_s,

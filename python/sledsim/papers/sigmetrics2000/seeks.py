@@ -1,4 +1,4 @@
-"""Seek times from one point of the sled to all others: what Figures 7, 9 and 10 show."""
+"""Seek times from one point of the sled to all others, for Figures 7, 9 and 10."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Surface:
 def surface(device: ss.Sled, start_um: tuple[float, float], points: int) -> Surface:
     """Seek from a start, moving down, to ``points`` x ``points`` places.
 
-    At each the sled arrives in the direction that is reached sooner.
+    At each point the sled arrives in the direction that takes less time.
     """
     step_um = 2 * EDGE_UM / (points - 1)
     places_um = [round(-EDGE_UM + step_um * point, 9) for point in range(points)]

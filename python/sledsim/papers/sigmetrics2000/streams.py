@@ -1,4 +1,4 @@
-"""Streams: reading on and on, a cylinder with each request."""
+"""Streams: sequential reads of a cylinder each."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def blocks_per_cylinder(device: ss.Device) -> int:
 
 
 def cylinders_per_s(device: ss.Device, cylinders: int, **keys: Any) -> float:
-    """Read so many cylinders, one after the other; return how many a second that is."""
+    """Read so many cylinders in sequence; return the rate in cylinders per second."""
     load = ss.workload(
         "sequential",
         requests=cylinders,

@@ -5,7 +5,7 @@ from sledsim.papers import Found
 
 
 def parameters(device: ss.Device) -> dict[str, float]:
-    """Return what such a table lists: parameters of a device, and the capacity that is derived."""
+    """Return the parameters of a device as in the table, and the derived capacity."""
     own, derived = device.parameters, device.spec["derived"]
     (travel_um,) = {own["travel_x_um"], own["travel_y_um"]}
     (acceleration_m_s2,) = {own["acceleration_x_m_s2"], own["acceleration_y_m_s2"]}

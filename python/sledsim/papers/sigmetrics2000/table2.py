@@ -7,12 +7,12 @@ import sledsim as ss
 from sledsim.papers import Found, summary_of
 
 REQUESTS = 10_000
-"""As many as the paper: the longest of more would take longer."""
+"""As many requests as in the paper: the longest of more would take longer."""
 SEEKS = {"seek": "seek_ms", "x": "x_seek_ms", "y": "y_seek_ms", "turnaround": "turnaround_ms"}
 
 
 def times(device: ss.Device, seeds: int, **region: Any) -> dict[str, float]:
-    """Return what the table lists, in ms, as means over some seeds.
+    """Return the values of the table, in ms, as means over some seeds.
 
     Service times are of the load of section 3.2. Seek times are of requests of one block: these
     have one seek each, as the paper counts it, where longer ones have one for each of their passes.
@@ -38,7 +38,7 @@ def times(device: ss.Device, seeds: int, **region: Any) -> dict[str, float]:
 
 
 def simulate(*, quick: bool) -> Found:
-    """Run the device of Table 1, and what may have been run instead."""
+    """Run the device of Table 1, and its variants under hypotheses."""
     seeds = 3 if quick else 20
     table1 = ss.device("sigmetrics2000")
     stronger = ss.device("sigmetrics2000", acceleration_x_m_s2=281)

@@ -51,7 +51,7 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
-    name, keys = path_text("device", name), list(flat(overrides))
+    name, keys = path_text("device", name), list(dotted_keys(overrides))
     core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
     made = wrap(core)
     made._made_from = made_from  # noqa: SLF001 (of this module)
@@ -82,11 +82,11 @@ def wrap(core: _core.Device) -> Device:
     return Composite(core) if core.is_composite else Device(core)
 
 
-def flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def dotted_keys(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the keys of a table and, dotted, of the tables inside it."""
     for key, value in table.items():
         if isinstance(value, Mapping):
-            yield from ((f"{key}.{inner}", item) for inner, item in flat(value))
+            yield from ((f"{key}.{inner}", item) for inner, item in dotted_keys(value))
         else:
             yield key, value
 

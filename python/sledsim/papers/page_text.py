@@ -1,4 +1,4 @@
-"""How the report writes verdicts, numbers, units and prose."""
+"""Text of the report: verdicts, numbers, units and prose."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def verdict_html(verdict: str) -> str:
 
 
 def mark(verdict: str) -> str:
-    """Return a verdict, after a sign that needs no colour."""
+    """Return a verdict with its sign, for readers without colour."""
     return f'<span aria-hidden="true">{MARKS[verdict]}</span>\u00a0{verdict}'
 
 
