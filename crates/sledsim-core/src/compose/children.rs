@@ -204,8 +204,9 @@ impl Children {
     }
 
     /// The report of the composite called `name`, which counted `counts`, then
-    /// those of its children by index. A composite spends no energy of its own; its busy time is the
-    /// mean over its children, so that the shares of time still sum to one.
+    /// those of its children by index. A composite spends no energy of its own; its
+    /// busy time is the mean over its children, so that the shares of time still
+    /// sum to one.
     pub fn report(
         &self,
         name: &str,

@@ -67,7 +67,7 @@ impl Stripe {
         smallest / unit_blocks * unit_blocks * children as u64
     }
 
-    /// The child that holds `lbn`, and the LBN child_lbn.
+    /// The child that holds `lbn`, and the LBN there.
     fn place(&self, lbn: u64) -> (usize, u64) {
         let (unit, width) = (lbn / self.unit_blocks, self.children.len() as u64);
         let child_lbn = unit / width * self.unit_blocks + lbn % self.unit_blocks;

@@ -50,7 +50,8 @@ pub trait Contents {
 pub enum Promise {
     /// As soon as it is complete.
     Completion,
-    /// As soon as it is complete if it is marked `fua`; otherwise once a flush that arrived after its completion is complete.
+    /// As soon as it is complete if it is marked `fua`; otherwise once a flush that
+    /// arrived after its completion is complete.
     Flush,
 }
 

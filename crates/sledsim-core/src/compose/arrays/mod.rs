@@ -6,10 +6,12 @@
 //! layout:
 //!
 //! - Every block has a slot and an address there; a slot is a child, or the
-//! spare that has replaced it. - A read goes to the block's slot, or
-//! reconstructs the block from the other slots. - A write names the blocks to
-//! read before it, and the blocks to write. - With more slots missing than the
-//! level tolerates, only requests that need lost blocks fail.
+//!   spare that has replaced it.
+//! - A read goes to the block's slot, or reconstructs the block from the other
+//!   slots.
+//! - A write names the blocks to read before it, and the blocks to write.
+//! - With more slots missing than the level tolerates, only requests that need
+//!   lost blocks fail.
 //!
 //! RAID 0 is a [`crate::compose::Stripe`], which has no redundancy.
 //!
@@ -51,7 +53,7 @@ use plan::Plan;
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 
-/// The error times too many slots are missing.
+/// The error when too many slots are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost;
 
@@ -119,7 +121,7 @@ pub(crate) trait Level: Send {
         plan: &mut Plan,
     ) -> Result<(), Lost>;
 
-    /// How many logical blocks are lost between two addresses times the slots of the
+    /// How many logical blocks are lost between two addresses when the slots of the
     /// mask `missing` are missing.
     fn lost(&self, from: u64, to: u64, missing: u64) -> u64;
 
@@ -130,6 +132,6 @@ pub(crate) trait Level: Send {
     /// tokens.
     fn recover(&self, slot: usize, address: u64, known: &TokenMap) -> Option<u64>;
 
-    /// The token to write to a slot and address times `new` overwrites `old`.
+    /// The token to write to a slot and address when `new` overwrites `old`.
     fn written(&self, slot: usize, address: u64, new: &TokenMap, old: &TokenMap) -> Option<u64>;
 }

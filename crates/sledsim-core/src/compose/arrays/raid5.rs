@@ -77,7 +77,7 @@ pub(crate) struct Parity {
 
 impl Parity {
     /// Units of `unit` blocks on `width` (3 to 64) children of `child_blocks`
-    /// blocks, of which parity_token units are used.
+    /// blocks, of which whole units are used.
     pub(crate) fn new(width: u32, child_blocks: u64, unit: u64) -> Self {
         Self {
             shape: Shape {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// The most spares.
 const MAX_SPARES: u32 = 16;
-/// The default part of a rebuild, rounded up to complete units: 256 KiB, a few
+/// The default part of a rebuild, rounded up to whole units: 256 KiB, a few
 /// tracks.
 const REBUILD_UNIT_BLOCKS: u64 = 512;
 /// The largest part of a rebuild, 512 MiB.
@@ -125,7 +125,7 @@ fn read_failures(keys: &mut Keys, children: u32) -> Result<VecDeque<(Nanos, usiz
     };
     if children_to_fail.len() != times.len() {
         let must = format!(
-            "must say for each of the {} in fail_child times it fails",
+            "must say for each of the {} in fail_child when it fails",
             children_to_fail.len()
         );
         return Err(keys.refuse("fail_at_ms", must));

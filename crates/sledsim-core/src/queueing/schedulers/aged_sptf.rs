@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The search alternates between two orders: outwards from the present
 /// cylinder, and from the oldest request on. A request that neither has reached
 /// is at least as far as the next cylinder and has at most the credit of the
-/// next age; the search ends when that is no better than the best location. It
+/// next age; the search ends when that is no better than the best found. It
 /// picks the same request as an exhaustive search.
 #[derive(Debug)]
 pub struct AgedSptf {
@@ -64,7 +64,8 @@ impl Scheduler for AgedSptf {
         let (waiting, ages) = (&self.waiting, &self.ages);
         let credit_ns = |slot: u32| (self.weight * at.since(ages.arrival(slot)).0 as f64) as i64;
         let mut best = None;
-        // Evaluates a request unless its bound rules it out; returns whether it was evaluated.
+        // Evaluates a request unless its bound rules it out; returns whether it was
+        // evaluated.
         let look = |slot: u32, bound: Nanos, best: &mut Best| {
             let credit_ns = credit_ns(slot);
             let may = may_win(bound, credit_ns, *best);

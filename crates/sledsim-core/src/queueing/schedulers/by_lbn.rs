@@ -125,7 +125,7 @@ impl ByLbn {
         })
     }
 
-    /// Removes and returns the request at a location location since the last change.
+    /// Removes and returns the request at a location found since the last change.
     pub fn take(&mut self, location: Location) -> Waiting {
         let chunk = &mut self.chunks[location.chunk];
         let slot = chunk.remove(location.index).slot;

@@ -10,7 +10,8 @@ use std::fmt;
 use std::sync::Arc;
 use toml_edit::Value;
 
-/// A scheduler with its keys, and optionally the scheduler of a host queue in front of it.
+/// A scheduler with its keys, and optionally the scheduler of a host queue in
+/// front of it.
 #[derive(Clone)]
 pub struct SchedulerSpec {
     label: String,

@@ -15,7 +15,7 @@ pub(super) struct Sent {
     pub(super) job: usize,
     pub(super) child: usize,
     pub(super) slot: usize,
-    /// The extents of a read, if contents are content_state.
+    /// The extents of a read, if contents are kept.
     pub(super) extents: Extents,
 }
 
@@ -99,7 +99,7 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Locks `ranges` for a job, which becomes ready times it has all of them.
+    /// Locks `ranges` for a job, which becomes ready when it has all of them.
     pub(super) fn lock(&mut self, number: usize, shared: bool, ranges: &[(u64, u64)]) {
         let (held, waits) = self.locks.request(number, shared, ranges.iter().copied());
         if let Some(job) = &mut self.jobs[number] {

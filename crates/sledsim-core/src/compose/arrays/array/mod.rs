@@ -35,13 +35,13 @@ use std::collections::{BTreeMap, VecDeque};
 ///
 /// A request is a job of one or two steps: the reads that precede a write, then
 /// its own reads or writes. A step sends at most one request to each child, a
-/// batch if it has several extents; the next step begins times the last of these
+/// batch if it has several extents; the next step begins when the last of these
 /// is complete. Writes lock their blocks (with parity, their stripes) until
 /// they are complete; reads reconstructed from other slots hold shared locks.
 /// The row of a request carries the parts of the child that completed last in
 /// each step.
 ///
-/// A child fails at a configured time, or times it completes a request with an
+/// A child fails at a configured time, or when it completes a request with an
 /// error. Its outstanding requests fail at that instant: reads start again
 /// without it, and writes complete without it.
 pub(crate) struct Array<L> {
@@ -60,7 +60,7 @@ pub(crate) struct Array<L> {
     /// Outstanding requests to children, by id.
     sent: BTreeMap<u64, Sent>,
     next_id: u64,
-    /// Host requests under way, and since times there are none.
+    /// Host requests under way, and since when there are none.
     host_requests: u32,
     idle_since: Nanos,
     rebuild: Option<Rebuild>,

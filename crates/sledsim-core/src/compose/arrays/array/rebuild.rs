@@ -17,7 +17,7 @@ pub(super) struct Rebuild {
     /// The address up to which it is complete, and up to which it has begun.
     pub(super) point: u64,
     pub(super) next: u64,
-    /// Whether a part is being read; if not, times the next read may begin.
+    /// Whether a part is being read; if not, when the next read may begin.
     pub(super) reading: bool,
     pub(super) ready: Nanos,
     /// Whether a part is being written; the job of a part read meanwhile.
@@ -111,7 +111,8 @@ impl<L: Level> Array<L> {
         let to = end.min(from + self.repair.unit_blocks);
         (rebuild.reading, rebuild.next) = (true, to);
         let mut request = Request::new(0, at, Op::Write, from, (to - from) as u32);
-        // Rebuilt blocks must be durable: after a power failure, the rebuild does not repeat parts that were complete.
+        // Rebuilt blocks must be durable: after a power failure, the rebuild does
+        // not repeat parts that were complete.
         request.flags.fua = true;
         let held = self.level.lock_range_at(from, to);
         let owner = JobOwner::Rebuild { slot, child, to };

@@ -1,5 +1,10 @@
 //! Batches: commands that a station serves together.
-//! Batches form in two ways (CMU-CS-03-125, section 3.3), and in a third described in `merging`. The host links the commands: they wait until the last one has arrived. Or the device delays the first command for a window of time: when it is over and the mechanism is free, all ready commands are grouped, in the order of arrival; each command takes along those that need no further pass.
+//! Batches form in two ways (CMU-CS-03-125, section 3.3), and in a third
+//! described in `merging`. The host links the commands: they wait until the
+//! last one has arrived. Or the device delays the first command for a window of
+//! time: when it is over and the mechanism is free, all ready commands are
+//! grouped, in the order of arrival; each command takes along those that need
+//! no further pass.
 //!
 //! A batch enters the scheduler as one request with all extents, marked as
 //! gathered and linked; its id is the slot of its commands here. The mechanism
@@ -32,7 +37,8 @@ pub enum Batching {
     /// Commands linked by the host.
     #[default]
     Explicit,
-    /// Commands that are ready when this time after the first has passed, regardless of links.
+    /// Commands that are ready when this time after the first has passed,
+    /// regardless of links.
     Window(Nanos),
     /// Waiting commands whose extents adjoin that of the command picked.
     Adjacent,

@@ -106,7 +106,8 @@ impl<M: Mechanism> Buffered<M> {
             return 0;
         }
         let row_end = self.mechanism.end_of(last, Span::Row);
-        // A pass may continue from the last row of a track to the first of the next; the rest of that row may then need another pass.
+        // A pass may continue from the last row of a track to the first of the
+        // next; the rest of that row may then need another pass.
         let mut track = extent.lbn;
         while track <= last {
             let end = self.mechanism.end_of(track, Span::Track);
