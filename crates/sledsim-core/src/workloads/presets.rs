@@ -32,7 +32,7 @@ pub fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)>
     let mut at = name.to_owned();
     while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
         if layers.len() == MAX_BASES {
-            return Err(layers[0].refuse("base", "the bases form a circle"));
+            return Err(layers[0].refuse("base", "the bases form a cycle"));
         }
         let beside = Path::new(&at).parent().map(|folder| folder.join(&base));
         at = match beside {
