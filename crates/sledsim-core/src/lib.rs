@@ -1,13 +1,23 @@
-//! sledsim-core: storage whose media moves, simulated.
+//! sledsim-core: simulation of storage whose media moves.
 //!
-//! A source emits requests; a [`model::Model`] says when each is done. A model
-//! is pure timing: no clock, no input or output, no threads. The same object
-//! runs under the virtual clock of [`engine`] and under a real one.
+//! A source emits requests; a [`model::Model`] computes when each completes. A
+//! model is pure timing: no clock, no input or output, no threads. The same
+//! object runs under the virtual clock of [`engine`] and under a real one.
 //!
 //! Time is integer nanoseconds ([`sledsim_base::units::Nanos`]) in events and
 //! results; the physics inside a device is `f64` in SI units.
 //!
-//! Modules come in reading order; each uses those above it alone.
+//! Modules in reading order, each using only those above it:
+//! - `model`: the traits and records that a simulation is made of;
+//! - `engine`: the event loop on a virtual clock;
+//! - `power`: policies for the power states of an idle device;
+//! - `queueing`: schedulers, and the station that gives a mechanism a queue, a
+//!   bus and a buffer;
+//! - `devices`: MEMS sleds, disks, flash and memory;
+//! - `compose`: models made of models: stripes, arrays, caches and hybrids;
+//! - `workloads`: generators of requests;
+//! - `layouts`: maps from the blocks of a workload to the blocks of a device;
+//! - `catalog`: device kinds and presets by name.
 
 pub mod model;
 

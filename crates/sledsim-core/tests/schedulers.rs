@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn sptf_picks_what_a_look_at_every_request_would(doings in doings()) {
+    fn sptf_picks_as_an_exhaustive_search(doings in doings()) {
         for name in MECHANISMS {
             agree(mechanism(name), &mut Sptf::default(), &doings, |mechanism, at, all| {
                 least(all, |one| mechanism.estimate(at, &one.request))
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn aged_sptf_picks_what_a_look_at_every_request_would(
+    fn aged_sptf_picks_as_an_exhaustive_search(
         doings in doings(),
         weight in prop_oneof![Just(0.0), 0.0..0.05f64, 0.0..2.0f64, 1e3..1e6f64],
     ) {

@@ -25,23 +25,23 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A device: resolved, checked, ready to be built.
+/// A device whose keys are resolved and checked, ready to be built.
 #[derive(Clone, Debug)]
 pub struct Device {
     name: String,
     kind: Arc<dyn DeviceKind>,
-    /// What it is made of; of an array children, then spares.
+    /// Its children; of an array, the spares come last.
     children: Vec<Device>,
-    /// All keys as resolved, for showing.
+    /// All resolved keys, for display.
     keys: Keys,
-    /// Where its blocks live, if not where it has them.
+    /// The layout of its blocks, unless it is the identity.
     layout: Option<ResolvedLayout>,
 }
 
 /// Reads the children of the device called `name`.
 struct Parts<'a> {
     name: &'a str,
-    /// The folder that files are relative to.
+    /// The folder that paths are relative to.
     beside: Option<&'a Path>,
     read: Vec<Device>,
 }
@@ -59,7 +59,7 @@ impl Children for Parts<'_> {
     }
 }
 
-/// An override of a key: name, value, and who asked (`--set device.idle`,
+/// An override of a key: name, value, and origin (`--set device.idle`,
 /// `argument idle`).
 pub type Override = (String, toml_edit::Value, String);
 
@@ -67,8 +67,8 @@ impl Device {
     /// Resolves a preset name or a path to a TOML file, with overrides.
     ///
     /// # Errors
-    /// An unknown name (with the nearest presets), an unreadable file, or
-    /// whatever is wrong with a key.
+    /// An unknown name (with the nearest presets), an unreadable file, or an
+    /// invalid key.
     pub fn resolve(name: &str, overrides: &[Override]) -> Result<Self> {
         let (mut keys, folder) = load(name, None)?;
         for (key, value, origin) in overrides {
@@ -77,8 +77,8 @@ impl Device {
         Self::read(&short_name(name), keys, folder.as_deref())
     }
 
-    /// Resolves the keys of a device; files they name are relative to
-    /// `beside`. The device is called as its base.
+    /// Resolves the keys of a device; paths in them are relative to `beside`. The
+    /// device has the name of its base.
     ///
     /// # Errors
     /// As [`Device::resolve`].
@@ -90,7 +90,7 @@ impl Device {
         Self::read(&short_name(&base), keys, beside)
     }
 
-    /// Resolves a device called `name` from TOML that stands on its own, as
+    /// Resolves a device called `name` from self-contained TOML, as
     /// [`Device::to_toml`] writes it.
     ///
     /// # Errors
@@ -132,8 +132,8 @@ impl Device {
         }
     }
 
-    /// A device called `name`: this one behind the cache of a controller, which
-    /// `cache` describes.
+    /// Puts the controller cache of the keys `cache` in front of this device; the
+    /// result is called `name`.
     fn behind_cache(self, name: &str, mut cache: Keys, all: &Keys) -> Result<Self> {
         let (spec, blocks) = McdSpec::read_controller(&mut cache, self.blocks())?;
         let memory = Memory {
@@ -149,38 +149,38 @@ impl Device {
         Ok(Self::of(name, kind, vec![front, self], all))
     }
 
-    /// Its name: the preset's, or the file's without its ending.
+    /// Its name: that of the preset, or of the file without its extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The kind it is of, as in its spec.
+    /// Its kind, as in its spec.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.kind.kind()
     }
 
-    /// The kinds there are.
+    /// The names of all kinds.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         KINDS.names()
     }
 
-    /// What it is made of; of an array children, then spares.
+    /// Its children; of an array, the spares come last.
     #[must_use]
     pub fn children(&self) -> &[Self] {
         &self.children
     }
 
-    /// When a write to it is promised to survive a power failure.
+    /// When a write to it is guaranteed to survive a power failure.
     #[must_use]
     pub fn promise(&self) -> Promise {
         let children: Vec<_> = self.children.iter().map(Self::promise).collect();
         self.kind.promise(&children)
     }
 
-    /// The array in it whose copies or parity a power failure can leave at odds
-    /// with its data, if there is one: its name and kind.
+    /// The name and kind of an array in it whose copies or parity may be
+    /// inconsistent after a power failure, if there is one.
     #[must_use]
     pub fn write_hole(&self) -> Option<(&str, &'static str)> {
         if self.kind.has_write_hole() {
@@ -189,14 +189,15 @@ impl Device {
         self.children.iter().find_map(Self::write_hole)
     }
 
-    /// Whether any part of it has positions that a request waits for.
+    /// Whether any part of it has positioning times.
     #[must_use]
     pub fn has_positions(&self) -> bool {
         self.kind.has_positions() || self.children.iter().any(Self::has_positions)
     }
 
-    /// What a layout of it is read for. `traces` opens those that layouts name;
-    /// `check` is called now and then while one is read, and its error ends that.
+    /// The site for reading a layout of this device. `traces` opens the traces that
+    /// layouts name; `check` is called periodically while one is read, and an error
+    /// of it ends the reading.
     #[must_use]
     pub fn site<'a>(
         &'a self,
@@ -215,7 +216,7 @@ impl Device {
         }
     }
 
-    /// The same device with its blocks laid out.
+    /// The same device with a layout.
     #[must_use]
     pub fn laid_out(self, layout: ResolvedLayout) -> Self {
         Self {
@@ -224,13 +225,13 @@ impl Device {
         }
     }
 
-    /// The same device with background tasks that live off its unused tips, in
-    /// the order of their precedence. Their blocks are those of the device, not
-    /// of a layout.
+    /// The same device with background tasks that use its otherwise unused tips, in
+    /// the order of their priority. Their blocks are those of the device, not of a
+    /// layout.
     ///
     /// # Errors
-    /// A device that is no single sled, or one that serves none beside its other
-    /// settings, or a task larger than the device.
+    /// A device that is not a single sled, settings that exclude background tasks,
+    /// or a task larger than the device.
     pub fn with_background(self, tasks: &[TaskSpec]) -> Result<Self> {
         if tasks.is_empty() {
             return Ok(self);
@@ -247,12 +248,13 @@ impl Device {
         Ok(Self { kind, ..self })
     }
 
-    /// The same device with `[batching] kind = "window"` and so many milliseconds,
-    /// whatever its table says; `origin` is who asks for that.
+    /// The same device with `[batching] kind = "window"` of `window_ms`
+    /// milliseconds, which overrides its table; `origin` names the setting in
+    /// messages.
     ///
     /// # Errors
-    /// A device that is no single sled, one with a buffer or background tasks, or
-    /// a window that its key does not allow.
+    /// A device that is not a single sled, one with a buffer or background tasks,
+    /// or a window out of range.
     pub fn with_batch_window(self, window_ms: f64, origin: &str) -> Result<Self> {
         let Some(mems) = self.mems() else {
             return Err(Error::Key(format!(
@@ -276,7 +278,7 @@ impl Device {
         let mut keys = self.keys.clone();
         keys.set("batching.kind", "window".into(), origin)?;
         keys.set("batching.window_ms", window_ms.into(), origin)?;
-        // Its keys name no base any more, so they need no folder.
+        // Its resolved keys name no base, so they need no folder.
         Ok(Self {
             layout: self.layout,
             ..Self::read(&self.name, keys, None)?
@@ -289,7 +291,7 @@ impl Device {
         self.sled().is_some_and(|sled| sled.background.is_some())
     }
 
-    /// Its layout, if it was laid out.
+    /// Its layout, if it has one.
     #[must_use]
     pub fn layout(&self) -> Option<&ResolvedLayout> {
         self.layout.as_ref()
@@ -300,13 +302,13 @@ impl Device {
         kind.downcast_ref()
     }
 
-    /// The MEMS device, if it is one (a composite is not).
+    /// The MEMS sled, if it is a single one.
     #[must_use]
     pub fn mems(&self) -> Option<&Mems> {
         self.sled().map(|sled| &sled.spec)
     }
 
-    /// The disk, if it is one (a composite is not).
+    /// The disk, if it is a single one.
     #[must_use]
     pub fn disk(&self) -> Option<&DiskSpec> {
         let kind: &dyn Any = &*self.kind;
@@ -339,18 +341,18 @@ impl Device {
         }
     }
 
-    /// As [`Device::build`], with the queue of the host before it if there is
-    /// one; that is then the outermost device of the rows.
+    /// As [`Device::build`], with the host's queue in front of it if `scheduler`
+    /// has one; that queue is then the outermost device of the rows.
     ///
     /// # Errors
-    /// A scheduler that asks for positions where nothing has any.
+    /// A scheduler that needs positioning times on a device without any.
     pub fn build_with(&self, scheduler: &SchedulerSpec) -> Result<(Box<dyn Model>, Vec<String>)> {
         self.build_hosted(scheduler, false)
     }
 
-    /// As [`Device::build_with`], with contents in every device that is not made
-    /// of others ([`ContentTracker`]); whether the whole keeps any is for it to say
-    /// ([`Model::contents`]). Times are the same.
+    /// As [`Device::build_with`], with contents in every device without children
+    /// ([`ContentTracker`]); [`Model::contents`] tells whether the composite keeps
+    /// them, too. Times are the same.
     ///
     /// # Errors
     /// As [`Device::build_with`].
@@ -393,7 +395,7 @@ impl Device {
             return refuse(host.label(), what);
         }
         let queue = HostQueue::new(&names[0], 0, model, host.make(), depth);
-        // The host's queue, too, sees where blocks live.
+        // The host's queue, too, uses device positions, below the layout.
         Ok((self.lay_out(Box::new(queue)), names))
     }
 
@@ -420,17 +422,17 @@ impl Device {
         self.kind.build(&self.name, device, scheduler, children)
     }
 
-    /// Its keys as a TOML file, from which [`Device::from_toml`] makes the same
-    /// device anywhere; layout and background tasks are no part of it.
+    /// Its keys as self-contained TOML, from which [`Device::from_toml`] makes the
+    /// same device; layout and background tasks are not included.
     ///
     /// # Errors
-    /// A part of it that is based on a file.
+    /// A child that is based on a file.
     pub fn to_toml(&self) -> Result<String> {
         for (key, base, ..) in self.keys.entries() {
             let is_preset = |base: &str| PRESETS.iter().any(|(preset, _)| *preset == base);
             if key.ends_with(".base") && !base.as_str().is_some_and(is_preset) {
                 return Err(Error::Key(format!(
-                    "device '{}': its part {key} = {base} is a file; only presets are known \
+                    "device '{}': {key} = {base} is a file; only presets are known \
                      everywhere",
                     self.name
                 )));

@@ -1,8 +1,15 @@
 //! The catalogue: devices by name or file.
+//!
+//! Modules in reading order:
+//! - `kinds`: the kinds of devices;
+//! - `presets`: presets and files of devices, and their bases;
+//! - `device`: devices resolved from names or keys, with overrides.
+
+mod kinds;
+
+mod presets;
 
 mod device;
-mod kinds;
-mod presets;
 
 pub use device::{Device, Override};
 pub use kinds::KINDS;

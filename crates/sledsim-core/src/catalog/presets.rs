@@ -1,4 +1,4 @@
-//! Presets and files of devices, and the bases that they stand on.
+//! Presets and files of devices, and their bases.
 
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, nearest};
@@ -38,10 +38,10 @@ pub const PRESETS: [(&str, &str); 18] = [
     ("mems", include_str!("../../data/devices/mems.toml")),
 ];
 
-/// How many bases may stand on each other; more is a circle.
+/// The longest chain of bases; a longer one is a cycle.
 const MAX_BASES: usize = 16;
 
-/// A preset's name, or a file's without folder and ending.
+/// The name of a preset, or of a file without folder and extension.
 pub(super) fn short_name(name: &str) -> String {
     let stem = Path::new(name).file_stem();
     stem.map_or_else(
@@ -50,8 +50,8 @@ pub(super) fn short_name(name: &str) -> String {
     )
 }
 
-/// Reads a preset, or the TOML file at `name` (relative to `beside`), and
-/// tells the folder of the file.
+/// Reads a preset, or the TOML file at `name` (relative to `beside`); returns
+/// the keys and the folder of the file.
 pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<PathBuf>)> {
     if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
         return Ok((Keys::parse(text, &format!("{name}.toml"))?, None));
@@ -98,13 +98,13 @@ fn described_by(name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Lays `keys` over the bases they name.
+/// Merges `keys` with the bases they name; `keys` take precedence.
 pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
     let mut layers = vec![keys];
     let mut folder = beside.map(Path::to_owned);
     while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
         if layers.len() > MAX_BASES {
-            return Err(layers[0].refuse("base", "the bases form a circle"));
+            return Err(layers[0].refuse("base", "the bases form a cycle"));
         }
         let (keys, next) = load(&base, folder.as_deref())?;
         layers.push(keys);

@@ -12,22 +12,22 @@ use sledsim_base::units::Nanos;
 
 /// The children of a composite, by index.
 ///
-/// The composite asks [`Children::next_at`] when something is due, and calls
-/// [`Children::step`] for it; what is due at one instant comes completions
-/// first, in the order of announcement, then wakes by index.
+/// The composite asks [`Children::next_at`] for the next event, and calls
+/// [`Children::step`] to do it. At one instant completions come first, in the
+/// order of announcement, then wakes by index.
 pub struct Children {
     models: Vec<Box<dyn Model>>,
-    /// When each wakes, as it said last.
+    /// The next wake of each child.
     wakes: Vec<Option<Nanos>>,
-    /// What they announced: where in `rows` it is.
+    /// Announced completions, as keys of `rows`.
     announced: CompletionQueue<usize>,
-    /// Rows with their child.
+    /// Rows of announced completions, with their child.
     rows: Slab<(usize, Row)>,
-    /// When something is next due.
+    /// The time of the next event.
     next: Option<Nanos>,
 }
 
-/// Collects what one child announces.
+/// Collects the completions that one child announces.
 struct Collector<'a> {
     announced: &'a mut CompletionQueue<usize>,
     rows: &'a mut Slab<(usize, Row)>,
@@ -38,8 +38,8 @@ struct Collector<'a> {
 impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        let place = self.rows.insert((self.child, *row));
-        self.announced.push(row.completion, place);
+        let key = self.rows.insert((self.child, *row));
+        self.announced.push(row.completion, key);
     }
 
     fn note(&mut self, row: &Row) {
@@ -103,8 +103,8 @@ impl Children {
         self.models[index].contents()
     }
 
-    /// Forgets all that was announced: power failed, and the children begin
-    /// anew.
+    /// Drops all announced completions after a power failure, as the children
+    /// restart.
     pub fn forget(&mut self) {
         self.announced = CompletionQueue::default();
         self.rows.clear();
@@ -112,8 +112,7 @@ impl Children {
         self.find_next();
     }
 
-    /// Power fails at `at` for all children that keep contents, as
-    /// [`Contents::lose_power`] says.
+    /// Calls [`Contents::lose_power`] for all children that keep contents.
     pub fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         for model in &mut self.models {
             if let Some(contents) = model.contents() {
@@ -123,8 +122,8 @@ impl Children {
         self.forget();
     }
 
-    /// Recovers all of them from `at` on, as [`Contents::recover_until`] says: when
-    /// the last of them takes requests.
+    /// Calls [`Contents::recover_until`] for all of them; returns when the last one
+    /// takes requests.
     pub fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         let mut end = at;
         for model in &mut self.models {
@@ -136,20 +135,20 @@ impl Children {
         Some(end)
     }
 
-    /// Hands `request` to child `index`.
+    /// Submits `request` to child `index`.
     pub fn submit(&mut self, index: usize, request: Request, sink: &mut dyn CompletionSink) {
-        self.tell(index, sink, |model, sink| {
+        self.call(index, sink, |model, sink| {
             model.submit(request, sink);
         });
     }
 
-    /// Tells a child something, and collects what it announces.
+    /// Calls a child and collects the completions that it announces.
     #[inline]
-    fn tell(
+    fn call(
         &mut self,
         child: usize,
         above: &mut dyn CompletionSink,
-        told: impl FnOnce(&mut dyn Model, &mut Collector<'_>),
+        action: impl FnOnce(&mut dyn Model, &mut Collector<'_>),
     ) {
         let mut collector = Collector {
             announced: &mut self.announced,
@@ -158,7 +157,7 @@ impl Children {
             above,
         };
         let model = &mut *self.models[child];
-        told(model, &mut collector);
+        action(model, &mut collector);
         self.wakes[child] = model.wake_at();
         self.find_next();
     }
@@ -168,22 +167,21 @@ impl Children {
         self.next = wakes.chain(self.announced.next_at()).min();
     }
 
-    /// When the next completion is due that was announced.
+    /// When the next announced completion is due.
     #[must_use]
     pub fn next_completion(&self) -> Option<Nanos> {
         self.announced.next_at()
     }
 
-    /// When something is next due.
+    /// The time of the next event.
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
         self.next
     }
 
-    /// Does the next thing due at `until` or before (before only, unless
-    /// `inclusive`). `Some(None)` if a child was woken, `Some(Some(..))` if
-    /// the child of that index completed the request of that row, `None` if
-    /// nothing is due.
+    /// Does the next event due before `until`, or at it if `inclusive`. Returns
+    /// `Some(None)` if a child was woken, `Some(Some(..))` with the child's index
+    /// and the row if a child completed a request, `None` if nothing is due.
     pub fn step(
         &mut self,
         until: Nanos,
@@ -195,19 +193,20 @@ impl Children {
             return None;
         }
         if self.announced.next_at() == Some(at)
-            && let Some((_, place)) = self.announced.pop()
+            && let Some((_, key)) = self.announced.pop()
         {
             self.find_next();
-            return Some(Some(self.rows.remove(place)));
+            return Some(Some(self.rows.remove(key)));
         }
         let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
-        self.tell(child, sink, |model, sink| model.wake(at, sink));
+        self.call(child, sink, |model, sink| model.wake(at, sink));
         Some(None)
     }
 
     /// The report of the composite called `name`, which counted `counts`, then
-    /// those of its children by index. A composite spends no energy of its own; its busy time is the
-    /// mean over its children, so that the share of time stays one.
+    /// those of its children by index. A composite spends no energy of its own; its
+    /// busy time is the mean over its children, so that the shares of time still
+    /// sum to one.
     pub fn report(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! A model made of models, and what happens in it.
+//! The events of a model made of models.
 
 use super::Children;
 use crate::model::{CompletionSink, Events};
@@ -7,27 +7,27 @@ use sledsim_base::units::Nanos;
 
 /// A model with [`Children`], and at most one timer of its own.
 ///
-/// Of one instant come the completions of children, then the timer, and then what
-/// the children do themselves.
+/// At one instant, completions of children come first, then the timer, then
+/// wakes of children.
 pub trait Composite {
     /// Its children.
     fn children(&self) -> &Children;
 
-    /// Its children, to be changed.
+    /// Its children, mutable.
     fn children_mut(&mut self) -> &mut Children;
 
     /// Child number `child` completed the request of `row`.
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink);
 
-    /// When it next does something of its own.
+    /// When its timer is due.
     fn timer(&self) -> Option<Nanos> {
         None
     }
 
-    /// Does what its timer was set for; `at` is that instant.
-    fn timer_due(&mut self, _at: Nanos, _answers: &mut dyn CompletionSink) {}
+    /// Handles the timer, which is due at `at`.
+    fn timer_due(&mut self, _at: Nanos, _sink: &mut dyn CompletionSink) {}
 
-    /// Whether what children do comes before the timer.
+    /// Whether wakes of children precede the timer.
     fn children_first(&self) -> bool {
         false
     }
@@ -41,9 +41,9 @@ impl<C: Composite> Events for C {
 
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let children = self.children();
-        let is_childs = children.next_completion() == Some(at)
+        let child_is_next = children.next_completion() == Some(at)
             || (self.children_first() && children.next_at() == Some(at));
-        if !is_childs && self.timer() == Some(at) {
+        if !child_is_next && self.timer() == Some(at) {
             self.timer_due(at, sink);
         } else if let Some(Some((child, row))) = self.children_mut().step(at, true, sink) {
             self.child_done(child, &row, sink);

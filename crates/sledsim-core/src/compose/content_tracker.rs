@@ -1,4 +1,4 @@
-//! A leaf that keeps contents: a token per block beside the times of a device.
+//! Contents of a leaf: a token per block in addition to the times of a device.
 
 use crate::model::Background;
 use crate::model::contents::Contents;
@@ -12,42 +12,42 @@ use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Makes the timing of a leaf anew, as after power has come back.
+/// Builds the timing model of a leaf, again after each power failure.
 pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
 
-/// A device, or any model without children that keep contents, with what its
-/// blocks hold. Times and rows are those of the device alone, bit for bit.
+/// A device, or any model without children that keep contents, with the tokens
+/// of its blocks. Times and rows equal those of the device alone, bit for bit.
 ///
-/// *Writes.* The blocks of a write change when it completes, whenever that was
-/// announced. When power fails, each block of every write under way is old or
-/// new. A device that reports writes early keeps them in a volatile buffer: of
-/// the versions of a block since the last that was made durable, by `fua` or by
-/// a flush that arrived after it was complete, any one may be on the media.
+/// *Writes.* The blocks of a write change at its completion, regardless of when
+/// that was announced. When power fails, each block of every write under way is
+/// old or new. A device that reports writes early keeps them in a volatile
+/// buffer: the media may hold any version of a block since the last durable
+/// one, made so by `fua` or by a flush that arrived after its completion.
 ///
-/// *Reads.* Whoever reads a block while it is being written may get it old or
-/// new: a block that changed between arrival and completion of a read is
-/// returned as it was at either, by a coin. Nothing promises more of a queue.
+/// *Reads.* A read of a block that is being written may return it old or new: a
+/// block that changed between arrival and completion of the read is returned as
+/// it was at either, at random. A queue guarantees no more.
 ///
-/// *Going back.* All writes since power was switched on are remembered with
-/// their times, so that power may fail at an instant that is past already: what
-/// arrived later has not happened then.
+/// *Going back.* All writes since power-on are logged with their times, so that
+/// power may fail at an instant in the past: writes that arrived later are
+/// undone.
 pub struct ContentTracker {
     build: Build,
     leaf: Box<dyn Model>,
     /// Whether it reports writes before they are on the media.
     volatile: bool,
-    /// What the blocks held when power was switched on, and hold now.
+    /// The tokens of the blocks at power-on, and now.
     media: BTreeMap<u64, u64>,
     now: BTreeMap<u64, u64>,
-    /// The tokens of the write to come.
-    held: Vec<u64>,
-    /// Writes and flushes since power was switched on, as they arrived.
+    /// The tokens of the next write.
+    staged: Vec<u64>,
+    /// Writes and flushes since power-on, in the order of arrival.
     log: Vec<Entry>,
-    /// Reads under way, with what their blocks held at arrival; places in the
-    /// log of the others.
+    /// Reads under way, with the tokens of their blocks at arrival; log indices of
+    /// writes and flushes under way.
     reading: BTreeMap<u64, (Extents, Vec<u64>)>,
     writing: BTreeMap<u64, usize>,
-    /// What completed reads returned, until somebody asks.
+    /// The tokens that completed reads returned, until they are taken.
     returned: BTreeMap<u64, Vec<u64>>,
     announced_queue: Announced,
     coin: Stream,
@@ -56,7 +56,7 @@ pub struct ContentTracker {
 /// A write, or a flush, which has no extents.
 struct Entry {
     arrival: Nanos,
-    /// With the number of the announcement.
+    /// Time and number of the announcement.
     completion: Option<(Nanos, u64)>,
     fua: bool,
     extents: Extents,
@@ -70,7 +70,7 @@ struct Announced {
     announced: u64,
 }
 
-/// Hears what the leaf announces, and hands it on.
+/// Records the completions that the leaf announces, and forwards them.
 struct ForwardingSink<'a> {
     announced_queue: &'a mut Announced,
     above: &'a mut dyn CompletionSink,
@@ -78,7 +78,7 @@ struct ForwardingSink<'a> {
 
 impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
-        // What failed has not completed; its blocks may be old or new.
+        // A failed request does not complete here; its blocks may be old or new.
         if row.status == Status::Ok {
             let due = (row.completion, self.announced_queue.announced, row.id);
             self.announced_queue.due.push(Reverse(due));
@@ -93,8 +93,8 @@ impl CompletionSink for ForwardingSink<'_> {
 }
 
 impl ContentTracker {
-    /// Around the leaf that `build` makes; `volatile` says whether it may
-    /// report writes before they are on the media.
+    /// Tracks the leaf that `build` makes; `volatile` if it may report writes
+    /// before they are on the media.
     #[must_use]
     pub fn new(volatile: bool, build: Build) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl ContentTracker {
             volatile,
             media: BTreeMap::new(),
             now: BTreeMap::new(),
-            held: Vec::new(),
+            staged: Vec::new(),
             log: Vec::new(),
             reading: BTreeMap::new(),
             writing: BTreeMap::new(),
@@ -113,18 +113,18 @@ impl ContentTracker {
         }
     }
 
-    fn holds(&self, lbn: u64) -> u64 {
+    fn current_token(&self, lbn: u64) -> u64 {
         self.now.get(&lbn).copied().unwrap_or(0)
     }
 
-    /// Does what completes up to and including `until`.
+    /// Applies the completions up to and including `until`.
     fn settle(&mut self, until: Nanos) {
         while (self.announced_queue.due.peek()).is_some_and(|Reverse((at, ..))| *at <= until) {
             self.complete_next();
         }
     }
 
-    /// Does what completes next; whether there was anything.
+    /// Applies the next completion; returns whether there was one.
     fn complete_next(&mut self) -> bool {
         let Some(Reverse((at, number, id))) = self.announced_queue.due.pop() else {
             return false;
@@ -137,7 +137,7 @@ impl ContentTracker {
             }
         } else if let Some((extents, mut tokens)) = self.reading.remove(&id) {
             for (lbn, token) in lbns(&extents).zip(&mut tokens) {
-                let new = self.holds(lbn);
+                let new = self.current_token(lbn);
                 if new != *token && self.coin.chance(0.5) {
                     *token = new;
                 }
@@ -147,12 +147,12 @@ impl ContentTracker {
         true
     }
 
-    /// Of every block written since power was switched on, what is on the
-    /// media when it fails at `at`.
+    /// The token on the media of every block written since power-on, if power fails
+    /// at `at`.
     fn survivors(&self, at: Nanos, chance: &mut Stream) -> BTreeMap<u64, u64> {
-        let happened = self.log.iter().filter(|entry| entry.arrival <= at);
+        let arrived = self.log.iter().filter(|entry| entry.arrival <= at);
         let (mut complete, mut under_way): (Vec<&Entry>, Vec<&Entry>) =
-            happened.partition(|entry| entry.completion.is_some_and(|(end, _)| end <= at));
+            arrived.partition(|entry| entry.completion.is_some_and(|(end, _)| end <= at));
         complete.sort_by_key(|entry| entry.completion);
         // The versions that may be on the media, with their completions.
         let mut versions: BTreeMap<u64, Vec<(Nanos, u64)>> = BTreeMap::new();
@@ -160,24 +160,32 @@ impl ContentTracker {
             let end = entry.completion.map_or(Nanos::ZERO, |(end, _)| end);
             for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
                 let media = self.media.get(&lbn).copied().unwrap_or(0);
-                let of_it = (versions.entry(lbn)).or_insert_with(|| vec![(Nanos::ZERO, media)]);
+                let block_versions =
+                    (versions.entry(lbn)).or_insert_with(|| vec![(Nanos::ZERO, media)]);
                 if entry.fua || !self.volatile {
-                    of_it.clear();
+                    block_versions.clear();
                 }
-                of_it.push((end, *token));
+                block_versions.push((end, *token));
             }
             if entry.extents.is_empty() {
-                for of_it in versions.values_mut() {
-                    let durable = of_it.iter().rposition(|(end, _)| *end <= entry.arrival);
-                    of_it.drain(..durable.unwrap_or(0));
+                for block_versions in versions.values_mut() {
+                    let durable = block_versions
+                        .iter()
+                        .rposition(|(end, _)| *end <= entry.arrival);
+                    block_versions.drain(..durable.unwrap_or(0));
                 }
             }
         }
         let mut media: BTreeMap<u64, u64> = versions
             .into_iter()
-            .map(|(lbn, of_it)| (lbn, of_it[chance.below(of_it.len() as u64) as usize].1))
+            .map(|(lbn, block_versions)| {
+                (
+                    lbn,
+                    block_versions[chance.below(block_versions.len() as u64) as usize].1,
+                )
+            })
             .collect();
-        // Nobody knows in which order it takes up what is under way.
+        // The device may have served the requests under way in any order.
         for last in (1..under_way.len()).rev() {
             under_way.swap(last, chance.below(last as u64 + 1) as usize);
         }
@@ -186,14 +194,14 @@ impl ContentTracker {
             let (first, end) = match chance.below(4) {
                 0 => (0, 0),
                 1 => (0, blocks),
-                // As far as it came.
+                // A prefix.
                 2 => (0, chance.below(blocks + 1)),
                 _ => (blocks, blocks),
             };
             for (index, (lbn, token)) in lbns(&entry.extents).zip(&entry.tokens).enumerate() {
                 let index = index as u64;
-                let by_coin = first == blocks && chance.chance(0.5);
-                if (first..end).contains(&index) || by_coin {
+                let at_random = first == blocks && chance.chance(0.5);
+                if (first..end).contains(&index) || at_random {
                     media.insert(lbn, *token);
                 }
             }
@@ -215,7 +223,9 @@ impl Model for ContentTracker {
         self.settle(request.arrival);
         match request.op {
             Op::Read => {
-                let tokens = lbns(&request.extents).map(|lbn| self.holds(lbn)).collect();
+                let tokens = lbns(&request.extents)
+                    .map(|lbn| self.current_token(lbn))
+                    .collect();
                 let reading = (request.extents.clone(), tokens);
                 self.reading.insert(request.id, reading);
             }
@@ -227,7 +237,7 @@ impl Model for ContentTracker {
                     fua: request.flags.fua,
                     extents: request.extents.clone(),
                     tokens: if request.op == Op::Write {
-                        std::mem::take(&mut self.held)
+                        std::mem::take(&mut self.staged)
                     } else {
                         Vec::new()
                     },
@@ -235,19 +245,19 @@ impl Model for ContentTracker {
             }
             Op::Trim => {}
         }
-        let mut hear = ForwardingSink {
+        let mut forwarding = ForwardingSink {
             announced_queue: &mut self.announced_queue,
             above: sink,
         };
-        self.leaf.submit(request, &mut hear);
+        self.leaf.submit(request, &mut forwarding);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        let mut hear = ForwardingSink {
+        let mut forwarding = ForwardingSink {
             announced_queue: &mut self.announced_queue,
             above: sink,
         };
-        self.leaf.wake(now, &mut hear);
+        self.leaf.wake(now, &mut forwarding);
     }
 
     fn wake_at(&self) -> Option<Nanos> {
@@ -277,11 +287,11 @@ impl Model for ContentTracker {
 
 impl Contents for ContentTracker {
     fn stage_write(&mut self, tokens: &[u64]) {
-        tokens.clone_into(&mut self.held);
+        tokens.clone_into(&mut self.staged);
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        // What completes before it comes first.
+        // Applies earlier completions first.
         while !self.returned.contains_key(&id) && self.complete_next() {}
         self.returned.remove(&id).unwrap_or_default()
     }
@@ -289,7 +299,7 @@ impl Contents for ContentTracker {
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.settle(Nanos::MAX);
         let survivors = self.survivors(at, chance);
-        // Also what has not happened after all.
+        // Includes writes that are undone.
         let touched: Vec<u64> = (self.log.iter())
             .flat_map(|entry| lbns(&entry.extents))
             .collect();
@@ -300,7 +310,7 @@ impl Contents for ContentTracker {
             let token = self.media.get(&lbn).copied().unwrap_or(0);
             self.now.insert(lbn, token);
         }
-        self.held.clear();
+        self.staged.clear();
         self.log.clear();
         self.reading.clear();
         self.writing.clear();
@@ -316,6 +326,6 @@ impl Contents for ContentTracker {
 
     fn token(&mut self, lbn: u64) -> u64 {
         self.settle(Nanos::MAX);
-        self.holds(lbn)
+        self.current_token(lbn)
     }
 }

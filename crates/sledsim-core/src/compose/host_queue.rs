@@ -1,4 +1,4 @@
-//! The queue of a host before a device.
+//! The queue of a host in front of a device.
 
 use super::{Children, Composite};
 use crate::devices::memory::Memory;
@@ -13,38 +13,38 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
 
-/// A device of which the host queues the requests: it lets the device have so
-/// many at once, and its scheduler picks which.
+/// A device whose requests the host queues: the host gives the device at most
+/// `depth` at once, in the order of the host's scheduler.
 ///
-/// A scheduler that asks for positioning times gets those of the device as it
-/// is when the host picks: a host with a perfect model of it. What it has given
-/// to the device and the device has not begun is not in them.
+/// A scheduler that needs positioning times gets those of the device at the
+/// time of the pick, as a host with a perfect model of it would. They do not
+/// include requests that the device holds and has not begun.
 ///
-/// A pick happens when the device may have another request, and considers what
-/// has arrived by then. The time in the host's queue is `queue` in the rows.
+/// A pick happens when the device can take another request, among those that
+/// have arrived by then. The time in the host's queue is `queue` in the rows.
 pub struct HostQueue {
     name: String,
     device: u16,
     child: Children,
     scheduler: Box<dyn Scheduler>,
-    /// What a scheduler sees of a device without positions.
-    nowhere: Memory,
+    /// The mechanism that a scheduler sees if the device has none.
+    placeholder: Memory,
     depth: u32,
     waiting: usize,
-    /// Requests that the device has, with the rows that come of them.
-    given: BTreeMap<u64, Row>,
-    /// When the device last became free for another request, and when the
-    /// first of those arrived that wait.
+    /// The rows of requests that the device holds, by id.
+    outstanding: BTreeMap<u64, Row>,
+    /// When the device last became free for another request, and when the first
+    /// waiting request arrived.
     free: Nanos,
-    since: Nanos,
-    /// Of a device that keeps contents: the tokens of the write to come, and of
-    /// those that wait.
-    held: Vec<u64>,
+    waiting_since: Nanos,
+    /// If the device keeps contents: the tokens of the next write, and of waiting
+    /// writes.
+    staged: Vec<u64>,
     tokens: BTreeMap<u64, Vec<u64>>,
 }
 
 impl HostQueue {
-    /// A queue before `child`, which has at most `depth` requests at once (at
+    /// A queue in front of `child`, which gets at most `depth` requests at once (at
     /// least 1).
     #[must_use]
     pub fn new(
@@ -57,7 +57,7 @@ impl HostQueue {
         Self {
             name: name.to_owned(),
             device,
-            nowhere: Memory {
+            placeholder: Memory {
                 blocks: child.blocks(),
                 latency: Nanos::ZERO,
                 block_time: Nanos::ZERO,
@@ -66,23 +66,23 @@ impl HostQueue {
             scheduler,
             depth,
             waiting: 0,
-            given: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
             free: Nanos::ZERO,
-            since: Nanos::ZERO,
-            held: Vec::new(),
+            waiting_since: Nanos::ZERO,
+            staged: Vec::new(),
             tokens: BTreeMap::new(),
         }
     }
 
     /// When the next pick is due.
     fn pick_at(&self) -> Option<Nanos> {
-        let may = self.waiting > 0 && self.given.len() < self.depth as usize;
-        may.then(|| self.free.max(self.since))
+        let is_due = self.waiting > 0 && self.outstanding.len() < self.depth as usize;
+        is_due.then(|| self.free.max(self.waiting_since))
     }
 
-    /// Gives the device a request at `at`.
+    /// Submits the next request to the device at `at`.
     fn pick(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
         let Some(Waiting {
             request,
             queue_depth,
@@ -94,7 +94,7 @@ impl HostQueue {
         self.waiting -= 1;
         let mut row = Row::of(&request, self.device);
         row.queue_depth = queue_depth;
-        self.given.insert(request.id, row);
+        self.outstanding.insert(request.id, row);
         if let Some(tokens) = self.tokens.remove(&request.id)
             && let Some(contents) = self.child.contents(0)
         {
@@ -120,7 +120,7 @@ impl Composite for HostQueue {
 
     fn child_done(&mut self, _child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         self.free = child_row.completion;
-        let Some(row) = self.given.remove(&child_row.id) else {
+        let Some(row) = self.outstanding.remove(&child_row.id) else {
             return;
         };
         let mut done = Row {
@@ -156,19 +156,19 @@ impl Model for HostQueue {
         let arrival = request.arrival;
         self.advance(arrival, false, sink);
         if self.waiting == 0 {
-            self.since = arrival;
+            self.waiting_since = arrival;
         }
-        if request.op == Op::Write && !self.held.is_empty() {
+        if request.op == Op::Write && !self.staged.is_empty() {
             self.tokens
-                .insert(request.id, std::mem::take(&mut self.held));
+                .insert(request.id, std::mem::take(&mut self.staged));
         }
         let waiting = Waiting {
-            queue_depth: (self.waiting + self.given.len()) as u32,
+            queue_depth: (self.waiting + self.outstanding.len()) as u32,
             ready: arrival,
             data_in: arrival,
             request,
         };
-        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
         self.scheduler.push(waiting, mechanism);
         self.waiting += 1;
     }
@@ -199,10 +199,10 @@ impl Model for HostQueue {
     }
 }
 
-/// Of its own it keeps the tokens of writes that wait; requests keep their ids.
+/// It keeps the tokens of waiting writes; requests keep their ids.
 impl Contents for HostQueue {
     fn stage_write(&mut self, tokens: &[u64]) {
-        tokens.clone_into(&mut self.held);
+        tokens.clone_into(&mut self.staged);
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
@@ -211,11 +211,11 @@ impl Contents for HostQueue {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        let mechanism = self.child.mechanism(0).unwrap_or(&self.nowhere);
+        let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
         while self.scheduler.pop(at, mechanism).is_some() {}
-        (self.waiting, self.free, self.since) = (0, Nanos::ZERO, Nanos::ZERO);
-        self.given.clear();
-        self.held.clear();
+        (self.waiting, self.free, self.waiting_since) = (0, Nanos::ZERO, Nanos::ZERO);
+        self.outstanding.clear();
+        self.staged.clear();
         self.tokens.clear();
         self.child.lose_power(at, chance);
     }

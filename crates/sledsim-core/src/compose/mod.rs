@@ -1,20 +1,44 @@
 //! Composites: models made of models.
 //!
 //! A composite holds [`Children`], which routes requests and completions by
-//! index and keeps their times in order. The composite itself only says what
-//! a request turns into and what a child's completion leads to.
+//! index and keeps their times in order. The composite itself defines the
+//! requests that a request is turned into, and what follows the completion of a
+//! child.
+//!
+//! Modules in reading order:
+//! - `children`: the children of a composite, with their events in order;
+//! - `composite`: the events of a composite;
+//! - `content_tracker`: contents of a leaf, for tests of power failures;
+//! - `host_queue`: the queue of a host in front of a device;
+//! - `stripe`: blocks distributed over several devices in units;
+//! - `stripe_kind`: the kinds `stripe` and `raid0` of devices;
+//! - `read_cache`: a fast model in front of a slow one, writing through;
+//! - `read_cache_kind`: the kind `read_cache` of devices;
+//! - `arrays`: mirrors and rotated parity, with failures and rebuilds;
+//! - `caches`: replacement policies of caches;
+//! - `hybrids`: small fast storage combined with a disk.
+
+mod children;
+
+mod composite;
+
+pub mod content_tracker;
+
+mod host_queue;
+
+mod stripe;
+
+pub mod stripe_kind;
+
+mod read_cache;
+
+pub mod read_cache_kind;
 
 pub mod arrays;
+
 pub mod caches;
-mod children;
-mod composite;
-pub mod content_tracker;
-mod host_queue;
+
 pub mod hybrids;
-mod read_cache;
-pub mod read_cache_kind;
-mod stripe;
-pub mod stripe_kind;
 
 pub use children::Children;
 pub use composite::Composite;

@@ -12,21 +12,20 @@ const FRONT: usize = 0;
 /// Index of the slow child.
 const BACK: usize = 1;
 
-/// Direct-mapped, block by block: back block b may live at front block
-/// b modulo the front's size. Reads that are wholly in the front are served
-/// there; other reads and all writes go to the back, and are copied to the
-/// front after they complete (its time is charged to the front, not to the
-/// request).
+/// Direct-mapped by block: the front keeps back block b at b modulo the front's
+/// size. Reads that hit with all blocks are served from the front; other reads
+/// and all writes go to the back, and are copied to the front after they
+/// complete (the copy takes time of the front, not of the request).
 pub struct ReadCache {
     name: String,
     device: u16,
     children: Children,
     /// Which back block each front block holds.
     held: Vec<Option<u64>>,
-    /// When the back block of each front block was last written; what was
-    /// read before must not be kept.
+    /// When the back block of each front block was last written; data read before
+    /// that must not be kept.
     written: Vec<Nanos>,
-    open: BTreeMap<u64, (Row, Extents)>,
+    host_requests: BTreeMap<u64, (Row, Extents)>,
     next_child_id: u64,
 }
 
@@ -42,7 +41,7 @@ impl ReadCache {
             children: Children::new(vec![front, back]),
             held,
             written,
-            open: BTreeMap::new(),
+            host_requests: BTreeMap::new(),
             next_child_id: 0,
         }
     }
@@ -51,13 +50,13 @@ impl ReadCache {
         (lbn % self.held.len() as u64) as usize
     }
 
-    fn holds(&self, extents: &[Extent]) -> bool {
+    fn is_hit(&self, extents: &[Extent]) -> bool {
         let mut blocks = lbns(extents);
         blocks.all(|lbn| self.held[self.slot(lbn)] == Some(lbn))
     }
 
-    /// Where `extents` live in the front.
-    fn in_front(&self, extents: &[Extent]) -> Extents {
+    /// The front blocks that `extents` map to.
+    fn front_extents(&self, extents: &[Extent]) -> Extents {
         let mut front = Extents::new();
         for lbn in lbns(extents) {
             append(&mut front, self.slot(lbn) as u64, 1);
@@ -71,8 +70,14 @@ impl ReadCache {
         self.children.submit(child, request, sink);
     }
 
-    /// Copies what the back just read or wrote into the front.
-    fn keep(&mut self, row: &Row, extents: &[Extent], at: Nanos, sink: &mut dyn CompletionSink) {
+    /// Copies the blocks that the back just read or wrote into the front.
+    fn copy_to_front(
+        &mut self,
+        row: &Row,
+        extents: &[Extent],
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
         for lbn in lbns(extents) {
             let slot = self.slot(lbn);
             if row.op == Op::Write {
@@ -82,7 +87,7 @@ impl ReadCache {
                 self.held[slot] = Some(lbn);
             }
         }
-        let extents = self.in_front(extents);
+        let extents = self.front_extents(extents);
         let copy = Request {
             arrival: at,
             op: Op::Write,
@@ -105,7 +110,7 @@ impl Composite for ReadCache {
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         // Copies into the front carry no parent.
         let Some(id) = child_row.parent else { return };
-        let Some((row, extents)) = self.open.remove(&id) else {
+        let Some((row, extents)) = self.host_requests.remove(&id) else {
             return;
         };
         let done = Row {
@@ -118,7 +123,7 @@ impl Composite for ReadCache {
         };
         sink.done(&done);
         if child == BACK && row.op.moves_data() && u64::from(row.blocks) <= self.held.len() as u64 {
-            self.keep(&row, &extents, child_row.completion, sink);
+            self.copy_to_front(&row, &extents, child_row.completion, sink);
         }
     }
 }
@@ -135,11 +140,12 @@ impl Model for ReadCache {
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = self.open.len() as u32;
-        self.open.insert(request.id, (row, request.extents.clone()));
-        let hit = request.op == Op::Read && self.holds(&request.extents);
+        row.queue_depth = self.host_requests.len() as u32;
+        self.host_requests
+            .insert(request.id, (row, request.extents.clone()));
+        let hit = request.op == Op::Read && self.is_hit(&request.extents);
         if !hit {
-            // What is being written or dropped is stale until it completes.
+            // Blocks being written or trimmed are stale until the request completes.
             for lbn in lbns(&request.extents) {
                 let slot = self.slot(lbn);
                 if request.op != Op::Read && self.held[slot] == Some(lbn) {
@@ -149,7 +155,7 @@ impl Model for ReadCache {
         }
         let parent = Some(request.id);
         let (child, extents) = if hit {
-            (FRONT, self.in_front(&request.extents))
+            (FRONT, self.front_extents(&request.extents))
         } else {
             (BACK, request.extents.clone())
         };

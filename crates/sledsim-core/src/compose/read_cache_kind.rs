@@ -44,7 +44,7 @@ impl DeviceKind for ReadCacheKind {
     }
 
     fn promise(&self, children: &[Promise]) -> Promise {
-        // What is in the back is what survives.
+        // The contents of the back survive.
         children[1]
     }
 

@@ -1,4 +1,4 @@
-//! A stripe: blocks dealt out over several devices in units.
+//! A stripe: blocks distributed over several devices in units.
 
 use super::{Children, Composite};
 use crate::model::contents::Contents;
@@ -20,25 +20,25 @@ pub struct Stripe {
     children: Children,
     unit_blocks: u64,
     blocks: u64,
-    /// Outstanding requests: children still at work, and the row so far.
-    open: BTreeMap<u64, (usize, Row)>,
+    /// Outstanding requests: how many children are not done, and the row so far.
+    outstanding: BTreeMap<u64, (usize, Row)>,
     next_child_id: u64,
-    kept: Option<ContentState>,
+    content_state: Option<ContentState>,
 }
 
-/// What a stripe whose children keep contents knows of these.
+/// Contents of a stripe whose children keep contents.
 #[derive(Default)]
 struct ContentState {
-    /// The tokens of the write to come.
-    held: Vec<u64>,
-    /// Of each read its extents, and what the children returned so far.
+    /// The tokens of the next write.
+    staged: Vec<u64>,
+    /// The extents of each read, and the tokens that its children have returned.
     reads: BTreeMap<u64, (Extents, Vec<Vec<u64>>)>,
 }
 
 impl Stripe {
     /// Stripes over `children` (at least one) in units of `unit_blocks` (at
-    /// least one). As many whole units are used of each child as the smallest
-    /// one holds.
+    /// least one). Each child contributes as many whole units as fit on the
+    /// smallest one.
     #[must_use]
     pub fn new(name: &str, device: u16, children: Vec<Box<dyn Model>>, unit_blocks: u64) -> Self {
         let smallest = children
@@ -55,48 +55,50 @@ impl Stripe {
             children,
             unit_blocks,
             blocks,
-            open: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
             next_child_id: 0,
-            kept: keeps.then(ContentState::default),
+            content_state: keeps.then(ContentState::default),
         }
     }
 
-    /// Blocks of a stripe over `children` of which the smallest has so many.
+    /// Blocks of a stripe over `children` children, the smallest of which has
+    /// `smallest`.
     pub(super) fn blocks_over(smallest: u64, unit_blocks: u64, children: usize) -> u64 {
         smallest / unit_blocks * unit_blocks * children as u64
     }
 
-    /// The child that `lbn` is on, and its number there.
+    /// The child that holds `lbn`, and the LBN there.
     fn place(&self, lbn: u64) -> (usize, u64) {
         let (unit, width) = (lbn / self.unit_blocks, self.children.len() as u64);
-        let there = unit / width * self.unit_blocks + lbn % self.unit_blocks;
-        ((unit % width) as usize, there)
+        let child_lbn = unit / width * self.unit_blocks + lbn % self.unit_blocks;
+        ((unit % width) as usize, child_lbn)
     }
 
-    /// Deals out the tokens of a write; of a read, remembers where they go.
-    fn keep(&mut self, request: &Request) -> Vec<Vec<u64>> {
+    /// Divides the tokens of a write among the children; records the extents of a
+    /// read.
+    fn stage_contents(&mut self, request: &Request) -> Vec<Vec<u64>> {
         let mut parts = vec![Vec::new(); self.children.len()];
-        let held = self
-            .kept
+        let staged = self
+            .content_state
             .as_mut()
-            .map(|kept| std::mem::take(&mut kept.held));
-        if let Some(held) = held
+            .map(|content_state| std::mem::take(&mut content_state.staged));
+        if let Some(staged) = staged
             && request.op == Op::Write
         {
             let blocks = lbns(&request.extents);
-            for (lbn, token) in blocks.zip(held) {
+            for (lbn, token) in blocks.zip(staged) {
                 parts[self.place(lbn).0].push(token);
             }
-        } else if let Some(kept) = &mut self.kept
+        } else if let Some(content_state) = &mut self.content_state
             && request.op == Op::Read
         {
             let reading = (request.extents.clone(), parts.clone());
-            kept.reads.insert(request.id, reading);
+            content_state.reads.insert(request.id, reading);
         }
         parts
     }
 
-    /// What falls on each child, as extents of its own.
+    /// The extents on each child.
     fn split(&self, extents: &[Extent]) -> Vec<Extents> {
         let width = self.children.len() as u64;
         let mut parts = vec![Extents::new(); self.children.len()];
@@ -127,13 +129,13 @@ impl Composite for Stripe {
 
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         let Some(id) = child_row.parent else { return };
-        if let Some(kept) = &mut self.kept
-            && let Some((_, parts)) = kept.reads.get_mut(&id)
+        if let Some(content_state) = &mut self.content_state
+            && let Some((_, parts)) = content_state.reads.get_mut(&id)
             && let Some(contents) = self.children.contents(child)
         {
             parts[child] = contents.take_read_data(child_row.id);
         }
-        let Some((left, row)) = self.open.get_mut(&id) else {
+        let Some((left, row)) = self.outstanding.get_mut(&id) else {
             return;
         };
         *left -= 1;
@@ -148,7 +150,7 @@ impl Composite for Stripe {
             row.start = child_row.start;
             row.completion = child_row.completion;
             row.parts = child_row.parts;
-            if let Some((_, row)) = self.open.remove(&id) {
+            if let Some((_, row)) = self.outstanding.remove(&id) {
                 sink.done(&row);
             }
         }
@@ -167,16 +169,16 @@ impl Model for Stripe {
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = self.open.len() as u32;
+        row.queue_depth = self.outstanding.len() as u32;
         let parts = self.split(&request.extents);
         // A flush has no extents and goes to every child.
-        let everywhere = request.extents.is_empty();
-        let concerned = |part: &Extents| everywhere || !part.is_empty();
-        let left = parts.iter().filter(|part| concerned(part)).count();
-        self.open.insert(request.id, (left, row));
-        let tokens = self.keep(&request);
+        let to_all = request.extents.is_empty();
+        let is_involved = |part: &Extents| to_all || !part.is_empty();
+        let left = parts.iter().filter(|part| is_involved(part)).count();
+        self.outstanding.insert(request.id, (left, row));
+        let tokens = self.stage_contents(&request);
         for (index, extents) in parts.into_iter().enumerate() {
-            if !concerned(&extents) {
+            if !is_involved(&extents) {
                 continue;
             }
             let id = self.next_child_id;
@@ -205,7 +207,9 @@ impl Model for Stripe {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.kept.is_some().then_some(self as &mut dyn Contents)
+        self.content_state
+            .is_some()
+            .then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
@@ -215,13 +219,16 @@ impl Model for Stripe {
 
 impl Contents for Stripe {
     fn stage_write(&mut self, tokens: &[u64]) {
-        if let Some(kept) = &mut self.kept {
-            tokens.clone_into(&mut kept.held);
+        if let Some(content_state) = &mut self.content_state {
+            tokens.clone_into(&mut content_state.staged);
         }
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let reading = self.kept.as_mut().and_then(|kept| kept.reads.remove(&id));
+        let reading = self
+            .content_state
+            .as_mut()
+            .and_then(|content_state| content_state.reads.remove(&id));
         let Some((extents, parts)) = reading else {
             return Vec::new();
         };
@@ -234,8 +241,8 @@ impl Contents for Stripe {
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
-        self.open.clear();
-        self.kept = Some(ContentState::default());
+        self.outstanding.clear();
+        self.content_state = Some(ContentState::default());
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
@@ -243,8 +250,8 @@ impl Contents for Stripe {
     }
 
     fn token(&mut self, lbn: u64) -> u64 {
-        let (child, there) = self.place(lbn);
+        let (child, child_lbn) = self.place(lbn);
         let contents = self.children.contents(child);
-        contents.map_or(0, |contents| contents.token(there))
+        contents.map_or(0, |contents| contents.token(child_lbn))
     }
 }

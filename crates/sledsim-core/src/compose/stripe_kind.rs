@@ -4,7 +4,7 @@ use super::Stripe;
 use crate::devices::kind::{Children, DeviceKind, KindEntry, table};
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::Start;
+use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -39,7 +39,7 @@ fn read(keys: &mut Keys, all: &mut dyn Children) -> Result<Arc<dyn DeviceKind>> 
     )?;
     if in_turn
         .flatten()
-        .is_some_and(|start| start == Start::default())
+        .is_some_and(|start| start == PowerOn::default())
     {
         let must = "\"in_turn\" must come with [child.power] starts = \"off\"";
         return Err(keys.refuse("start", must));

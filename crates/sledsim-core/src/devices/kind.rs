@@ -5,7 +5,7 @@
 
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::Start;
+use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -37,8 +37,8 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
     }
 
     /// How it is at time zero.
-    fn start(&self) -> Start {
-        Start::default()
+    fn start(&self) -> PowerOn {
+        PowerOn::default()
     }
 
     /// When a write to it is promised to survive a power failure, if to its
@@ -79,7 +79,7 @@ pub struct Child {
     /// Whether any part of it has positions that a request waits for.
     pub has_positions: bool,
     /// How it is at time zero.
-    pub start: Start,
+    pub start: PowerOn,
 }
 
 /// A kind, registered.

@@ -1,12 +1,11 @@
-//! What a run tells of its queue: arrivals and completions, followed in
-//! constant memory.
+//! The backlog of a run: arrivals and completions, in constant memory.
 
 use sledsim_base::units::Nanos;
 
-/// Pieces of arrivals are made twice as long when there are so many.
+/// When there are this many pieces, pairs are merged and the piece length doubles.
 const MOST_PIECES: usize = 32;
 
-/// Follows arrivals and completions, in constant memory.
+/// Counts arrivals and completions, in constant memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backlog {
     /// How many requests the device serves at once.
@@ -14,13 +13,14 @@ pub struct Backlog {
     under_way: u64,
     /// The first arrival.
     pub first: Nanos,
-    /// The last.
+    /// The last arrival.
     pub last: Nanos,
-    /// With fewer than `servers` under way, when that was last booked.
+    /// With fewer than `servers` under way, the time up to which `below` is
+    /// counted.
     pub since: Nanos,
-    /// How long there were fewer up to then.
+    /// How long fewer than `servers` were under way, up to `since`.
     pub below: Nanos,
-    /// Completions while there were `servers`.
+    /// Completions while at least `servers` were under way.
     done: u64,
     /// Requests found under way by arrivals, summed.
     found: u64,
@@ -34,10 +34,10 @@ pub struct Backlog {
     pub pieces: Vec<Piece>,
 }
 
-/// What had come by the last arrival of a piece.
+/// The totals at the last arrival of a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Piece {
-    /// That arrival.
+    /// The time of that arrival.
     pub at: Nanos,
     /// Time at the full rate.
     pub full: Nanos,
@@ -48,7 +48,7 @@ pub struct Piece {
 }
 
 impl Backlog {
-    /// Before the first arrival at a device that serves so many requests at once.
+    /// An empty backlog of a device that serves `servers` requests at once.
     #[must_use]
     pub fn new(servers: u64) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Backlog {
         }
     }
 
-    /// A request arrives. Allocates nothing.
+    /// Counts an arrival. Allocates nothing.
     #[inline]
     pub fn arrive(&mut self, now: Nanos) {
         if self.arrivals == 0 {
@@ -87,7 +87,7 @@ impl Backlog {
         }
     }
 
-    /// A request completes.
+    /// Counts a completion.
     #[inline]
     pub fn complete(&mut self, now: Nanos) {
         if self.under_way >= self.servers {

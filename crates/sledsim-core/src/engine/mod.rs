@@ -1,10 +1,10 @@
 //! The engine: one source, one model, the virtual clock.
 //!
-//! Three kinds of events: a completion, an arrival, a wake. They happen in the
-//! order of (time, sequence). At one instant completions come first (a closed
-//! load answers them with new arrivals), then arrivals, then the wake, so that
-//! a model decides with all that has arrived; completions of one instant keep
-//! the order in which they were announced.
+//! Three kinds of events happen in the order of (time, sequence): completions,
+//! arrivals, wakes. At one instant completions come first (a closed load
+//! responds with new arrivals), then arrivals, then the wake, so that a model
+//! decides knowing all arrivals; completions of one instant keep the order of
+//! their announcement. [`backlog`] counts the requests under way.
 
 mod backlog;
 
@@ -18,12 +18,12 @@ use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
-/// What sees the rows.
+/// Receives the rows of a run.
 pub trait Observer {
     /// A request of the source is complete.
     ///
     /// # Errors
-    /// Whatever keeps the observer from keeping it; ends the run.
+    /// A failure to record the row; ends the run.
     fn done(&mut self, row: &Row) -> Result<()>;
 
     /// A child's request inside a composite is complete.
@@ -39,9 +39,8 @@ pub trait Observer {
         None
     }
 
-    /// All that happened before `now` has happened, nothing that happens at it;
-    /// called at the start, then as soon as the clock has come to the instant
-    /// that was returned, or past it.
+    /// Called at the start, then as soon as the clock reaches or passes the instant
+    /// returned last. All events before `now` have happened, none at `now`.
     ///
     /// # Errors
     /// As [`Observer::done`].
@@ -50,8 +49,8 @@ pub trait Observer {
         Ok(None)
     }
 
-    /// Whether there are requests enough, asked now and then: no more are
-    /// taken then, and the run ends when those under way are complete.
+    /// Whether the run has enough requests, asked periodically. Once it has, no
+    /// more are taken, and the run ends when those under way are complete.
     fn enough(&mut self) -> bool {
         false
     }
@@ -70,7 +69,7 @@ impl Default for Limits {
     }
 }
 
-/// An open load outran the device.
+/// An open load exceeded the rate of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturated {
     /// When the limit was passed.
@@ -88,16 +87,16 @@ pub struct Outcome {
     pub completed: u64,
     /// The latest completion.
     pub end: Nanos,
-    /// When nothing was left to do: the latest completion, or the end of work
-    /// that the model did on its own account after it.
+    /// When the model became idle: the latest completion, or the end of its
+    /// background work after that.
     pub idle: Nanos,
-    /// Set if the load outran the device.
+    /// Set if the load saturated the device.
     pub saturated: Option<Saturated>,
-    /// What its queue was like, unless the load outran the device.
+    /// The backlog, unless the load saturated the device.
     pub backlog: Option<Backlog>,
 }
 
-/// Keeps announced completions until their time, and hands on the rows.
+/// Queues announced completions until they are due, and forwards the rows.
 struct Collector<'a> {
     observer: &'a mut dyn Observer,
     /// The ids of the requests.
@@ -126,9 +125,9 @@ impl CompletionSink for Collector<'_> {
 /// How many events pass between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
 
-/// Runs `source` against `model` until all is done or the load outruns the
-/// device. `check` is called now and then; when it errs, the run ends with
-/// that error.
+/// Runs `source` against `model` until all requests are complete or the load
+/// saturates the device. `check` is called periodically; an error of it ends
+/// the run.
 ///
 /// # Errors
 /// A request outside the device, a batch that the model does not serve, that
@@ -152,24 +151,24 @@ pub fn simulate(
     let mut saturated = None;
     let mut idle = Nanos::ZERO;
     let mut events: u64 = 0;
-    let never = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
-    // What is next on each side; asked anew only where it may have changed.
-    let mut arrival = never(source.next_arrival()?);
-    let mut wake = never(model.wake_at());
-    let mut tick = never(collector.observer.tick(Nanos::ZERO, model)?);
-    let mut tell_at = Some(0);
+    let or_max = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
+    // The next event of each kind, updated only when it may have changed.
+    let mut arrival = or_max(source.next_arrival()?);
+    let mut wake = or_max(model.wake_at());
+    let mut tick = or_max(collector.observer.tick(Nanos::ZERO, model)?);
+    let mut observe_next = Some(0);
     let mut enough = false;
     let links = model.links();
     let mut chains = Chains::default();
     let mut backlog = Backlog::new(model.servers());
     loop {
-        let completion = never(collector.completions.next_at());
+        let completion = or_max(collector.completions.next_at());
         let now = completion.min(arrival).min(wake);
         if now == Nanos::MAX {
             break;
         }
         if now >= tick {
-            tick = never(collector.observer.tick(now, model)?);
+            tick = or_max(collector.observer.tick(now, model)?);
         }
         if completion == now {
             if let Some((at, id)) = collector.completions.pop() {
@@ -177,12 +176,12 @@ pub fn simulate(
                 source.completed(id, at);
             }
             if !enough {
-                arrival = never(source.next_arrival()?);
+                arrival = or_max(source.next_arrival()?);
             }
         } else {
             if arrival == now {
-                if tell_at == Some(submitted) {
-                    tell_at = collector.observer.arriving(now, submitted, model);
+                if observe_next == Some(submitted) {
+                    observe_next = collector.observer.arriving(now, submitted, model);
                 }
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
@@ -199,12 +198,12 @@ pub fn simulate(
                     saturated = Some(Saturated { at, queue });
                     break;
                 }
-                arrival = never(source.next_arrival()?);
+                arrival = or_max(source.next_arrival()?);
             } else {
                 model.wake(now, &mut collector);
                 idle = now;
             }
-            wake = never(model.wake_at());
+            wake = or_max(model.wake_at());
             if let Some(error) = collector.failed.take() {
                 return Err(error);
             }

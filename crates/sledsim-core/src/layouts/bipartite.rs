@@ -5,14 +5,14 @@
 //! default as many as the centremost part has) are for small data, the rest
 //! for large. Small data lie in columns or subregions from the centre
 //! outwards, in the order of those layouts. Large data begin in the outermost
-//! column and go inwards, of two that are equally far the lower cylinders
-//! first. They have whole columns, so that long requests run over whole
-//! tracks; where small data have subregions of a column, the rows left below,
-//! between and above them. What small data leave of the last part they begin
-//! comes last of all.
+//! column and go inwards; of two at equal distance, the lower cylinders come
+//! first. They have whole columns, so that long requests run over whole tracks;
+//! where small data have subregions of a column, large data have the rows
+//! below, between and above them. The rest of the last part that small data
+//! begin comes last of all.
 //!
-//! A request reaches a class by its address. Its size cannot say where it
-//! goes: a block asked for alone and within a larger request is one block.
+//! The address of a request determines its class. Its size cannot, as a block
+//! may be requested alone or within a larger request.
 
 use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
@@ -50,8 +50,8 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     Ok(LayoutSpec::new(facts, Bipartite::new(base, small)))
 }
 
-/// The keys in effect, all parts with those of small data first, and how many
-/// blocks are for these.
+/// The keys in effect, the layout of all parts with those of small data first,
+/// and the number of blocks for small data.
 type Base = (Value, Box<dyn Layout>, u64);
 
 fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
@@ -64,7 +64,7 @@ fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
     let (small, count) = read_small(keys, site.blocks, &sizes)?;
     let mut parts: Vec<Rectangle> = regions.into_iter().take(count).collect();
 
-    // Small data may fill the span, and more.
+    // Small data may extend beyond the span.
     let (left, right) = (
         grid.columns[0].start,
         grid.columns[grid.columns.len() - 1].end,
@@ -104,13 +104,13 @@ fn by_columns(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
 }
 
 /// Sorts columns of `cylinders` by the distance of their middle from the
-/// centre; those without cylinders may be anywhere.
+/// centre; those without cylinders are in no particular order.
 fn outermost_first(columns: &mut [ops::Range<u32>], cylinders: u32) {
     columns.sort_by_key(|c| (Reverse((c.start + c.end).abs_diff(cylinders)), c.start));
 }
 
-/// Reads `small_fraction` or `small_blocks`: how many blocks are for small
-/// data, and into how many of the parts of these `sizes` they reach.
+/// Reads `small_fraction` or `small_blocks`; returns how many blocks are for
+/// small data, and how many of the parts of these `sizes` they use.
 fn read_small(keys: &mut Keys, blocks: u64, sizes: &[u64]) -> Result<(u64, usize)> {
     let fraction = keys.opt_f64("small_fraction", Range::above(0.0).below(1.0))?;
     let small = keys.opt_u64("small_blocks", 1..=i64::MAX as u64)?;
@@ -136,8 +136,7 @@ fn read_small(keys: &mut Keys, blocks: u64, sizes: &[u64]) -> Result<(u64, usize
 }
 
 impl Bipartite {
-    /// `base`, with what it has of the part that holds block `small` moved
-    /// from there to the end.
+    /// `base`, with the rest of the part that holds block `small` moved to the end.
     fn new(base: Box<dyn Layout>, small: u64) -> Self {
         let below = base.parts();
         let end_of = |part: &Part| part.first_lbn + part.blocks;

@@ -3,8 +3,8 @@
 //!
 //! The cylinders are cut into `columns` bands that differ by at most one
 //! cylinder. The first logical blocks lie in the column nearest to the centre;
-//! of two that are equally far, the one of lower cylinders comes first. Within
-//! a column blocks lie as the device has them.
+//! of two at equal distance, the one with lower cylinders comes first. Within a
+//! column blocks keep the order of the device.
 
 use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
@@ -34,8 +34,8 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     Ok(LayoutSpec::new(json!({ "columns": columns.len() }), layout))
 }
 
-/// Reads `columns`, for the layout `name`: the columns from the centre
-/// outwards, as numbers among the cylinders.
+/// Reads `columns` for the layout `name`; returns the columns from the centre
+/// outwards, as ranges of cylinder indices.
 pub(super) fn read_columns(
     keys: &mut Keys,
     site: &Site<'_>,
@@ -54,7 +54,7 @@ pub(super) fn read_columns(
 }
 
 impl Columnar {
-    /// Columns that together have all cylinders, in logical order.
+    /// A layout of columns in logical order, which together have all cylinders.
     pub(super) fn new(cylinders: &Cylinders, columns: Vec<Range<u32>>) -> Self {
         let (mut parts, mut first_lbn) = (Vec::new(), 0);
         let mut stretches = Vec::new();

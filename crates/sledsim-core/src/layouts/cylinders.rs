@@ -1,4 +1,4 @@
-//! The cylinders of a sled or a disk, as stretches of blocks.
+//! The cylinders of a sled or a disk, as runs of blocks.
 
 use super::Site;
 use sledsim_base::error::Result;
@@ -14,15 +14,15 @@ pub(super) struct Cylinders {
 }
 
 impl Cylinders {
-    /// Those of the device.
+    /// The cylinders of the device.
     ///
     /// # Errors
-    /// It has none; `name` is the layout that needs them.
+    /// A device without cylinders; `name` is the layout that needs them.
     pub(super) fn of(site: &Site<'_>, keys: &Keys, name: &str) -> Result<Self> {
         Self::find(site).ok_or_else(|| site.cannot(keys, name, "the cylinders of one sled or disk"))
     }
 
-    /// Those of the device, if it is a sled or a disk.
+    /// The cylinders of the device, if it is a sled or a disk.
     pub(super) fn find(site: &Site<'_>) -> Option<Self> {
         let blocks = site.blocks;
         if let Some(mems) = site.mems {
@@ -45,13 +45,14 @@ impl Cylinders {
         self.first.len() as u32
     }
 
-    /// The first block of the cylinder at `index`; past the last the end.
+    /// The first block of the cylinder at `index`; the end of the device past the
+    /// last one.
     pub(super) fn start(&self, index: u32) -> u64 {
         let first = self.first.get(index as usize);
         first.map_or(self.blocks, |&(_, lbn)| lbn)
     }
 
-    /// The number of the cylinder in the middle between first and last.
+    /// The number of the cylinder midway between the first and the last.
     pub(super) fn middle(&self) -> u32 {
         match (self.first.first(), self.first.last()) {
             (Some(&(first, _)), Some(&(last, _))) => first + (last - first).div_ceil(2),

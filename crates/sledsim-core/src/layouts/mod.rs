@@ -1,27 +1,52 @@
-//! Layouts: where logical blocks live on a device.
+//! Layouts: the location of logical blocks on a device.
 //!
-//! Contract: a layout is a bijection of the blocks of a device onto
-//! themselves. [`Layout::map`] tells it run by run, [`Layout::logical`] is its
-//! inverse. What does not divide evenly goes where the file says, and is never
-//! lost. Nothing is allocated by either.
+//! A layout is a bijection of the blocks of a device onto themselves.
+//! [`Layout::map`] returns it run by run, [`Layout::logical`] is its inverse;
+//! neither allocates. Each file defines where blocks go that do not divide
+//! evenly; none is lost.
 //!
-//! [`ResolvedLayout`] is a layout that was read from its keys and fits its device;
-//! [`ResolvedLayout::around`] puts it around the model of the device. A layout that
-//! follows cylinders or rows goes onto a single sled or disk; one that needs
-//! no geometry goes onto composites too, as one space.
+//! [`ResolvedLayout`] is a layout that was read from its keys and fits its
+//! device; [`ResolvedLayout::around`] puts it in front of the model of the
+//! device. A layout that follows cylinders or rows needs a single sled or disk;
+//! one that needs no geometry also fits composites, as a single address space.
+//!
+//! Modules in reading order:
+//! - `simple`: the identity;
+//! - `segments`: whole ranges of blocks in a new order;
+//! - `cylinders`: the cylinders of a sled or a disk;
+//! - `bands`: the division of a range into bands;
+//! - `columnar`: columns of cylinders, from the centre outwards;
+//! - `rectangles`: cylinders by rows of a sled, in any order;
+//! - `subregioned`: a grid over cylinders and rows, from the centre outwards;
+//! - `bipartite`: small data in the centre, large data from the edges inwards;
+//! - `popularity`: which units of data are requested most;
+//! - `organ_pipe`: the most popular data in the middle;
+//! - `reshuffle`: the organ pipe with periodic reshuffles;
+//! - `remapped`: a model behind a static layout.
+
+mod simple;
+
+mod segments;
+
+mod cylinders;
 
 mod bands;
-mod bipartite;
+
 mod columnar;
-mod cylinders;
-mod organ_pipe;
-mod popularity;
+
 mod rectangles;
-mod remapped;
-mod reshuffle;
-mod segments;
-mod simple;
+
 mod subregioned;
+
+mod bipartite;
+
+mod popularity;
+
+mod organ_pipe;
+
+mod reshuffle;
+
+mod remapped;
 
 pub use organ_pipe::OrganPipe;
 pub use remapped::RemappedModel;
@@ -43,29 +68,30 @@ use std::sync::Arc;
 
 /// A bijection of logical blocks onto the blocks of a device.
 pub trait Layout: Debug + Send + Sync {
-    /// Where logical block `lbn` lives, and how many logical blocks from it on
-    /// (at least one) live side by side in this order.
+    /// The location of logical block `lbn`, and how many logical blocks from it on
+    /// (at least one) are contiguous there.
     fn map(&self, lbn: u64) -> Run;
 
-    /// The logical block that lives in block `block` of the device.
+    /// The logical block at block `block` of the device.
     fn logical(&self, block: u64) -> u64;
 
-    /// The parts in logical order, if there are any: together all blocks.
+    /// The parts in logical order, which together have all blocks; empty if there
+    /// are none.
     fn parts(&self) -> Vec<Part> {
         Vec::new()
     }
 }
 
-/// Blocks of a device that lie side by side.
+/// Contiguous blocks of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first, as the device counts.
+    /// The first block, as an LBN of the device.
     pub lbn: u64,
     /// How many.
     pub blocks: u64,
 }
 
-/// A part of the logical space, and where it is.
+/// A part of the logical space, and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its first logical block.
@@ -74,14 +100,13 @@ pub struct Part {
     pub blocks: u64,
     /// Its cylinders.
     pub cylinders: Range<u32>,
-    /// Its physical rows, where it does not have all.
+    /// Its physical rows, if it does not have all.
     pub rows: Option<Range<u32>>,
-    /// The class of data it is for, where there are any.
+    /// The class of its data, if the layout has classes.
     pub class: Option<&'static str>,
 }
 
-/// The device that a layout is for, and what reading the layout takes beside its
-/// keys.
+/// The device that a layout is for, and the services needed to read the layout.
 pub struct Site<'a> {
     /// The device's name.
     pub name: &'a str,
@@ -89,7 +114,7 @@ pub struct Site<'a> {
     pub kind: &'static str,
     /// Logical blocks that it offers.
     pub blocks: u64,
-    /// Whether any part of it has positions that a request waits for.
+    /// Whether any part of it has positioning times.
     pub has_positions: bool,
     /// The sled, if it is one.
     pub mems: Option<&'a Mems>,
@@ -97,26 +122,27 @@ pub struct Site<'a> {
     pub disk: Option<&'a DiskSpec>,
     /// Opens the traces that layouts name.
     pub traces: &'a dyn Traces,
-    /// Called now and then while a file is read; its error ends the reading.
+    /// Called periodically while a file is read; an error of it ends the reading.
     pub check: &'a mut dyn FnMut(Progress) -> Result<()>,
 }
 
 /// Opens traces.
 pub trait Traces {
-    /// The trace that the table `trace` of a layout names; finishes its keys.
+    /// Opens the trace that the table `trace` of a layout names, and finishes its
+    /// keys.
     ///
     /// # Errors
-    /// Whatever is wrong with a key.
+    /// An invalid key.
     fn open(&self, keys: Keys) -> Result<Box<dyn Accesses>>;
 }
 
-/// Requests of which a layout counts the places.
+/// The accesses of a trace, which a layout counts by location.
 pub trait Accesses: Debug {
     /// The file, as the table names it.
     fn file(&self) -> &str;
 
-    /// Calls `visit` with each extent of each request, as they lie on a device of
-    /// so many blocks. `check` is called now and then; its error ends the
+    /// Calls `visit` with each extent of each request, mapped to a device of
+    /// `blocks` blocks. `check` is called periodically; an error of it ends the
     /// reading.
     ///
     /// # Errors
@@ -141,7 +167,7 @@ impl Site<'_> {
     }
 }
 
-/// A layout as read from its keys: the keys in effect, and what they make.
+/// A layout as read from its keys: the keys in effect, and the map.
 #[derive(Clone, Debug)]
 pub struct LayoutSpec {
     keys: Value,
@@ -150,7 +176,7 @@ pub struct LayoutSpec {
 }
 
 impl LayoutSpec {
-    /// One that stays as it is, with its keys in effect.
+    /// A static layout, with its keys in effect.
     pub fn new(keys: Value, layout: impl Layout + 'static) -> Self {
         Self {
             keys,
@@ -160,7 +186,7 @@ impl LayoutSpec {
     }
 }
 
-/// A layout, registered.
+/// A registered layout.
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutEntry {
     /// Its name.
@@ -184,7 +210,7 @@ pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[
     bipartite::ENTRY,
 ]);
 
-/// A layout laid on a device.
+/// A layout resolved for a device.
 #[derive(Clone, Debug)]
 pub struct ResolvedLayout {
     name: &'static str,
@@ -196,14 +222,14 @@ impl ResolvedLayout {
     /// `site`.
     ///
     /// # Errors
-    /// An unknown name, whatever is wrong with a key, a layout that the device
-    /// cannot have, or a bad trace.
+    /// An unknown name, an invalid key, a layout that the device cannot have, or a
+    /// bad trace.
     pub fn read(keys: Keys, site: &mut Site<'_>) -> Result<Self> {
         Self::among(LAYOUTS, keys, site)
     }
 
-    /// As [`ResolvedLayout::read`], of the layouts in `known`: [`LAYOUTS`], and those of a
-    /// program of its own.
+    /// As [`ResolvedLayout::read`], but searches `known`: [`LAYOUTS`], or a
+    /// registry extended by another program.
     ///
     /// # Errors
     /// As [`ResolvedLayout::read`].
@@ -236,7 +262,7 @@ impl ResolvedLayout {
         facts
     }
 
-    /// The map; where it is reshuffled, as it is at first.
+    /// The map; the initial one if it is reshuffled.
     #[must_use]
     pub fn layout(&self) -> &dyn Layout {
         &*self.spec.layout

@@ -1,14 +1,13 @@
-//! The organ pipe: the most popular data in the middle, the rest to either
-//! side by falling popularity. Vongsathorn and Carson 1990, Ruemmler and
-//! Wilkes 1991 (whose disk shuffling by blocks this is); CMU-CS-00-136
-//! section 5.3.
+//! The organ pipe: the most popular data in the middle, the rest on both sides
+//! by decreasing popularity. Vongsathorn and Carson 1990, Ruemmler and Wilkes
+//! 1991 (this is their disk shuffling by blocks); CMU-CS-00-136 section 5.3.
 //!
-//! Logical space and device are cut into units of `unit_blocks`. The places of
-//! units are ordered by the distance of their first block's cylinder from the
-//! middle one, the two sides taking turns where they are equally far; a
-//! composite has no cylinders, and its places are ordered by number. The most
-//! popular unit gets the first place, and so on. The blocks left at the end of
-//! the device, fewer than a unit, stay there.
+//! Logical space and device are divided into units of `unit_blocks`. The places
+//! of units are ordered by the distance of their first block's cylinder from
+//! the middle one, the two sides alternating at equal distances; a composite
+//! has no cylinders, and its places are ordered by number. The most popular
+//! unit gets the first place, and so on. The blocks left at the end of the
+//! device, fewer than a unit, stay there.
 
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
@@ -28,7 +27,7 @@ pub(super) const ENTRY: LayoutEntry = LayoutEntry {
 /// The most units: their tables take 12 bytes each.
 const MOST_UNITS: u64 = 1 << 26;
 
-/// Blocks of a unit where there is no track of a sled.
+/// Blocks of a unit if the device is not a sled with tracks.
 const UNIT_BLOCKS: u64 = 512;
 
 /// The layout.
@@ -38,7 +37,7 @@ pub struct OrganPipe {
     pub(super) unit: u64,
     /// The places of units, nearest to the middle first.
     pub(super) best: Vec<u32>,
-    /// Where each unit is, and which unit is in each place.
+    /// The place of each unit, and the unit in each place.
     pub(super) place: Vec<u32>,
     pub(super) held: Vec<u32>,
 }
@@ -97,8 +96,8 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     })
 }
 
-/// The places whose rising positions are given, nearest to `middle` first; of
-/// two that are equally far, on the side that was not last.
+/// The places, given by increasing positions, nearest to `middle` first; of two
+/// at equal distance, the one on the other side than the last.
 fn outwards(at: Vec<u32>, middle: u32) -> Vec<u32> {
     let mut right = at.partition_point(|position| *position < middle);
     let mut left = right;
@@ -120,7 +119,7 @@ fn outwards(at: Vec<u32>, middle: u32) -> Vec<u32> {
 }
 
 impl OrganPipe {
-    /// Units by falling popularity in the places `best`.
+    /// Puts units, given by decreasing popularity, in the places `best`.
     fn new(blocks: u64, unit: u64, best: Vec<u32>, order: &[u32]) -> Self {
         let (mut place, mut held) = (vec![0; best.len()], vec![0; best.len()]);
         for (&number, &at) in order.iter().zip(&best) {
@@ -144,7 +143,7 @@ impl OrganPipe {
         }
     }
 
-    fn turned(&self, table: &[u32], lbn: u64) -> Run {
+    fn lookup(&self, table: &[u32], lbn: u64) -> Run {
         let (number, ahead) = (lbn / self.unit, lbn % self.unit);
         match table.get(number as usize) {
             Some(&to) => Run {
@@ -161,10 +160,10 @@ impl OrganPipe {
 
 impl Layout for OrganPipe {
     fn map(&self, lbn: u64) -> Run {
-        self.turned(&self.place, lbn)
+        self.lookup(&self.place, lbn)
     }
 
     fn logical(&self, block: u64) -> u64 {
-        self.turned(&self.held, block).lbn
+        self.lookup(&self.held, block).lbn
     }
 }

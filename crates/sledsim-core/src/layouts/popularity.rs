@@ -1,4 +1,4 @@
-//! Popularity: which units of data are asked for most.
+//! Popularity: which units of data are requested most.
 
 use super::{Accesses, Site};
 use serde_json::{Value, json};
@@ -6,15 +6,15 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::{Permutation, Stream};
 
-/// Where the popularity of units comes from.
+/// The source of the popularity of units.
 #[derive(Debug)]
 pub(super) enum Popularity {
     /// Logical order is the order of popularity.
     First,
-    /// That of the workload `zipf` with this seed, scattered over the whole
-    /// device in the same units.
+    /// The popularity of the workload `zipf` with this seed, scattered over the
+    /// whole device in the same units.
     Zipf { seed: u64 },
-    /// How many requests of a trace touch a unit.
+    /// The number of requests of a trace that touch a unit.
     Trace(Box<dyn Accesses>),
 }
 
@@ -59,7 +59,7 @@ impl Popularity {
         Ok(match self {
             Self::First => (0..units).collect(),
             Self::Zipf { seed } => {
-                // The workload has the blocks that are left as a unit, too.
+                // The workload counts the remaining blocks as a unit, too.
                 let all = blocks.div_ceil(unit);
                 let scatter = Permutation::new(all, &mut Stream::new(*seed, "scatter"));
                 let order = (0..all).map(|rank| scatter.at(rank) as u32);

@@ -1,9 +1,9 @@
 //! Rectangles: cylinders by rows of a sled, in any order.
 //!
-//! Within a rectangle blocks keep the order they have on the device: the rows
-//! of a track, then the tracks, then the cylinders. On a serpentine device its
-//! rows thus run back and forth too: at the end of a track the sled turns
-//! around in place.
+//! Within a rectangle blocks keep the order of the device: the rows of a track,
+//! then the tracks, then the cylinders. On a serpentine device its rows thus
+//! alternate in direction too: at the end of a track the sled turns around in
+//! place.
 
 use super::{Layout, Part, Run};
 use crate::devices::mems::geometry::Geometry;
@@ -30,16 +30,16 @@ pub(super) struct Rectangles {
     parts: Vec<Rectangle>,
     /// The first logical block of each, and the end.
     starts: Vec<u64>,
-    /// Where columns and rows of cells begin, and the part of each cell, rows
-    /// of a column side by side.
+    /// The bounds of columns and rows of cells, and the part of each cell, column
+    /// by column.
     x_cuts: Vec<u32>,
     y_cuts: Vec<u32>,
     cells: Vec<usize>,
 }
 
 impl Rectangles {
-    /// `parts` in logical order; together they are all of the device, and none
-    /// overlaps another.
+    /// A layout of `parts` in logical order, which cover the device without
+    /// overlap.
     pub(super) fn new(geometry: Geometry, mut parts: Vec<Rectangle>) -> Self {
         parts.retain(|part| !part.cylinders.is_empty() && !part.rows.is_empty());
         let track_blocks = u64::from(geometry.tracks) * u64::from(geometry.blocks_per_row);

@@ -11,7 +11,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// A model whose logical blocks live where a layout says.
+/// A model whose logical blocks are mapped by a layout.
 ///
 /// A contiguous request may become several extents of one request, which the
 /// model serves in order. Rows carry logical LBNs.
@@ -21,15 +21,15 @@ pub struct RemappedModel {
 }
 
 impl RemappedModel {
-    /// `layout` around `model`, of whose blocks it is a bijection.
+    /// Maps the blocks of `model` by `layout`, a bijection of them.
     #[must_use]
     pub fn new(model: Box<dyn Model>, layout: Arc<dyn Layout>) -> Self {
         Self { model, layout }
     }
 }
 
-/// Turns logical extents into extents of the device: nothing is allocated
-/// unless a request is split. Neighbours that stay neighbours stay together.
+/// Maps logical extents to extents of the device. Allocates nothing unless a
+/// request is split; contiguous blocks stay in one extent.
 pub(super) fn place(layout: &dyn Layout, extents: &mut Extents) {
     if let [extent] = extents.as_mut_slice() {
         let run = layout.map(extent.lbn);
@@ -51,7 +51,7 @@ pub(super) fn place(layout: &dyn Layout, extents: &mut Extents) {
     *extents = placed;
 }
 
-/// Hands rows on with their logical LBNs.
+/// Forwards rows with their logical LBNs.
 struct Logical<'a> {
     layout: &'a dyn Layout,
     above: &'a mut dyn CompletionSink,
@@ -66,7 +66,8 @@ impl CompletionSink for Logical<'_> {
         self.above.done(&Row { lbn, ..*row });
     }
 
-    /// Rows of devices within a composite tell of their own blocks.
+    /// Forwards rows of devices within a composite, which keep the LBNs of those
+    /// devices.
     fn note(&mut self, row: &Row) {
         self.above.note(row);
     }
@@ -115,8 +116,8 @@ impl Model for RemappedModel {
     }
 }
 
-/// Blocks keep their order, and with it tokens theirs. Nobody asks a model
-/// without contents for them, so that nothing is what it then says.
+/// Blocks keep their order, so tokens need no reordering. The methods are
+/// called only if the model keeps contents; otherwise they would do nothing.
 impl Contents for RemappedModel {
     fn stage_write(&mut self, tokens: &[u64]) {
         if let Some(contents) = self.model.contents() {

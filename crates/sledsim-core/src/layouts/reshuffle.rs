@@ -1,19 +1,18 @@
-//! The organ pipe, reshuffled now and then at the cost of moving the data.
+//! The organ pipe with periodic reshuffles, which move the data at a cost.
 //!
-//! Requests are counted by the units they touch. The first request that
-//! arrives `reshuffle_s` or more after the last beginning (at the earliest
-//! after the last reshuffle is done) begins a reshuffle: the units counted
-//! since, most popular first (ties by where they are), at most
-//! `reshuffle_units` of them, get the best places, each in exchange for the
-//! unit that was there. Units that nobody asked for move for no other reason.
+//! Requests are counted by the units they touch. The first request that arrives
+//! `reshuffle_s` or more after the start of the last reshuffle (and after its
+//! end) begins a reshuffle: the units counted since then, most popular first
+//! (ties by their places), at most `reshuffle_units` of them, get the best
+//! places, each in exchange for the unit there. Units without requests move
+//! only in such an exchange.
 //!
 //! An exchange reads both units and writes both, one request after the other,
-//! all through the device's own queue among the requests of the host. When the
-//! last write is done, requests go to the new places; until then to the old
-//! ones. The requests of a reshuffle are background requests of their own,
-//! with ids from 2^63 on and the request that began it as their parent; their
-//! rows are notes that carry the logical LBN of the unit that was read or
-//! written.
+//! through the device's queue like host requests. Host requests go to the new
+//! places once the last write is complete; until then to the old ones. The
+//! requests of a reshuffle are background requests with ids from 2^63 on and
+//! the request that began it as their parent; their rows are notes with the
+//! logical LBN of the unit read or written.
 
 use super::OrganPipe;
 use super::popularity::add;
@@ -28,10 +27,10 @@ use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The first id of a reshuffle's own requests.
+/// The first id of the requests of reshuffles.
 pub const FIRST_OWN_ID: u64 = 1 << 63;
 
-/// When units are moved, and how many.
+/// The period of reshuffles, and how many units each moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reshuffle {
     every_s: f64,
@@ -58,15 +57,15 @@ impl Reshuffle {
 /// Two units that change places.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
-    /// The popular unit and where it is, the other and where it is.
+    /// The popular unit and the other one, with their places.
     units: [u32; 2],
     places: [u32; 2],
-    /// Requests done of the four: read both, write both.
+    /// How many of the four requests are complete: read both, write both.
     done: usize,
 }
 
 impl Exchange {
-    /// What comes next: operation, place, and the unit that is moved.
+    /// The next request: operation, place, and the unit that is moved.
     fn next(&self) -> Option<(Op, u32, u32)> {
         let [unit, other] = self.units;
         let [from, to] = self.places;
@@ -85,30 +84,30 @@ pub struct Reshuffling {
     model: Box<dyn Model>,
     pipe: OrganPipe,
     rule: Reshuffle,
-    /// How near to the middle each place is.
+    /// The rank of each place by its distance from the middle.
     rank: Vec<u32>,
     counts: Vec<u32>,
     /// The earliest time of the next reshuffle.
-    again: Nanos,
-    /// The request that began the present one.
+    next_at: Nanos,
+    /// The request that began the current reshuffle.
     cause: u64,
-    /// The units to be put into place, and where.
-    wanted: VecDeque<(u32, u32)>,
+    /// The units to move, with their new places.
+    pending_moves: VecDeque<(u32, u32)>,
     exchange: Option<Exchange>,
-    /// When the next request of the exchange arrives, once that is known.
+    /// When the next request of the exchange arrives, once known.
     due: Option<Nanos>,
     next_id: u64,
-    /// The logical LBNs of the requests under way: places may have changed
-    /// before a request is complete.
-    open: BTreeMap<u64, u64>,
+    /// The logical LBNs of host requests under way: places may change before a
+    /// request is complete.
+    host_lbns: BTreeMap<u64, u64>,
 }
 
-/// Tells the model's rows of the host from its own.
+/// Separates rows of host requests from rows of reshuffles.
 struct ForwardingSink<'a> {
     above: &'a mut dyn CompletionSink,
-    open: &'a mut BTreeMap<u64, u64>,
-    /// The logical LBN of the unit under way, and when it is done.
-    own_lbn: u64,
+    host_lbns: &'a mut BTreeMap<u64, u64>,
+    /// The logical LBN of the unit being moved, and when its request is complete.
+    unit_lbn: u64,
     due: &'a mut Option<Nanos>,
 }
 
@@ -116,10 +115,10 @@ impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         if row.id >= FIRST_OWN_ID {
             *self.due = Some(row.completion);
-            let lbn = self.own_lbn;
+            let lbn = self.unit_lbn;
             self.above.note(&Row { lbn, ..*row });
         } else {
-            let lbn = self.open.remove(&row.id).unwrap_or(row.lbn);
+            let lbn = self.host_lbns.remove(&row.id).unwrap_or(row.lbn);
             self.above.done(&Row { lbn, ..*row });
         }
     }
@@ -130,7 +129,7 @@ impl CompletionSink for ForwardingSink<'_> {
 }
 
 impl Reshuffling {
-    /// `pipe`, reshuffled by `rule`, around `model`, whose blocks it lays out.
+    /// Maps the blocks of `model` by `pipe`, reshuffled by `rule`.
     #[must_use]
     pub fn new(model: Box<dyn Model>, pipe: OrganPipe, rule: Reshuffle) -> Self {
         let mut rank = vec![0; pipe.best.len()];
@@ -143,13 +142,13 @@ impl Reshuffling {
             counts: vec![0; pipe.place.len()],
             pipe,
             rule,
-            again: Nanos::from_s(rule.every_s),
+            next_at: Nanos::from_s(rule.every_s),
             cause: 0,
-            wanted: VecDeque::new(),
+            pending_moves: VecDeque::new(),
             exchange: None,
             due: None,
             next_id: FIRST_OWN_ID,
-            open: BTreeMap::new(),
+            host_lbns: BTreeMap::new(),
         }
     }
 
@@ -160,14 +159,14 @@ impl Reshuffling {
         let moved = self.exchange.and_then(|exchange| exchange.next());
         let forwarding = ForwardingSink {
             above,
-            open: &mut self.open,
-            own_lbn: moved.map_or(0, |(_, _, unit)| u64::from(unit) * self.pipe.unit),
+            host_lbns: &mut self.host_lbns,
+            unit_lbn: moved.map_or(0, |(_, _, unit)| u64::from(unit) * self.pipe.unit),
             due: &mut self.due,
         };
         (&mut *self.model, forwarding)
     }
 
-    /// Chooses what to move, at the arrival of request `cause`.
+    /// Chooses the units to move, at the arrival of request `cause`.
     fn plan(&mut self, cause: u64, at: Nanos) {
         let (counts, pipe, rank) = (&self.counts, &self.pipe, &self.rank);
         let mut popular: Vec<u32> = (0..counts.len() as u32)
@@ -178,15 +177,16 @@ impl Reshuffling {
             (u32::MAX - counts[unit], rank[pipe.place[unit] as usize])
         });
         popular.truncate(self.rule.most.unwrap_or(u32::MAX) as usize);
-        self.wanted = popular.into_iter().zip(pipe.best.iter().copied()).collect();
+        self.pending_moves = popular.into_iter().zip(pipe.best.iter().copied()).collect();
         self.counts.fill(0);
-        self.again = at + Nanos::from_s(self.rule.every_s);
+        self.next_at = at + Nanos::from_s(self.rule.every_s);
         self.cause = cause;
         self.due = Some(at);
     }
 
-    /// A request of the exchange is done, or the first is to begin.
-    fn go_on(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+    /// Submits the next request of the reshuffle, after one has completed or at its
+    /// start.
+    fn submit_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if let Some(exchange) = &mut self.exchange {
             exchange.done += 1;
             if exchange.next().is_none() {
@@ -199,7 +199,7 @@ impl Reshuffling {
             }
         }
         while self.exchange.is_none() {
-            let Some((unit, to)) = self.wanted.pop_front() else {
+            let Some((unit, to)) = self.pending_moves.pop_front() else {
                 return;
             };
             let (from, other) = (self.pipe.place[unit as usize], self.pipe.held[to as usize]);
@@ -238,7 +238,7 @@ impl Events for Reshuffling {
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.due == Some(at) {
             self.due = None;
-            self.go_on(at, sink);
+            self.submit_next(at, sink);
         } else {
             let (model, mut forwarding) = self.split(sink);
             model.wake(at, &mut forwarding);
@@ -259,7 +259,7 @@ impl Model for Reshuffling {
         let arrival = request.arrival;
         self.advance(arrival, false, sink);
         let at_rest = self.exchange.is_none() && self.due.is_none();
-        if arrival >= self.again && at_rest {
+        if arrival >= self.next_at && at_rest {
             self.plan(request.id, arrival);
         }
         if request.op.moves_data() {
@@ -268,7 +268,7 @@ impl Model for Reshuffling {
                 add(&mut self.counts, units);
             }
         }
-        self.open.insert(request.id, request.lbn());
+        self.host_lbns.insert(request.id, request.lbn());
         place(&self.pipe, &mut request.extents);
         let (model, mut forwarding) = self.split(sink);
         model.submit(request, &mut forwarding);

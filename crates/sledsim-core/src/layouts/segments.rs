@@ -1,51 +1,51 @@
-//! Segments: a layout that moves whole stretches of blocks.
+//! Segments: a layout that reorders whole ranges of blocks.
 
 use super::Run;
 use std::ops::Range;
 
-/// Stretches of a space in a new order.
+/// Ranges of a space in a new order.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
-    /// Where each begins in the new order and in the space, in the new order.
-    there: Vec<(u64, u64)>,
-    /// The other way round, in the order of the space.
-    back: Vec<(u64, u64)>,
+    /// The start of each range in the new order and in the space, sorted by the
+    /// first.
+    forward: Vec<(u64, u64)>,
+    /// The same with the two swapped, sorted by the start in the space.
+    inverse: Vec<(u64, u64)>,
     blocks: u64,
 }
 
 impl Segments {
-    /// The stretches `order`, which together are a whole space, one after the
-    /// other.
+    /// The ranges of `order`, which together cover a space, one after the other.
     pub(super) fn new(order: impl IntoIterator<Item = Range<u64>>) -> Self {
-        let (mut there, mut blocks) = (Vec::new(), 0);
+        let (mut forward, mut blocks) = (Vec::new(), 0);
         for stretch in order.into_iter().filter(|stretch| !stretch.is_empty()) {
-            there.push((blocks, stretch.start));
+            forward.push((blocks, stretch.start));
             blocks += stretch.end - stretch.start;
         }
-        let mut back: Vec<_> = there.iter().map(|&(new, old)| (old, new)).collect();
-        back.sort_unstable();
+        let mut inverse: Vec<_> = forward.iter().map(|&(new, old)| (old, new)).collect();
+        inverse.sort_unstable();
         Self {
-            there,
-            back,
+            forward,
+            inverse,
             blocks,
         }
     }
 
-    /// Where the block is in the space that is `lbn` in the new order.
+    /// The location in the space of block `lbn` of the new order.
     pub(super) fn map(&self, lbn: u64) -> Run {
-        let after = self.there.partition_point(|&(new, _)| new <= lbn);
-        let (new, old) = self.there[after - 1];
-        let end = self.there.get(after).map_or(self.blocks, |&(new, _)| new);
+        let after = self.forward.partition_point(|&(new, _)| new <= lbn);
+        let (new, old) = self.forward[after - 1];
+        let end = self.forward.get(after).map_or(self.blocks, |&(new, _)| new);
         Run {
             lbn: old + (lbn - new),
             blocks: end - lbn,
         }
     }
 
-    /// The other way round.
+    /// The inverse of [`Segments::map`].
     pub(super) fn logical(&self, block: u64) -> u64 {
-        let after = self.back.partition_point(|&(old, _)| old <= block);
-        let (old, new) = self.back[after - 1];
+        let after = self.inverse.partition_point(|&(old, _)| old <= block);
+        let (old, new) = self.inverse[after - 1];
         new + (block - old)
     }
 }

@@ -1,4 +1,4 @@
-//! Every block where the device has it: no layout at all.
+//! The identity: no layout.
 
 use super::{Layout, LayoutEntry, LayoutSpec, Run};
 use serde_json::json;

@@ -3,9 +3,8 @@
 //!
 //! The middle `span_cylinders` x `span_rows` (by default all) are cut into
 //! `regions` x `regions` parts, bands of cylinders by bands of rows; the bands
-//! of either kind differ by at most one. What lies outside the span comes
-//! after them: the rows below and above it, then the cylinders left and right
-//! of it.
+//! of either kind differ by at most one. Blocks outside the span come after
+//! them: the rows below and above it, then the cylinders left and right of it.
 //!
 //! The order of the regions is by their distance from the centre, counted in
 //! regions (`order = "distance"`), or by that in X alone, then by that in Y
@@ -13,7 +12,7 @@
 //! Of regions at the same distance, those nearer in X come first, then the
 //! lower cylinders, then the lower rows.
 //!
-//! Within a region blocks lie as in `rectangles.rs`.
+//! Within a region blocks are ordered as in `rectangles.rs`.
 
 use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
@@ -30,7 +29,7 @@ pub(super) const ENTRY: LayoutEntry = LayoutEntry {
     read,
 };
 
-/// How the regions are ordered.
+/// The order of the regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// By their distance from the centre.
@@ -72,14 +71,14 @@ impl Grid {
         let mems = site.mems;
         let mems = mems.ok_or_else(|| site.cannot(keys, name, "the rows of one sled"))?;
         let geometry = mems.geometry;
-        let span = |key: &str, what: &str, given: Option<u32>, all: u32| {
+        let span = |key: &str, axis: &str, given: Option<u32>, all: u32| {
             let span = given.unwrap_or(all);
             if span > all {
-                let must = format!("must be at most the {all} {what} of the device");
+                let must = format!("must be at most the {all} {axis} of the device");
                 return Err(keys.refuse(key, must));
             }
             if regions > span {
-                let must = format!("must be at most {span}, the {what} there are to be divided");
+                let must = format!("must be at most {span}, the {axis} to be divided");
                 return Err(keys.refuse("regions", must));
             }
             Ok(span)
@@ -107,7 +106,7 @@ impl Grid {
         })
     }
 
-    /// The regions in their order.
+    /// The regions in order.
     pub(super) fn regions(&self) -> Vec<Rectangle> {
         let count = self.columns.len();
         let mut grid: Vec<(usize, usize)> = (0..count)
@@ -129,7 +128,7 @@ impl Grid {
             .collect()
     }
 
-    /// What is outside of the span.
+    /// The rectangles outside the span.
     fn outside(&self) -> [Rectangle; 4] {
         let ends = |bands: &[Range<u32>]| (bands[0].start, bands[bands.len() - 1].end);
         let ((left, right), (low, high)) = (ends(&self.columns), ends(&self.rows));

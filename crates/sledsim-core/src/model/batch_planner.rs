@@ -1,9 +1,9 @@
-//! The contract of what serves batches: blocks that can be accessed together.
+//! Planning of batches: the blocks that one pass can access together.
 
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 
-/// Tells into how few passes of a mechanism blocks go.
+/// Computes how few passes of a mechanism a set of blocks needs.
 pub trait BatchPlanner {
     /// The most blocks that a pass takes.
     fn parallelism(&self) -> u32;
@@ -14,7 +14,7 @@ pub trait BatchPlanner {
     /// How many passes the blocks of `extents` need at `at`.
     fn passes(&self, at: Nanos, extents: &[Extent]) -> usize;
 
-    /// Calls `visit` with each pass that was counted last, at `at`: the row and
-    /// the first and last cylinder of all blocks that it could take as well.
+    /// For each pass counted last, at `at`, calls `visit` with the row and the
+    /// first and last cylinder of the other blocks that it could access.
     fn reaches(&self, at: Nanos, visit: &mut dyn FnMut(u32, u32, u32));
 }

@@ -21,10 +21,10 @@ impl<T: Ord> Default for CompletionQueue<T> {
 }
 
 impl<T: Ord> CompletionQueue<T> {
-    /// Takes the completion of `what`, due at `at`.
+    /// Adds the completion of `item`, due at `at`.
     #[inline]
-    pub fn push(&mut self, at: Nanos, what: T) {
-        self.due.push(Reverse((at, self.announced, what)));
+    pub fn push(&mut self, at: Nanos, item: T) {
+        self.due.push(Reverse((at, self.announced, item)));
         self.announced += 1;
     }
 
@@ -32,7 +32,7 @@ impl<T: Ord> CompletionQueue<T> {
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Option<(Nanos, &T)> {
-        (self.due.peek()).map(|Reverse((at, _, what))| (*at, what))
+        (self.due.peek()).map(|Reverse((at, _, item))| (*at, item))
     }
 
     /// When the next completion is due.
@@ -45,8 +45,8 @@ impl<T: Ord> CompletionQueue<T> {
     /// Takes out the next completion, and when it is due.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, T)> {
-        let Reverse((at, _, what)) = self.due.pop()?;
-        Some((at, what))
+        let Reverse((at, _, item)) = self.due.pop()?;
+        Some((at, item))
     }
 
     /// Takes out the next completion if it is due at `now` or before.

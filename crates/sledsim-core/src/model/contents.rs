@@ -1,61 +1,63 @@
-//! The contract of models that keep contents: what survives when power fails.
+//! Models that keep contents, for tests of what survives a power failure.
 
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 
-/// What a model keeps beside times: a token in place of the data of each block.
+/// The contents of a model: a token in place of the data of each block.
 ///
-/// Simulated times never need it; the tests of crash safety do, and whoever
-/// asks what a crash costs. A model has it from the start or not at all
-/// ([`crate::model::Model::contents`]). Every write that is submitted to such a
-/// model is announced with its tokens first; a block that was never written
-/// has token 0.
+/// Simulated times do not depend on it; it serves tests of crash safety and
+/// measurements of the cost of a crash. A model keeps contents from the start
+/// or never ([`crate::model::Model::contents`]). Before each write submitted to
+/// such a model, [`Contents::stage_write`] passes its tokens; a block never
+/// written has token 0.
 ///
-/// What survives is an object of its own in every implementation; what says
-/// when things happen is another, and that one is dropped when power fails and
-/// built anew from the first.
+/// Each implementation holds the surviving state and the timing state in
+/// separate objects; a power failure drops the timing state and builds it anew
+/// from the surviving one.
 pub trait Contents {
-    /// The tokens of the write that is submitted next, block by block in the
-    /// order of its extents.
+    /// Sets the tokens of the next write, block by block in the order of its
+    /// extents.
     fn stage_write(&mut self, tokens: &[u64]);
 
-    /// The tokens that read `id` returned, block by block in the order of its
-    /// extents: asked once, when its completion is due.
+    /// Takes the tokens that read `id` returned, block by block in the order of its
+    /// extents. Called once, when its completion is due.
     fn take_read_data(&mut self, id: u64) -> Vec<u64>;
 
-    /// Power fails at `at`; all that was due before has been done. Of every
-    /// write under way any of its blocks are on the media, as `chance` has it:
-    /// a block is old or new, never half of each. The model begins anew, at
-    /// time 0 of a new clock, and has to be recovered before it takes requests.
+    /// Power fails at `at`, after all events due before it. Of every write under
+    /// way `chance` picks the blocks that reached the media: a block is old or new,
+    /// never half of each. The model restarts at time 0 of a new clock and must be
+    /// recovered before it takes requests.
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream);
 
-    /// Rebuilds what it has to know from what survived, beginning at `at`; when
-    /// it takes requests again. A device without anything to rebuild does
-    /// nothing.
+    /// Rebuilds the lost state from what survived, beginning at `at`; returns when
+    /// the model takes requests again. A device with nothing to rebuild returns
+    /// `at`.
     fn recover(&mut self, at: Nanos) -> Nanos {
         self.recover_until(at, Nanos::MAX).unwrap_or(at)
     }
 
-    /// As [`Contents::recover`], but power will fail again at `until`: `None` if
-    /// it is not done by then, and all that was due before is.
+    /// As [`Contents::recover`], but power fails again at `until`: `None` if
+    /// recovery is not complete by then; its events due before `until` have
+    /// happened.
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos>;
 
-    /// The token that a read of `lbn` would return when nothing is under way.
+    /// The token that a read of `lbn` returns once nothing is under way.
     fn token(&mut self, lbn: u64) -> u64;
 }
 
-/// When a write is promised to survive.
+/// When a write is guaranteed to survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// As soon as it is complete.
     Completion,
-    /// As soon as it is complete if it is marked `fua`, or a flush that arrived
-    /// later is.
+    /// As soon as it is complete if it is marked `fua`; otherwise once a flush that
+    /// arrived after its completion is complete.
     Flush,
 }
 
 impl Promise {
-    /// That of a device which may complete writes early, from a volatile buffer.
+    /// The promise of a device; `is_early` if it may complete writes from a
+    /// volatile buffer.
     #[must_use]
     pub fn early(is_early: bool) -> Self {
         match is_early {
@@ -64,7 +66,7 @@ impl Promise {
         }
     }
 
-    /// That of a whole whose writes go to any of these.
+    /// The promise of a composite whose writes go to any of these.
     #[must_use]
     pub fn of_all(parts: &[Self]) -> Self {
         Self::early(parts.contains(&Self::Flush))

@@ -15,15 +15,15 @@ pub struct Energy {
     pub inactive_j: f64,
     /// Waking from the parked state.
     pub startup_j: f64,
-    /// Reading ahead, whatever the mechanism did for it; not counted above.
+    /// Reading ahead: seeks, transfers and startups alike; not counted above.
     pub read_ahead_j: f64,
-    /// Writing what a buffer held back, whatever the mechanism did for it; not
+    /// Destaging a write-back buffer: seeks, transfers and startups alike; not
     /// counted above.
     pub destage_j: f64,
     /// Tips that accessed blocks for background tasks.
     pub background_j: f64,
-    /// Passes made again after errors or to verify writes, whatever the mechanism
-    /// did for them; not counted above.
+    /// Passes repeated after errors or made to verify writes: seeks and transfers
+    /// alike; not counted above.
     pub retry_j: f64,
 }
 
@@ -52,7 +52,7 @@ impl Energy {
 }
 
 impl Energy {
-    /// Cause by cause.
+    /// Applies `operation` to each cause.
     fn with(self, other: Self, operation: fn(f64, f64) -> f64) -> Self {
         Self {
             seek_j: operation(self.seek_j, other.seek_j),

@@ -1,9 +1,10 @@
-//! A model as a row of events, one after another.
+//! A model as a sequence of events.
 
 use super::CompletionSink;
 use sledsim_base::units::Nanos;
 
-/// A model that knows its next event: the one loop over them is here.
+/// A model that knows its next event. [`Events::advance`] is the loop over
+/// them.
 pub trait Events {
     /// When the next event is due, unless a request changes that before.
     fn next_event(&self) -> Option<Nanos>;

@@ -1,4 +1,4 @@
-//! Linked requests: which of them are one batch (CMU-CS-03-125, section 3.4).
+//! Linked requests: which of them form a batch (CMU-CS-03-125, section 3.4).
 //!
 //! The requests of a stream from one that is marked as linked to the first
 //! without the mark are a batch: reads and writes of blocks that nothing else of
@@ -9,10 +9,10 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, Request};
 use std::collections::BTreeMap;
 
-/// What a model makes of linked requests.
+/// How a model treats linked requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// They are an error: it has no use for them, or more than one device.
+    /// They are an error: the model cannot batch requests, or has more than one device.
     #[default]
     Refused,
     /// Each is a request like any other.
@@ -21,14 +21,14 @@ pub enum Links {
     Served,
 }
 
-/// The batches that are not complete, by stream; of each its blocks so far.
+/// Incomplete batches by stream, with their blocks so far.
 #[derive(Debug, Default)]
 pub struct Chains(BTreeMap<u32, Chain>);
 
 #[derive(Debug, Default)]
 struct Chain {
     last: u64,
-    /// By first block: extent, and the request it is of.
+    /// By first block: the extent and the id of its request.
     taken: BTreeMap<u64, (Extent, u64)>,
 }
 
@@ -39,11 +39,11 @@ impl Chains {
         !self.0.is_empty()
     }
 
-    /// Takes the next request, which is for a model that treats links as said.
+    /// Adds the next request, for a model that treats links as `links`.
     ///
     /// # Errors
     /// [`Error::Request`] if the request is linked and the model refuses that,
-    /// or if it cannot be in the batch that it is part of.
+    /// or if the request may not be part of its batch.
     pub fn take(&mut self, request: &Request, links: Links) -> Result<()> {
         let (id, stream) = (request.id, request.stream);
         let linked = request.flags.linked;
@@ -83,7 +83,7 @@ impl Chains {
         Ok(())
     }
 
-    /// No request follows.
+    /// Checks at the end of the source that no batch is incomplete.
     ///
     /// # Errors
     /// [`Error::Request`] if a batch is not complete.
@@ -100,7 +100,7 @@ impl Chains {
 }
 
 impl Chain {
-    /// What was taken already of these blocks.
+    /// The extent taken earlier that overlaps `extent`, and the id of its request.
     fn overlapping(&self, extent: Extent) -> Option<(Extent, u64)> {
         let before = self.taken.range(..extent.end()).next_back();
         let (_, &(other, of)) = before?;

@@ -1,11 +1,11 @@
-//! The contract of one positioned resource: a sled, an arm, a memory.
+//! One positioned resource: a sled, an arm, a memory.
 
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::Request;
 use sledsim_base::row::{Parts, Status};
 use sledsim_base::units::Nanos;
 
-/// One positioned resource that serves one request at a time.
+/// A positioned resource that serves one request at a time.
 ///
 /// `at` is an argument everywhere because a resource may move on its own (a
 /// disk rotates, a sled coasts or parks). Calls come with `at` never falling.
@@ -13,7 +13,7 @@ pub trait Mechanism: Send {
     /// How many logical blocks there are.
     fn blocks(&self) -> u64;
 
-    /// Positioning time until the first bit of `request`, if it were taken up
+    /// The positioning time until the first bit of `request` if its service began
     /// at `at`. Moves nothing.
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos;
 
@@ -34,43 +34,41 @@ pub trait Mechanism: Send {
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
 
     /// One past the last block of the row, track or cylinder that holds `lbn`;
-    /// blocks of one lie side by side in LBN order. A row is what is moved in
-    /// one pass: the least that is worth reading ahead, and the longest that
-    /// background work keeps a request waiting. A mechanism without such
-    /// structure is one row.
+    /// the blocks of each are contiguous in LBN order. A row is accessed in one
+    /// pass: it is the unit of read-ahead, and background work delays a request by
+    /// one row at most. A mechanism without such structure is one row.
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let _ = (lbn, span);
         self.blocks()
     }
 
-    /// How it serves batches, if it does: a request that is gathered, its blocks
-    /// in as few passes as there can be.
+    /// The planner of batches, if it serves them: it accesses the blocks of a
+    /// gathered request in as few passes as possible.
     fn batches(&self) -> Option<&dyn BatchPlanner> {
         None
     }
 
-    /// The blocks of a pass of the service just done, in the order of LBNs,
-    /// if the request was planned; none where they lie side by side anyway.
+    /// The blocks of a pass of the last service in the order of LBNs, if the
+    /// request was planned; empty if they are contiguous.
     fn blocks_of(&self, pass: usize) -> &[u64] {
         let _ = pass;
         &[]
     }
 
-    /// The background tasks that live off its unused tips, if there are any.
+    /// The background tasks that use its otherwise unused tips, if there are any.
     fn background(&self) -> Option<&dyn Background> {
         None
     }
 
-    /// Re-seeks after `step`, a pass of the service just done, settled off track:
-    /// the extra time and energy in J. The mechanism is as before, that much
-    /// later.
+    /// Re-seeks after `step`, a pass of the last service, settled off track;
+    /// returns the extra time, and the energy in J. Its state is delayed by that
+    /// time and otherwise unchanged.
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
         let _ = step;
         (Nanos::ZERO, 0.0)
     }
 
-    /// Blocks of the service just done that are lost; one whose status is an
-    /// error has some.
+    /// The lost blocks of the last service; not empty if its status is an error.
     fn lost_blocks(&self) -> &[u64] {
         &[]
     }
@@ -81,7 +79,7 @@ pub trait Mechanism: Send {
         false
     }
 
-    /// What else it counts, by name; a count never falls.
+    /// Other counts by name; a count never falls.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -97,20 +95,20 @@ pub enum PassKind {
     /// A request needs it.
     #[default]
     First,
-    /// What came of another one was not recovered.
+    /// An earlier pass read errors that were not recovered.
     Retry,
-    /// To see what was written.
+    /// It verifies written data.
     Verify,
 }
 
-/// Blocks that lie together, from little to much.
+/// Ranges of contiguous blocks, the smallest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// What is moved in one pass.
+    /// The blocks accessed in one pass.
     Row,
-    /// What is moved without switching tips or heads.
+    /// The blocks accessed without switching tips or heads.
     Track,
-    /// What is moved without moving across tracks.
+    /// The blocks accessed without moving across tracks.
     Cylinder,
 }
 
@@ -134,10 +132,10 @@ pub struct Step {
     pub turns: u32,
     /// Direction of Y motion of the pass: +1 up, -1 down.
     pub direction: i8,
-    /// First block of the pass; of a sled, the others are under the tips after
-    /// its, unless the request was planned.
+    /// First block of the pass; on a sled, the following tips access the others,
+    /// unless the request was planned.
     pub lbn: u64,
-    /// Of a sled, the cylinder it is at.
+    /// The cylinder of a sled.
     pub cylinder: u32,
     /// Blocks transferred in the pass: those from the first one on, unless
     /// [`Mechanism::blocks_of`] says otherwise.
@@ -146,19 +144,19 @@ pub struct Step {
     pub end: Nanos,
     /// Energy of seek and transfer, where it is known.
     pub energy_j: f64,
-    /// The part of it that is repeated: all of a pass that is made again or to
-    /// verify, else what a seek error takes.
+    /// Repeated time: the whole pass if it is a retry or verifies, else the time of
+    /// a seek error.
     pub retry: Nanos,
-    /// Why it is made.
+    /// Why the pass is made.
     pub kind: PassKind,
-    /// Whether it is made again: what it read is not used.
+    /// Whether the pass will be repeated: the data it read is not used.
     pub again: bool,
 }
 
 impl Step {
-    /// Where the time of a pass of a sled went, the one before having ended at
-    /// `since`. Rounded at the end of the pass, so that parts add up exactly; a
-    /// pass of zero seek stays one.
+    /// Breaks down the time of a pass of a sled that began at `since`, the end of
+    /// the pass before. Rounded at the end of the pass, so that the parts add up
+    /// exactly; a seek of zero stays zero.
     #[must_use]
     #[inline]
     pub fn parts(&self, since: Nanos) -> Parts {
@@ -177,11 +175,11 @@ impl Step {
     }
 }
 
-/// What serving one request took.
+/// The time and energy of serving one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Service {
-    /// The parts the mechanism is responsible for; overhead, queue and bus
-    /// are zero. Their exclusive sum is how long the mechanism was busy.
+    /// The parts spent in the mechanism; overhead, queue and bus are zero. Their
+    /// exclusive sum is how long the mechanism was busy.
     pub parts: Parts,
     /// Uninterrupted passes.
     pub passes: u32,

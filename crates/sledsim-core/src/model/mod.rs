@@ -1,18 +1,37 @@
-//! Contracts: what a simulation is made of.
+//! The traits and records that a simulation is made of.
 //!
-//! A [`Source`] emits requests, a [`Model`] takes them and answers. A model
-//! that is one positioned resource has a [`Mechanism`]; one that was built to
-//! keep contents has [`Contents`].
+//! A [`Source`] emits requests; a [`Model`] takes them and announces their
+//! completions. A model with a single positioned resource has a [`Mechanism`];
+//! a model built to keep contents has [`Contents`].
+//!
+//! Modules in reading order:
+//! - `source`: sources of requests;
+//! - `completion_queue`: announced completions until they are due;
+//! - `events`: a model as a sequence of events;
+//! - `links`: batches of linked requests;
+//! - `mechanism`: one positioned resource: a sled, an arm, a memory;
+//! - `batch_planner`: planning of batches: the blocks that one pass can access;
+//! - `background`: background tasks of a device;
+//! - `energy`: energy by cause;
+//! - `contents`: models that keep contents, for tests of power failures.
+
+pub mod source;
+
+mod completion_queue;
+
+mod events;
+
+pub mod links;
+
+pub mod mechanism;
+
+mod batch_planner;
 
 mod background;
-mod batch_planner;
-mod completion_queue;
-pub mod contents;
+
 mod energy;
-mod events;
-pub mod links;
-pub mod mechanism;
-pub mod source;
+
+pub mod contents;
 
 pub use background::{Background, Wanted};
 pub use batch_planner::BatchPlanner;
@@ -30,15 +49,15 @@ use sledsim_base::units::Nanos;
 
 /// Anything that takes requests: a device, a cache, an array.
 ///
-/// A model is pure timing. It never reads a clock; it is told instants, and
-/// everything it says is a function of the requests and instants it was given.
+/// A model is pure timing. It never reads a clock: its results depend only on
+/// the requests and instants passed to it.
 ///
-/// What the host loop promises:
+/// The host loop guarantees:
 /// - requests are submitted in the order of their arrival;
 /// - before `wake(now)` every request with `arrival <= now` was submitted;
 /// - `submit` and `wake` may be called late (the real clock is never exact).
 ///
-/// What a model promises:
+/// A model guarantees:
 /// - an announced completion is final; it may lie in the future, and under a
 ///   late call in the past;
 /// - a late or superfluous `wake` changes no time: an operation starts when
@@ -59,28 +78,27 @@ pub trait Model: Send {
     /// Does everything that was due up to and including `now`.
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink);
 
-    /// When the model next has something to do, or `None` if it only waits
-    /// for requests. Asked anew after each `submit` and `wake`.
+    /// The time of the model's next event, or `None` if it only waits for requests.
+    /// The host asks again after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;
 
-    /// How many requests it can serve at once: with fewer under way it may be able to
-    /// do more.
+    /// How many requests it can serve at once.
     fn servers(&self) -> u64 {
         1
     }
 
-    /// What it makes of linked requests; a host hands it none that it refuses.
+    /// How it treats linked requests; a host submits none if it refuses them.
     fn links(&self) -> Links {
         Links::Refused
     }
 
-    /// The mechanism that serves its requests, if it is one: what a host that
-    /// knows the device asks for positioning times.
+    /// The mechanism that serves its requests, if there is exactly one. A host that
+    /// knows the device asks it for positioning times.
     fn mechanism(&self) -> Option<&dyn Mechanism> {
         None
     }
 
-    /// The background tasks of the only device in it that may have any.
+    /// The background tasks of the model, if its device has any.
     fn background(&self) -> Option<&dyn Background> {
         self.mechanism()?.background()
     }
@@ -112,7 +130,7 @@ impl CompletionSink for NullSink {
     fn note(&mut self, _row: &Row) {}
 }
 
-/// What one device of the tree did.
+/// Busy time, energy and counts of one device of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The device's name in the tree.
@@ -121,6 +139,6 @@ pub struct Report {
     pub busy: Nanos,
     /// Energy by cause.
     pub energy: Energy,
-    /// What else it counts, by name, such as the hits of a cache.
+    /// Other counts by name, such as the hits of a cache.
     pub counts: Vec<(&'static str, u64)>,
 }

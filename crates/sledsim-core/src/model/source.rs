@@ -1,4 +1,4 @@
-//! The contract of what emits requests.
+//! Sources of requests.
 
 use sledsim_base::error::Result;
 use sledsim_base::request::Request;
@@ -10,17 +10,17 @@ use sledsim_base::units::Nanos;
 /// Arrivals never fall. The host asks for one arrival ahead and never queues
 /// requests up front.
 pub trait Source: Send {
-    /// When the next request known now arrives; `None` if there is none until
-    /// some request completes, or ever.
+    /// The arrival of the next request; `None` if there is no further request, or
+    /// none before another completes.
     ///
     /// # Errors
-    /// What is wrong with the input, e.g. the line of a trace.
+    /// A defect of the input, such as a malformed line of a trace.
     fn next_arrival(&mut self) -> Result<Option<Nanos>>;
 
-    /// The request whose arrival [`Source::next_arrival`] just named.
+    /// Takes the request whose arrival [`Source::next_arrival`] just returned.
     ///
     /// # Errors
-    /// What is wrong with the input.
+    /// A defect of the input.
     fn take(&mut self) -> Result<Request>;
 
     /// Request `id` completed at `at`. Called in the order of completion.
@@ -29,8 +29,8 @@ pub trait Source: Send {
     /// How many requests there will be, if known (for progress bars).
     fn requests(&self) -> Option<u64>;
 
-    /// The share of the work that was handed out, where that is known and the
-    /// number of requests is not: of the bytes of a file.
+    /// The share of the work already emitted, if that is known and the number of
+    /// requests is not, such as the share of a file's bytes.
     fn share(&self) -> Option<f64> {
         None
     }

@@ -1,26 +1,26 @@
-//! Adaptive: a timeout that is halved when going inactive proves to be worth
+//! Adaptive: a timeout that is halved when an inactive period saved more than
 //! its cost, and doubled when not (Douglis, Krishnan, Bershad: "Adaptive disk
-//! spin-down policies for mobile computers", 1995, with doubling and halving
-//! as their steps).
+//! spin-down policies for mobile computers", 1995, with doubling and halving as
+//! the steps).
 //!
-//! A spell is worth its cost if it lasts the break-even time at least. A
-//! period that was longer than that but did not reach the timeout shows that
-//! the timeout is too long: it is halved, too, so that it cannot stay where
-//! nothing is learnt.
+//! An inactive period saves more than its cost if it lasts at least the
+//! break-even time. An idle period longer than that which did not reach the
+//! timeout shows that the timeout is too long; it is halved too, so that a
+//! timeout that is never reached cannot persist.
 
 use super::Policy;
 use sledsim_base::units::Nanos;
 
-/// Inactive after a time that follows the last periods.
+/// Inactive after a timeout adapted to the last idle periods.
 #[derive(Clone, Copy, Debug)]
 pub struct Adaptive {
-    /// The timeout of the period under way.
+    /// The timeout of the current period.
     pub after: Nanos,
     /// The shortest timeout.
     pub least: Nanos,
     /// The longest timeout.
     pub most: Nanos,
-    /// How long a spell must last to be worth its cost.
+    /// The break-even time of an inactive period.
     pub break_even: Nanos,
 }
 

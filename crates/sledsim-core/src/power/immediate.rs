@@ -1,10 +1,10 @@
-//! Immediate: the device goes inactive as soon as it has nothing to do.
+//! Immediate: the device goes inactive as soon as it is idle.
 
 use super::Policy;
 use sledsim_base::units::Nanos;
 
-/// Inactive at once (CMU-CS-00-136 section 7: what a sled's short restart
-/// allows).
+/// Inactive at once; a sled's short restart time allows this (CMU-CS-00-136,
+/// section 7).
 #[derive(Clone, Copy, Debug)]
 pub struct Immediate;
 

@@ -1,28 +1,40 @@
-//! Power: when an idle device goes inactive, what waking it costs, and what
-//! saves energy.
+//! Power: when an idle device goes inactive, and the cost of waking it.
 //!
-//! A device is *active* at work, *idle* when it is ready without any,
+//! A device is *active* while it works, *idle* when it is ready without work,
 //! *inactive* when it has parked its sled or stopped its spindle, and in
-//! *startup* on the way back. Which of idle and inactive it is, and when, is a
-//! matter of a [`Policy`], one file each; what the states draw is a matter of
-//! the device. The keys are in the table `[power]` of a device.
+//! *startup* while it becomes ready again. A [`Policy`], one file each, decides
+//! when an idle device goes inactive; the device defines the power of each
+//! state. The keys are in the table `[power]` of a device.
 //!
-//! Work on an idle period ends it: requests that are served back to back
-//! leave none. Going inactive takes no time, waking takes as long as the device says
-//! and is `other` in the row of the request that waits for it.
+//! Work ends an idle period: requests served back to back leave none. Going
+//! inactive takes no time; waking takes the startup time of the device, which
+//! is `other` in the row of the waiting request.
+//!
+//! Modules in reading order:
+//! - `spec`: policies by name, with their keys;
+//! - `never`: always ready;
+//! - `immediate`: inactive as soon as idle;
+//! - `timeout`: inactive after a fixed idle time;
+//! - `adaptive`: inactive after a timeout that adapts to past idle periods;
+//! - `start`: the state of a device at time zero.
+
+mod spec;
+
+mod never;
+
+mod immediate;
+
+mod timeout;
 
 mod adaptive;
-mod immediate;
-mod never;
-mod spec;
+
 mod start;
-mod timeout;
 
 pub use adaptive::Adaptive;
 pub use immediate::Immediate;
 pub use never::Never;
 pub use spec::{PowerPolicySpec, break_even};
-pub use start::Start;
+pub use start::PowerOn;
 pub use timeout::Timeout;
 
 use sledsim_base::units::Nanos;
@@ -30,15 +42,15 @@ use std::fmt::Debug;
 
 /// When an idle device goes inactive.
 ///
-/// A policy hears of each idle period when it ends, in order, and must say
-/// before the next one how long that may last. It knows nothing of what is to come, so
-/// that what it says between two calls of [`Policy::ended`] stays the same.
+/// A policy is told the length of each idle period at its end, in order, and
+/// sets the timeout of the next period. It does not know the future: its
+/// timeout is constant between two calls of [`Policy::ended`].
 pub trait Policy: Debug + Send + Sync {
-    /// After how long an idle period under way makes the device inactive, if it
-    /// ever does.
+    /// The timeout of the current idle period, after which the device goes
+    /// inactive; `None` for never.
     fn inactive_after(&self) -> Option<Nanos>;
 
-    /// An idle period that lasted `idle`, which is not zero, has ended.
+    /// Records the end of an idle period that lasted `idle`, which is not zero.
     fn ended(&mut self, idle: Nanos) {
         let _ = idle;
     }
@@ -53,31 +65,30 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
-/// A policy with what it says of the idle period under way at hand.
+/// A policy with its timeout of the current idle period cached.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct IdleTracker {
     policy: Box<dyn Policy>,
     /// [`Nanos::MAX`] for never: it is compared with each pause.
     after: Nanos,
 }
 
-impl Watch {
-    /// Watches over idle periods by `choice`.
+impl IdleTracker {
+    /// Tracks idle periods under the policy of `choice`.
     #[must_use]
-    pub fn new(choice: &PowerPolicySpec) -> Self {
-        let policy = choice.make();
+    pub fn new(spec: &PowerPolicySpec) -> Self {
+        let policy = spec.make();
         let after = Nanos::MAX;
-        let mut watch = Self { policy, after };
-        watch.ask();
-        watch
+        let mut tracker = Self { policy, after };
+        tracker.update_timeout();
+        tracker
     }
 
-    fn ask(&mut self) {
+    fn update_timeout(&mut self) {
         self.after = self.policy.inactive_after().unwrap_or(Nanos::MAX);
     }
 
-    /// Of `idle` time without work: how long the device was idle, how long
-    /// inactive.
+    /// Splits `idle` time without work into idle and inactive time.
     #[must_use]
     pub fn split(&self, idle: Nanos) -> (Nanos, Nanos) {
         let ready = idle.min(self.after);
@@ -91,12 +102,12 @@ impl Watch {
         idle >= self.after && idle > Nanos::ZERO
     }
 
-    /// Work came after `idle` time without any.
+    /// Ends a period of `idle` time without work.
     #[inline]
     pub fn ended(&mut self, idle: Nanos) {
         if idle > Nanos::ZERO {
             self.policy.ended(idle);
-            self.ask();
+            self.update_timeout();
         }
     }
 }

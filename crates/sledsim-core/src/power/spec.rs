@@ -1,11 +1,11 @@
-//! Which policy, as the keys of `[power]` say.
+//! Power policies by name, with their keys in the table `[power]`.
 
 use super::{Adaptive, Immediate, Never, Policy, Timeout};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// The policy chosen.
+/// A policy with its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerPolicySpec {
     /// [`Never`].
@@ -22,12 +22,12 @@ pub enum PowerPolicySpec {
         least: Nanos,
         /// The longest timeout.
         most: Nanos,
-        /// How long a spell must last to be worth its cost.
+        /// The break-even time of an inactive period.
         break_even: Nanos,
     },
 }
 
-/// Which keys a policy takes.
+/// The kind of a policy.
 #[derive(Clone, Copy, PartialEq)]
 enum PolicyKind {
     Never,
@@ -36,9 +36,8 @@ enum PolicyKind {
     Adaptive,
 }
 
-/// How long an inactive spell must last so that waking from it costs no more
-/// than was saved: `startup_mj` over the difference of the powers.
-/// [`Nanos::MAX`] if being inactive saves nothing.
+/// The break-even time of an inactive period: `startup_mj` over the difference
+/// of the powers. [`Nanos::MAX`] if the inactive state saves nothing.
 #[must_use]
 pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
     let saved_mw = idle_mw - inactive_mw;
@@ -50,18 +49,18 @@ pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
 }
 
 impl PowerPolicySpec {
-    /// Idle periods end with this timeout, or never.
+    /// Goes inactive after this timeout, or never.
     #[must_use]
     pub fn of_timeout(after: Option<Nanos>) -> Self {
         after.map_or(Self::Never, Self::Timeout)
     }
 
-    /// Reads `policy` and what belongs to it from the table `[power]`.
-    /// `default` is for a table without a policy, and its timeout that of one
-    /// without `timeout_ms`; `break_even` for one without that.
+    /// Reads `policy` and its keys from the table `[power]`. `default` is the
+    /// policy of a table without one, and its timeout the default of `timeout_ms`;
+    /// `break_even` is the default of `break_even_ms`.
     ///
     /// # Errors
-    /// The key that is not allowed, or missing.
+    /// A key that is not allowed, or missing.
     pub fn read(keys: &mut Keys, default: Self, break_even: Nanos) -> Result<Self> {
         let named = [
             ("never", PolicyKind::Never),
@@ -130,7 +129,7 @@ impl PowerPolicySpec {
         })
     }
 
-    /// A policy that has seen nothing yet.
+    /// Makes a policy with no history.
     #[must_use]
     pub fn make(&self) -> Box<dyn Policy> {
         match *self {

@@ -1,26 +1,26 @@
-//! How a device is at time zero.
+//! The state of a device at time zero.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// When power comes on, and how long it takes until the device is ready. What
-/// arrives before waits; off, it draws nothing.
+/// When power comes on, and when the device is then ready. Earlier requests
+/// wait; without power the device draws nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct PowerOn {
     /// When power comes on.
     pub on_at: Nanos,
     /// When the device is ready.
     pub ready: Nanos,
 }
 
-impl Start {
+impl PowerOn {
     /// Reads `starts`, `on_at_ms` and `initialise_ms` from the table `[power]`;
-    /// a device takes `startup` from power on, unless it says otherwise. Ready
-    /// at time zero without the keys.
+    /// `startup` is the default of `initialise_ms`. Without the keys the device is
+    /// ready at time zero.
     ///
     /// # Errors
-    /// The key that is not allowed.
+    /// A key that is not allowed.
     pub fn read(keys: &mut Keys, startup: Nanos) -> Result<Self> {
         let is_off = keys.opt_choice("starts", &[("ready", false), ("off", true)])?;
         let ms = Range::at_least(0.0).at_most(1e9);
@@ -44,15 +44,15 @@ impl Start {
         })
     }
 
-    /// When power comes on for the device number `index` of those that start one
-    /// after the other, of which this is number 0.
+    /// When power comes on for device `index` of several that start one after the
+    /// other; this is device 0.
     #[must_use]
     pub fn in_turn(&self, index: u32) -> Nanos {
         let takes = self.ready - self.on_at;
         self.on_at + Nanos(takes.0.saturating_mul(u64::from(index)))
     }
 
-    /// How much of the time until `until` it was starting.
+    /// The time before `until` spent starting.
     #[must_use]
     pub fn starting(&self, until: Nanos) -> Nanos {
         until.min(self.ready).since(self.on_at)

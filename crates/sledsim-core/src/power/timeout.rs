@@ -1,8 +1,8 @@
 //! Timeout: the device goes inactive after a fixed idle time.
 //!
-//! With the break-even time as the timeout it never spends more than twice
-//! what it would if it knew how long each period lasts (Karlin et al.,
-//! "Competitive randomized algorithms for nonuniform problems", 1994).
+//! With the break-even time as the timeout, it never spends more than twice the
+//! energy of an optimal policy that knows each period in advance (Karlin et
+//! al., "Competitive randomized algorithms for nonuniform problems", 1994).
 
 use super::Policy;
 use sledsim_base::units::Nanos;

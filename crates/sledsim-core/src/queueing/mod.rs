@@ -1,5 +1,9 @@
-//! What stands before a mechanism: schedulers, and the station with its queue,
-//! overheads, bus and buffer.
+//! Queues in front of a mechanism.
+//!
+//! Modules in reading order:
+//! - `schedulers`: pick the next request of a queue;
+//! - `station`: a mechanism with its queue, command overhead, bus and buffer.
 
 pub mod schedulers;
+
 pub mod station;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct GeneratorSpec {
     kind: &'static str,
-    /// [`ENDLESS`] for no end.
+    /// [`ENDLESS`] without a bound.
     requests: u64,
     requests_given: bool,
     seed: u64,
@@ -31,11 +31,11 @@ pub struct GeneratorSpec {
     last_lbn: Option<u64>,
     arrivals: ArrivalSpec,
     places: Arc<dyn PlaceKind>,
-    /// For messages: where each value came from.
+    /// The keys with the origin of each value, for messages.
     keys: Keys,
 }
 
-/// Reads `requests`: how many, and whether that was given.
+/// Reads `requests`; returns the number, and whether it was given.
 pub(super) fn read_requests(keys: &mut Keys) -> Result<(u64, bool)> {
     let requests = keys.opt_u64("requests", 1..=i64::MAX as u64)?;
     Ok((requests.unwrap_or(10_000), requests.is_some()))
@@ -47,8 +47,7 @@ pub(super) fn read_seed(keys: &mut Keys) -> Result<Option<u64>> {
 }
 
 impl GeneratorSpec {
-    /// Reads the keys of the generator called `kind`; whoever owns `keys`
-    /// finishes them.
+    /// Reads the keys of the generator called `kind`; the caller finishes `keys`.
     ///
     /// # Errors
     /// An unknown kind, a key that is out of range, or keys that contradict
@@ -67,8 +66,8 @@ impl GeneratorSpec {
         Ok(spec)
     }
 
-    /// As [`GeneratorSpec::read`] for a part of a mix, which goes on for ever
-    /// and has a seed of its own.
+    /// As [`GeneratorSpec::read`] for a part of a mix, which is unbounded and has
+    /// its own seed.
     pub(super) fn read_part(kind: &str, keys: &mut Keys, seed: u64) -> Result<Self> {
         Self::read_with(kind, keys, (ENDLESS, true), seed)
     }
@@ -103,8 +102,8 @@ impl GeneratorSpec {
         })
     }
 
-    /// Lets the load go on for `most` requests, or as long as any load may,
-    /// unless `requests` was given; says whether it does.
+    /// Unless `requests` was given, extends the load to `most` requests or the
+    /// longest time of a load; returns whether it did.
     pub fn go_on(&mut self, most: u64) -> bool {
         if !self.requests_given {
             self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
@@ -118,7 +117,7 @@ impl GeneratorSpec {
         self.seed
     }
 
-    /// The same load with another seed: `k` more, modulo 2^64.
+    /// The same load with its seed increased by `k`, modulo 2^64.
     #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         self.with_seed(self.seed.wrapping_add(k))
@@ -131,8 +130,8 @@ impl GeneratorSpec {
         }
     }
 
-    /// Divides the times of an open load by so much more; says whether it is
-    /// one.
+    /// Divides the times of an open load by a further `time_scale`; returns whether
+    /// the load is open.
     pub(super) fn scale(&mut self, time_scale: f64) -> bool {
         self.arrivals.scale(time_scale)
     }
@@ -215,8 +214,8 @@ impl GeneratorSpec {
 
 /// A running generator.
 ///
-/// Arrivals, sizes, operations and places are drawn from streams of their
-/// own: changing one key leaves the others' draws as they were.
+/// Arrivals, sizes, operations and places are drawn from separate streams:
+/// changing a key of one does not change the draws of the others.
 #[derive(Debug)]
 pub struct Generator {
     requests: u64,
@@ -229,20 +228,20 @@ pub struct Generator {
     sizes: Sizes,
     ops: Stream,
     places: Box<dyn Places>,
-    /// How many requests were cut short by their places.
+    /// How many requests their places shortened.
     cut: u64,
     facts: Box<Value>,
 }
 
 impl Generator {
-    /// How many requests were longer than the region, or than what was left
-    /// of an extent, and were shortened to fit.
+    /// How many requests were shortened because they were longer than the region or
+    /// the rest of an extent.
     #[must_use]
     pub fn shortened(&self) -> u64 {
         self.sizes.shortened + self.cut
     }
 
-    /// Every key with its value in effect, and what was `shortened`.
+    /// Every key with its value in effect, and the count `shortened`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut facts = (*self.facts).clone();
@@ -250,7 +249,7 @@ impl Generator {
         facts
     }
 
-    /// Whether requests answer completions.
+    /// Whether requests follow completions.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         !matches!(self.arrivals, Arrivals::OpenArrivals(_))

@@ -12,15 +12,15 @@ use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// Its name among the workloads.
+/// The name of the workload.
 pub(super) const NAME: &str = "mix";
 
-/// The keys of a mix: `requests` in all, `seed`, `time_scale` of all parts, and
-/// a table `part.NAME` with the keys of a generator for each part.
+/// The keys of a mix: the total `requests`, `seed`, `time_scale` of all parts,
+/// and a table `part.NAME` with the keys of a generator for each part.
 ///
-/// A part goes on as long as the mix does. Its seed, unless given, is a
-/// function of the seed of the mix and the name of the part alone, so that
-/// adding or removing other parts does not change what it asks for.
+/// A part lasts as long as the mix. Its seed, unless given, is a function of
+/// the seed of the mix and the name of the part alone, so that adding or
+/// removing other parts does not change its requests.
 #[derive(Clone, Debug)]
 pub struct MixSpec {
     requests: u64,
@@ -37,10 +37,10 @@ struct PartSpec {
 }
 
 impl MixSpec {
-    /// Reads the keys; whoever owns `keys` finishes them.
+    /// Reads the keys; the caller finishes `keys`.
     ///
     /// # Errors
-    /// No parts, or whatever is wrong with a key.
+    /// No parts, or an invalid key.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let (requests, requests_given) = read_requests(keys)?;
         let seed = read_seed(keys)?.unwrap_or(1);
@@ -82,8 +82,8 @@ impl MixSpec {
         (self.parts.iter()).map(|part| part.spec.most_per_s()).sum()
     }
 
-    /// Lets the load go on for `most` requests, or as long as any load may,
-    /// unless `requests` was given; says whether it does.
+    /// Unless `requests` was given, extends the load to `most` requests or the
+    /// longest time of a load; returns whether it did.
     pub fn go_on(&mut self, most: u64) -> bool {
         if !self.requests_given {
             self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
@@ -97,8 +97,8 @@ impl MixSpec {
         self.seed
     }
 
-    /// The same load with other seeds: that of the mix, and those that were
-    /// given to parts, are `k` more, modulo 2^64.
+    /// The same load with other seeds: that of the mix and those given to parts are
+    /// increased by `k`, modulo 2^64.
     #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         let seed = self.seed.wrapping_add(k);
@@ -135,7 +135,7 @@ impl MixSpec {
             routes: VecDeque::new(),
         };
         for part in 0..mix.parts.len() {
-            mix.ask(part)?;
+            mix.update_next(part)?;
         }
         Ok(mix)
     }
@@ -167,15 +167,15 @@ impl PartSpec {
     }
 }
 
-/// A seed of 52 bits, which JSON and its readers can write and give again.
+/// A seed of 52 bits, which JSON numbers represent exactly.
 fn part_seed(mix_seed: u64, name: &str) -> u64 {
     Stream::new(mix_seed, &format!("part {name}")).u64() >> 12
 }
 
 /// A running mix.
 ///
-/// Of arrivals at one instant that of the earlier part comes first. The stream
-/// of a request is the number of its part.
+/// Of arrivals at one instant, that of the earlier part comes first. The stream
+/// of a request is the index of its part.
 #[derive(Debug)]
 pub struct Mix {
     requests: u64,
@@ -183,18 +183,18 @@ pub struct Mix {
     seed: u64,
     names: Vec<String>,
     parts: Vec<Generator>,
-    /// The next arrival of each part, [`Nanos::MAX`] for none.
+    /// The next arrival of each part; [`Nanos::MAX`] for none.
     next: Vec<Nanos>,
-    /// The parts of requests from `first` on; [`NOBODY`] where no part waits
-    /// for the completion any more.
+    /// The parts of requests from `first` on; [`NO_PART`] if no part waits for the
+    /// completion.
     routes: VecDeque<u32>,
     first: u64,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_PART: u32 = u32::MAX;
 
 impl Mix {
-    /// Every key with its value in effect, by part, and what was `shortened`.
+    /// Every key with its value in effect, by part, and the counts `shortened`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut parts = Map::new();
@@ -213,34 +213,34 @@ impl Mix {
         })
     }
 
-    /// Whether requests of any part answer completions.
+    /// Whether requests of any part follow completions.
     #[must_use]
     pub fn has_closed_parts(&self) -> bool {
         self.parts.iter().any(Generator::is_closed)
     }
 
-    /// Whether requests of any part arrive at times of their own.
+    /// Whether any part is an open load.
     #[must_use]
     pub fn has_open_parts(&self) -> bool {
         !self.parts.iter().all(Generator::is_closed)
     }
 
-    fn ask(&mut self, part: usize) -> Result<()> {
+    fn update_next(&mut self, part: usize) -> Result<()> {
         let next = self.parts[part].next_arrival()?;
         self.next[part] = next.unwrap_or(Nanos::MAX);
         Ok(())
     }
 
-    /// The part that is next, and when.
+    /// The part with the earliest arrival, and its time.
     fn earliest(&self) -> Option<(usize, Nanos)> {
         let due = self.next.iter().copied().enumerate();
         due.filter(|(_, at)| *at < Nanos::MAX)
             .min_by_key(|(_, at)| *at)
     }
 
-    /// Forgets the routes that nobody needs.
-    fn tidy(&mut self) {
-        while self.routes.front() == Some(&NOBODY) {
+    /// Removes leading routes that are no longer needed.
+    fn drop_finished_routes(&mut self) {
+        while self.routes.front() == Some(&NO_PART) {
             self.routes.pop_front();
             self.first += 1;
         }
@@ -263,13 +263,13 @@ impl Source for Mix {
         }
         let (part, _) = self.earliest().ok_or_else(nothing_due)?;
         let mut request = self.parts[part].take()?;
-        self.ask(part)?;
+        self.update_next(part)?;
         request.id = self.taken;
         request.stream = part as u32;
         let closed = self.parts[part].is_closed();
         self.routes
-            .push_back(if closed { part as u32 } else { NOBODY });
-        self.tidy();
+            .push_back(if closed { part as u32 } else { NO_PART });
+        self.drop_finished_routes();
         self.taken += 1;
         Ok(request)
     }
@@ -279,8 +279,8 @@ impl Source for Mix {
         let Some(route) = place.and_then(|place| self.routes.get_mut(place)) else {
             return;
         };
-        let part = std::mem::replace(route, NOBODY) as usize;
-        self.tidy();
+        let part = std::mem::replace(route, NO_PART) as usize;
+        self.drop_finished_routes();
         if let Some(source) = self.parts.get_mut(part) {
             source.completed(id, at);
             if let Ok(next) = source.next_arrival() {

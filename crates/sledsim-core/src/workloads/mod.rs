@@ -1,16 +1,30 @@
-//! Workloads: where requests come from.
+//! Workloads: generators of requests.
 //!
-//! A generator is made of four parts: `arrivals` say when, `sizes` how much,
-//! `places` where, and a coin says whether to read or to write. Generators
-//! differ in their places and share all other keys; `mix` superposes several.
-//! To add one is to add a file to `places/` and its two lines to its `mod.rs`.
+//! A generator has four parts: `arrivals` draws when requests arrive, `sizes`
+//! how long they are, `places` where they go, and a random draw decides between
+//! read and write. Generators differ in their places and share all other keys;
+//! `mix` superposes several. To add one, add a file to `places/` and its two
+//! lines to its `mod.rs`.
+//!
+//! Modules in reading order:
+//! - `arrivals`: when requests arrive;
+//! - `sizes`: sizes of requests;
+//! - `places`: where requests go;
+//! - `generator`: independent arrivals, sizes, operations and places;
+//! - `mix`: generators superposed in time;
+//! - `presets`: preset workloads, and files of users.
 
 mod arrivals;
-mod generator;
-mod mix;
-mod places;
-mod presets;
+
 mod sizes;
+
+mod places;
+
+mod generator;
+
+mod mix;
+
+mod presets;
 
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
@@ -20,18 +34,17 @@ pub use presets::{PRESETS, is_path, resolve};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 
-/// The keys of a workload that is generated: checked, not yet laid on a
-/// device.
+/// The checked keys of a generated workload, before it is mapped to a device.
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// One generator.
     Generator(Box<GeneratorSpec>),
-    /// Several, superposed.
+    /// Several generators, superposed in time.
     Mix(MixSpec),
 }
 
 impl Workload {
-    /// The names there are.
+    /// The names of all workloads.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
         let mut names: Vec<_> = places::PLACES.names().collect();
@@ -39,11 +52,10 @@ impl Workload {
         names
     }
 
-    /// Reads the keys of the workload called `name`; whoever owns `keys`
-    /// finishes them.
+    /// Reads the keys of the workload called `name`; the caller finishes `keys`.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
+    /// An unknown name, or an invalid key.
     pub fn read(name: &str, keys: &mut Keys) -> Result<Self> {
         let names = Self::names();
         if name == mix::NAME {
@@ -59,8 +71,8 @@ impl Workload {
         }
     }
 
-    /// Lets the load go on for `most` requests, or as long as any load may,
-    /// unless `requests` was given; says whether it does.
+    /// Unless `requests` was given, extends the load to `most` requests or the
+    /// longest time of a load; returns whether it did.
     pub fn go_on(&mut self, most: u64) -> bool {
         match self {
             Self::Generator(spec) => spec.go_on(most),
@@ -77,7 +89,7 @@ impl Workload {
         }
     }
 
-    /// The same load with other seeds: `k` more, modulo 2^64.
+    /// The same load with its seeds increased by `k`, modulo 2^64.
     #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         match self {
@@ -87,18 +99,18 @@ impl Workload {
     }
 }
 
-/// The number of requests of a load without end.
+/// The number of requests of an unbounded load.
 const ENDLESS: u64 = u64::MAX;
 
-/// The number of requests, unless there is no end to them.
+/// The number of requests; `None` if unbounded.
 fn bounded(requests: u64) -> Option<u64> {
     (requests != ENDLESS).then_some(requests)
 }
 
-/// The longest load there may be, in seconds: half of what `Nanos` can hold.
+/// The longest load, in seconds: half the range of `Nanos`.
 const LONGEST_S: f64 = 9e9;
 
-/// What a source says that is asked for a request it does not have.
+/// The error of taking a request when none is due.
 fn nothing_due() -> Error {
     Error::Request("the workload has no request due".to_owned())
 }

@@ -1,11 +1,11 @@
-//! Workloads that are files: those that come with sledsim, and those of users.
+//! Workload files: presets of sledsim, and files of users.
 
 use super::Workload;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 use std::path::Path;
 
-/// The workloads that come with sledsim, by name.
+/// The preset workloads by name.
 pub const PRESETS: [(&str, &str); 4] = [
     ("tpcd", include_str!("../../data/workloads/tpcd.toml")),
     ("tpcc", include_str!("../../data/workloads/tpcc.toml")),
@@ -13,17 +13,16 @@ pub const PRESETS: [(&str, &str); 4] = [
     ("hplajw", include_str!("../../data/workloads/hplajw.toml")),
 ];
 
-/// How many bases may stand on each other; more is a circle.
+/// The longest chain of bases; a longer one is a cycle.
 const MAX_BASES: usize = 16;
 
-/// The generator that `name` means, and its keys: `keys` themselves if it is a
-/// generator, else laid over those of the preset or the TOML file of that
-/// name. A file names a generator as `kind`, or another workload as `base`; a
-/// path there is relative to the file. The name of what is no generator comes
-/// along.
+/// Resolves `name` to a generator and its keys: `keys` themselves if `name` is
+/// a generator, else merged over those of the preset or TOML file of that name.
+/// A file names a generator as `kind`, or another workload as `base`; a path
+/// there is relative to the file. Returns also the name of the preset or file.
 ///
 /// # Errors
-/// An unknown name, an unreadable file, or bases in a circle.
+/// An unknown name, an unreadable file, or a cycle of bases.
 pub fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)> {
     if Workload::names().contains(&name) {
         return Ok((name.to_owned(), keys, None));
@@ -32,7 +31,7 @@ pub fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)>
     let mut at = name.to_owned();
     while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
         if layers.len() == MAX_BASES {
-            return Err(layers[0].refuse("base", "the bases form a circle"));
+            return Err(layers[0].refuse("base", "the bases form a cycle"));
         }
         let beside = Path::new(&at).parent().map(|folder| folder.join(&base));
         at = match beside {
@@ -74,7 +73,7 @@ fn load(name: &str) -> Result<Keys> {
     Err(Error::Key(format!("unknown workload '{name}'{hint}")))
 }
 
-/// Whether a name must be that of a file.
+/// Whether a name is a path.
 #[must_use]
 pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains('/')

@@ -41,7 +41,7 @@ impl SizeSpec {
         let mean_size_kib = keys.opt_f64("mean_size_kib", Range::at_least(block_kib))?;
         let listed = read_listed(keys, size == Size::Listed)?;
         if size == Size::Listed && mean_size_kib.is_some() {
-            return Err(keys.refuse("mean_size_kib", "has no effect: sizes_kib says it all"));
+            return Err(keys.refuse("mean_size_kib", "has no effect: sizes_kib gives all sizes"));
         }
         let shares: f64 = listed.iter().map(|(_, share)| share).sum();
         let kib = |(blocks, share): &(u64, f64)| *blocks as f64 * block_kib * share / shares;
@@ -94,8 +94,7 @@ impl SizeSpec {
 }
 
 impl SizeSpec {
-    /// Sizes in units of `blocking` blocks, each with the share of it and
-    /// those before it.
+    /// Sizes in units of `blocking` blocks, with cumulative shares.
     fn cumulative(&self) -> Box<[(f64, u64)]> {
         let all: f64 = self.listed.iter().map(|(_, share)| share).sum();
         let mut below = 0.0;
@@ -147,7 +146,7 @@ fn read_listed(keys: &mut Keys, wanted: bool) -> Result<Vec<(u64, f64)>> {
 pub(super) struct Sizes {
     draw: Draw,
     longest: u64,
-    /// How many were longer than that and were cut to it.
+    /// How many sizes were longer than the region and were cut.
     pub(super) shortened: u64,
     stream: Stream,
 }
@@ -159,7 +158,7 @@ enum Draw {
     /// With this mean.
     Exponential(f64),
     Fixed(u64),
-    /// Each with the share of it and those before it.
+    /// Sizes with cumulative shares.
     Listed(Box<[(f64, u64)]>),
 }
 
@@ -175,7 +174,7 @@ impl Sizes {
             Draw::Listed(sizes) => {
                 let share = stream.unit();
                 let found = sizes.iter().find(|(below, _)| share < *below);
-                // Shares may add up to a little less than 1.
+                // The shares may sum to slightly less than 1.
                 found.or(sizes.last()).map_or(1, |(_, units)| *units)
             }
         };

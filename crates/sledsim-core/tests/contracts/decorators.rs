@@ -216,7 +216,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
 }
 
 #[test]
-fn mechanisms_hand_on_every_hook() {
+fn mechanism_decorators_forward_every_method() {
     let probe = ask(&mut PROBE.clone());
     let source = include_str!("../../src/model/mechanism.rs");
     assert!(probe.keys().copied().eq(hooks(source, "Mechanism")));
@@ -352,7 +352,7 @@ fn ask_model(model: &mut dyn Model) -> Said {
 }
 
 #[test]
-fn models_hand_on_every_hook() {
+fn model_decorators_forward_every_method() {
     let probe = ask_model(&mut PROBE.clone());
     let source = include_str!("../../src/model/mod.rs");
     assert!(probe.keys().copied().eq(hooks(source, "Model")));

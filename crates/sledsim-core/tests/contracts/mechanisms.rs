@@ -114,7 +114,7 @@ fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
 }
 
 #[test]
-fn an_estimate_is_what_serving_takes_until_the_first_bit() {
+fn an_estimate_equals_the_service_time_to_the_first_bit() {
     for (name, overrides) in CASES {
         let mut sled = mechanism(name, overrides);
         let mut random = Stream::new(6, "estimate");
@@ -205,7 +205,7 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
 }
 
 #[test]
-fn a_device_of_very_many_rows_does_without_a_table() {
+fn a_device_of_very_many_rows_needs_no_table() {
     // 502 rows of 8 coded bits; the same device with one row less has a table.
     let mean = |travel_y_um: &str| {
         let overrides = [

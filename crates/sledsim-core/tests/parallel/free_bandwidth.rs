@@ -223,7 +223,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn tasks_take_what_a_search_of_all_blocks_finds(
+    fn tasks_take_the_blocks_that_an_exhaustive_search_finds(
         keys in small(),
         names in prop::collection::vec(
             (prop_oneof![Just("scan"), Just("scrub"), Just("backup"), Just("refresh")], any::<bool>()),
@@ -408,7 +408,7 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
 }
 
 #[test]
-fn a_pass_is_of_the_task_that_asked_for_it() {
+fn a_pass_belongs_to_the_task_that_requested_it() {
     let spec = device("cmu2003", &SMALL);
     let tasks = ["scan", "scrub(tail=1)"].map(|task| TaskSpec::named(task).expect("a task"));
     // Both are about the same blocks, and the patient one has what is unused.
@@ -447,7 +447,7 @@ fn a_tail_wakes_late_without_a_difference() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_settings_are_refused() {
     let refused = |name: &str, label: &str, keys: &[(&str, &str)]| -> String {
         let task = match TaskSpec::named(label) {
             Ok(task) => task,

@@ -39,7 +39,7 @@ fn merged() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn what_waits_side_by_side_is_one_pass_and_has_rows_of_its_own() {
+fn adjoining_waiting_requests_share_a_pass_and_have_separate_rows() {
     // While the first is served, the parts of the row 0..20 of cylinder 0 come
     // in any order, and one block that is not beside them.
     let at = Nanos(1000);
@@ -78,7 +78,7 @@ fn what_waits_side_by_side_is_one_pass_and_has_rows_of_its_own() {
 }
 
 #[test]
-fn nothing_is_merged_where_nothing_is_adjacent() {
+fn requests_that_do_not_adjoin_are_not_merged() {
     let mut random = Stream::new(1, "apart");
     let requests: Vec<Request> = (0..600)
         .map(|id| {
@@ -101,7 +101,7 @@ fn nothing_is_merged_where_nothing_is_adjacent() {
 }
 
 #[test]
-fn every_request_is_served_once_whatever_picks() {
+fn every_request_is_served_once_under_every_scheduler() {
     // Many lie side by side, some on the same blocks; bursts and pauses.
     for scheduler in ["fcfs", "sptf", "c_look", "sstf_lbn", "aged_sptf"] {
         let mut random = Stream::new(2, scheduler);
@@ -204,7 +204,7 @@ fn a_request_over_all_disks_waits_for_the_last() {
 }
 
 #[test]
-fn starting_in_turn_needs_something_to_start() {
+fn starting_in_turn_needs_devices_that_start_off() {
     let keys = [(
         "start".to_owned(),
         "'in_turn'".parse().expect("TOML"),

@@ -26,7 +26,7 @@ fn starts(rows: &[Row]) -> Vec<u64> {
 }
 
 #[test]
-fn a_pick_considers_what_arrives_at_its_very_instant() {
+fn a_pick_considers_requests_that_arrive_at_its_instant() {
     for scheduler in ["c_look", "fcfs(host=c_look)"] {
         // The first is served until 1,000; the third lies before the second.
         let rows = serve(scheduler, &[(0, 0), (10, 900), (1000, 500)]);

@@ -89,7 +89,7 @@ fn requests(blocks: u64) -> Vec<Request> {
 }
 
 #[test]
-fn presets_do_to_the_nanosecond_what_they_did() {
+fn times_of_presets_are_unchanged_to_the_nanosecond() {
     let before = [
         ("sigmetrics2000", 758_148_141_409_209_728),
         ("osdi2000", 2_797_185_553_925_729_824),

@@ -1,7 +1,7 @@
-//! What an array holds, where its children keep contents.
+//! The contents of an array whose children keep contents.
 //!
-//! Data are tokens, and the parity of data is the exclusive or of theirs: what
-//! is true of a linear code block by block is true of it byte by byte.
+//! Data are tokens, and parity is the exclusive or of tokens: a linear code
+//! works on tokens as it does on bytes.
 
 use super::Level;
 use super::array::Array;
@@ -13,36 +13,37 @@ use std::collections::BTreeMap;
 /// Tokens by slot and address.
 pub(crate) type TokenMap = BTreeMap<(usize, u64), u64>;
 
-/// The token of a block that is gone: nobody writes it.
+/// The token of a lost block; no write uses it.
 pub(crate) const LOST: u64 = u64::MAX;
 
-/// What an array whose children keep contents knows of these.
+/// The content state of an array whose children keep contents.
 #[derive(Default)]
 pub(super) struct ContentState {
-    /// The tokens of the write to come.
-    pub(super) held: Vec<u64>,
-    /// What reads returned, until somebody asks.
+    /// The tokens of the next write.
+    pub(super) staged: Vec<u64>,
+    /// The tokens that reads returned, until they are taken.
     pub(super) returned: BTreeMap<u64, Vec<u64>>,
 }
 
 impl<L: Level> Contents for Array<L> {
     fn stage_write(&mut self, tokens: &[u64]) {
-        if let Some(kept) = &mut self.kept {
-            tokens.clone_into(&mut kept.held);
+        if let Some(content_state) = &mut self.content_state {
+            tokens.clone_into(&mut content_state.staged);
         }
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let kept = self.kept.as_mut();
-        kept.and_then(|kept| kept.returned.remove(&id))
+        let content_state = self.content_state.as_mut();
+        content_state
+            .and_then(|content_state| content_state.returned.remove(&id))
             .unwrap_or_default()
     }
 
-    /// What has failed stays so, and what is rebuilt too. Nothing is known of
-    /// the writes that were under way: copies may differ, and so may parity.
+    /// Failed children stay failed, and rebuilt parts stay rebuilt. Writes under
+    /// way are not recorded: copies may differ, and parity may not match.
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
-        self.begin_anew(at);
+        self.reset(at);
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
@@ -54,7 +55,7 @@ impl<L: Level> Contents for Array<L> {
         let mut known = TokenMap::new();
         for other in 0..self.members.len() {
             if let Some(child) = self.members.child(other)
-                && self.members.has(other, address)
+                && self.members.is_valid(other, address)
                 && let Some(contents) = self.children.contents(child)
             {
                 known.insert((other, address), contents.token(address));

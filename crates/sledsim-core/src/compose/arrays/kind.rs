@@ -9,7 +9,7 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::sync::Arc;
 
-/// The most children of an array, of which every set is a number.
+/// The most children of an array: a set of slots is a 64-bit mask.
 const MAX_CHILDREN: u32 = 64;
 
 /// The registration of mirrors.
@@ -24,9 +24,9 @@ pub const RAID5: KindEntry = KindEntry {
     read: |keys, children| read(keys, children, 3, ArraySpec::read_raid5),
 };
 
-/// Reads an array of at least so many children: `children` of one `[child]`, or
-/// a list `[[child]]` of devices that offer as many blocks each. Spares are
-/// like the first.
+/// Reads an array of at least `least` children: `children` copies of one
+/// `[child]`, or a list `[[child]]` of devices with the same number of blocks.
+/// Spares are copies of the first child.
 fn read(
     keys: &mut Keys,
     children: &mut dyn Children,

@@ -1,52 +1,52 @@
-//! What is under way at the same place goes one after the other.
+//! Range locks: conflicting jobs run one after the other.
 
 use std::collections::BTreeMap;
 
-/// Who holds or wants which ranges.
+/// The ranges that jobs hold or wait for.
 ///
-/// Whoever comes asks for all that he needs at once, and waits for those before
-/// him that want some of it too, unless all of them share. As everybody waits
-/// only for those who came earlier, nobody waits for ever.
+/// A job requests all its ranges at once, and waits for earlier jobs whose
+/// ranges overlap unless both are shared. As jobs wait only for earlier ones,
+/// there is no deadlock.
 #[derive(Default)]
 pub(crate) struct Locks {
     /// By start, then by order of arrival.
-    wanted: BTreeMap<(u64, u64), Wanted>,
+    requests: BTreeMap<(u64, u64), LockRequest>,
     arrivals: u64,
-    /// The longest range there ever was.
+    /// The longest range requested so far.
     longest: u64,
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct LockRequest {
     end: u64,
     shared: bool,
     by: usize,
 }
 
-impl Wanted {
+impl LockRequest {
     fn conflicts(&self, other: &Self) -> bool {
         self.by != other.by && !(self.shared && other.shared)
     }
 }
 
-/// What somebody holds or waits for.
+/// The ranges that a job holds or waits for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldLocks {
     /// Ranges that do not overlap.
     ranges: smallvec::SmallVec<[(u64, u64); 1]>,
     order: u64,
 }
 
 impl Locks {
-    /// Asks for `ranges` on behalf of `by`: what he gets, and for how many others
-    /// he waits.
-    pub(crate) fn ask(
+    /// Requests `ranges` for job `by`; returns the lock, and the number of
+    /// conflicts that it waits for.
+    pub(crate) fn request(
         &mut self,
         by: usize,
         shared: bool,
         ranges: impl Iterator<Item = (u64, u64)>,
-    ) -> (Held, usize) {
-        let mut held = Held {
+    ) -> (HeldLocks, usize) {
+        let mut held = HeldLocks {
             order: self.arrivals,
             ranges: ranges.collect(),
         };
@@ -61,32 +61,31 @@ impl Locks {
         });
         let mut waits = 0;
         for &(start, end) in &held.ranges {
-            let wanted = Wanted { end, shared, by };
-            waits += self.others(start, &wanted).count();
+            let requests = LockRequest { end, shared, by };
+            waits += self.others(start, &requests).count();
             self.longest = self.longest.max(end - start);
-            self.wanted.insert((start, held.order), wanted);
+            self.requests.insert((start, held.order), requests);
         }
         (held, waits)
     }
 
-    /// Those that want some of a range and cannot share it, with their order.
-    fn others(&self, start: u64, wanted: &Wanted) -> impl Iterator<Item = (u64, usize)> {
+    /// The conflicting requests of a range, with their order.
+    fn others(&self, start: u64, requests: &LockRequest) -> impl Iterator<Item = (u64, usize)> {
         let first = (start.saturating_sub(self.longest), 0);
-        let wanted = *wanted;
-        self.wanted
-            .range(first..(wanted.end, 0))
-            .filter(move |(_, other)| other.end > start && wanted.conflicts(other))
+        let requests = *requests;
+        self.requests
+            .range(first..(requests.end, 0))
+            .filter(move |(_, other)| other.end > start && requests.conflicts(other))
             .map(|(&(_, order), other)| (order, other.by))
     }
 
-    /// Gives back what `held` says; `tell` hears of each that waited for it, as
-    /// often as it did.
-    pub(crate) fn release(&mut self, held: &Held, mut tell: impl FnMut(usize)) {
+    /// Releases `held`; calls `notify` with each waiting job, once per conflict.
+    pub(crate) fn release(&mut self, held: &HeldLocks, mut notify: impl FnMut(usize)) {
         for &(start, _) in &held.ranges {
-            if let Some(wanted) = self.wanted.remove(&(start, held.order)) {
-                for (order, by) in self.others(start, &wanted) {
+            if let Some(requests) = self.requests.remove(&(start, held.order)) {
+                for (order, by) in self.others(start, &requests) {
                     if order > held.order {
-                        tell(by);
+                        notify(by);
                     }
                 }
             }

@@ -1,28 +1,28 @@
-//! Which child stands in which slot, and what it holds there.
+//! The child in each slot, and the addresses valid there.
 
 use std::collections::VecDeque;
 
-/// The slots of an array, its spares, and who has failed.
+/// The slots of an array, its spares and failed children.
 pub(crate) struct Members {
     slots: Vec<Slot>,
     spares: VecDeque<usize>,
-    /// Slots without a child, in the order in which they lost theirs.
+    /// Slots without a child, in the order in which their children failed.
     empty: VecDeque<usize>,
     failed: Vec<bool>,
-    /// Requests that each child has.
+    /// Outstanding requests of each child.
     loads: Vec<u32>,
-    /// Whether every slot holds everything.
-    whole: bool,
+    /// Whether all addresses of all slots are valid.
+    complete: bool,
 }
 
 struct Slot {
     child: Option<usize>,
-    /// The addresses it holds end here.
+    /// One past its last valid address.
     valid: u64,
 }
 
 impl Members {
-    /// So many slots with a child each, and so many spares after them.
+    /// `slots` slots with a child each, and `spares` spares after them.
     pub(crate) fn new(slots: usize, spares: usize) -> Self {
         let slot = |child| Slot {
             child: Some(child),
@@ -34,7 +34,7 @@ impl Members {
             empty: VecDeque::new(),
             failed: vec![false; slots + spares],
             loads: vec![0; slots + spares],
-            whole: true,
+            complete: true,
         }
     }
 
@@ -48,22 +48,22 @@ impl Members {
         self.slots[slot].child
     }
 
-    /// Whether a slot holds what belongs at an address.
-    pub(crate) fn has(&self, slot: usize, address: u64) -> bool {
+    /// Whether an address of a slot is valid.
+    pub(crate) fn is_valid(&self, slot: usize, address: u64) -> bool {
         address < self.valid(slot)
     }
 
-    /// Where the addresses end that a slot holds.
+    /// One past the last valid address of a slot.
     pub(crate) fn valid(&self, slot: usize) -> u64 {
         self.slots[slot].valid
     }
 
-    /// The slots that do not hold what belongs at an address, one bit each.
+    /// The slots where an address is not valid, one bit each.
     pub(crate) fn missing(&self, address: u64) -> u64 {
-        if self.whole {
+        if self.complete {
             return 0;
         }
-        let missing = |slot: &usize| !self.has(*slot, address);
+        let missing = |slot: &usize| !self.is_valid(*slot, address);
         (0..self.slots.len())
             .filter(missing)
             .fold(0, |mask, slot| mask | 1 << slot)
@@ -79,7 +79,7 @@ impl Members {
         self.failed.iter().filter(|failed| **failed).count() as u64
     }
 
-    /// A child fails, a spare perhaps.
+    /// Marks a child, which may be a spare, as failed.
     pub(crate) fn fail(&mut self, child: usize) {
         self.failed[child] = true;
         self.spares.retain(|spare| *spare != child);
@@ -90,12 +90,12 @@ impl Members {
                     valid: 0,
                 };
                 self.empty.push_back(index);
-                self.whole = false;
+                self.complete = false;
             }
         }
     }
 
-    /// Puts a spare in the slot that was lost first: which, and where.
+    /// Puts a spare in the slot that failed first; returns the slot and the child.
     pub(crate) fn replace(&mut self) -> Option<(usize, usize)> {
         if self.empty.is_empty() || self.spares.is_empty() {
             return None;
@@ -105,33 +105,34 @@ impl Members {
         Some((slot, child))
     }
 
-    /// A slot holds what belongs below an address; everything, at `u64::MAX`.
+    /// Marks the addresses of a slot below `to` as valid; all of them with
+    /// `u64::MAX`.
     pub(crate) fn rebuilt(&mut self, slot: usize, to: u64) {
         self.slots[slot].valid = to;
-        self.whole = self.slots.iter().all(|slot| slot.valid == u64::MAX);
+        self.complete = self.slots.iter().all(|slot| slot.valid == u64::MAX);
     }
 
-    /// Requests that a child has.
+    /// Outstanding requests of a child.
     pub(crate) fn load(&self, child: usize) -> u32 {
         self.loads[child]
     }
 
-    /// A child was given a request.
-    pub(crate) fn gave(&mut self, child: usize) {
+    /// Counts a request sent to a child.
+    pub(crate) fn add_load(&mut self, child: usize) {
         self.loads[child] += 1;
     }
 
-    /// A child has a request no more.
-    pub(crate) fn got(&mut self, child: usize) {
+    /// Counts a request that a child completed or lost.
+    pub(crate) fn remove_load(&mut self, child: usize) {
         self.loads[child] -= 1;
     }
 
-    /// No child has a request any more.
-    pub(crate) fn forget(&mut self) {
+    /// Sets all loads to 0.
+    pub(crate) fn clear_loads(&mut self) {
         self.loads.fill(0);
     }
 
-    /// Addresses below `end` by the slots that are missing there.
+    /// Ranges of addresses below `end`, each with its mask of missing slots.
     pub(crate) fn ranges(&self, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
         let mut cuts: Vec<u64> = self.slots.iter().map(|slot| slot.valid.min(end)).collect();
         cuts.extend([0, end]);

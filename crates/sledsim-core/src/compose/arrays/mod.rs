@@ -1,28 +1,48 @@
-//! Arrays: devices that stand in for each other, so that the loss of one of
-//! them loses nothing.
+//! Arrays: devices with redundancy, so that no data are lost when one of them
+//! fails.
 //!
-//! `array.rs` takes the requests, holds what is under way together, notices that
-//! children fail, and rebuilds them onto spares. What goes where is a `Level`, one
-//! file each:
+//! `array` serves the requests, locks conflicting ones, detects failed children
+//! and rebuilds them on spares. A `Level`, one file each, defines the data
+//! layout:
 //!
-//! - every block has a place, a slot and an address there; a slot is a child, or
-//!   the spare that has taken its place;
-//! - a read is found where it is, or in what the other slots hold of it;
-//! - a write names what has to be read before it, and what is written then;
-//! - with more slots missing than the level can spare, a request that needs
-//!   what is gone is lost, and nothing else is.
+//! - Every block has a slot and an address there; a slot is a child, or the
+//!   spare that has replaced it.
+//! - A read goes to the block's slot, or reconstructs the block from the other
+//!   slots.
+//! - A write names the blocks to read before it, and the blocks to write.
+//! - With more slots missing than the level tolerates, only requests that need
+//!   lost blocks fail.
 //!
-//! RAID 0 is a [`crate::compose::Stripe`], which has nothing to spare.
+//! RAID 0 is a [`crate::compose::Stripe`], which has no redundancy.
+//!
+//! Modules in reading order:
+//! - `spec`: the keys of an array;
+//! - `kind`: the kinds `raid1` and `raid5` of devices;
+//! - `members`: the child in each slot, and the addresses valid there;
+//! - `plan`: the planned accesses of a step, merged slot by slot;
+//! - `raid1`: mirrors;
+//! - `raid5`: rotated parity;
+//! - `locks`: range locks of jobs;
+//! - `array`: requests, failures and rebuilds;
+//! - `contents`: the contents of an array, for tests of power failures.
+
+mod spec;
+
+pub mod kind;
+
+mod members;
+
+mod plan;
+
+mod raid1;
+
+mod raid5;
+
+mod locks;
 
 mod array;
+
 mod contents;
-pub mod kind;
-mod locks;
-mod members;
-mod plan;
-mod raid1;
-mod raid5;
-mod spec;
 
 pub use spec::ArraySpec;
 
@@ -33,11 +53,11 @@ use plan::Plan;
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 
-/// Too many slots are missing for this.
+/// The error when too many slots are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost;
 
-/// What a level may look at when a read comes.
+/// The state that a level may use to plan a read.
 pub(crate) struct View<'a> {
     pub(crate) members: &'a Members,
     pub(crate) children: &'a Children,
@@ -45,41 +65,41 @@ pub(crate) struct View<'a> {
     pub(crate) request: &'a Request,
 }
 
-/// How the parity of the stripes of a write comes about, each stripe counted
+/// How the parity of the stripes of a write is computed, each stripe counted
 /// once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParityWriteCounts {
     /// From the old parity and the old data.
     pub(crate) rmw: u64,
-    /// From the data that stay.
+    /// From the unchanged data.
     pub(crate) reconstruct: u64,
     /// From the new data alone.
     pub(crate) full: u64,
 }
 
-/// What goes where in an array.
+/// The data layout of an array.
 pub(crate) trait Level: Send {
-    /// Logical blocks of the whole.
+    /// Logical blocks of the array.
     fn blocks(&self) -> u64;
 
     /// Blocks used of every child.
     fn child_blocks(&self) -> u64;
 
-    /// What a request of these blocks shares with others: from, to.
-    fn held(&self, extent: Extent) -> (u64, u64);
+    /// The lock range of a request for these blocks: start, end.
+    fn lock_range(&self, extent: Extent) -> (u64, u64);
 
-    /// The same for addresses of the children.
-    fn held_at(&self, from: u64, to: u64) -> (u64, u64);
+    /// The lock range for addresses of the children.
+    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64);
 
-    /// Whether a write has to keep a parity right. Then children hear of no trims,
-    /// as nobody says what a trimmed block holds.
+    /// Whether writes maintain parity. If so, trims are not sent to children, as
+    /// the contents of a trimmed block are undefined.
     fn has_parity(&self) -> bool;
 
-    /// Where the blocks of a read are; tells how many of them have to be made of
-    /// others.
+    /// Plans a read; returns how many of its blocks must be reconstructed from
+    /// other slots.
     fn read(&mut self, view: &View<'_>, plan: &mut Plan) -> Result<u64, Lost>;
 
-    /// What has to be read before these blocks are written.
+    /// Plans the reads that must precede a write of these blocks.
     fn before_write(
         &mut self,
         extents: &[Extent],
@@ -87,11 +107,11 @@ pub(crate) trait Level: Send {
         plan: &mut Plan,
     ) -> Result<ParityWriteCounts, Lost>;
 
-    /// What is written for these blocks.
+    /// Plans the writes for these blocks.
     fn write(&mut self, extents: &[Extent], members: &Members, plan: &mut Plan)
     -> Result<(), Lost>;
 
-    /// What has to be read to write `slot` anew, from an address to another.
+    /// Plans the reads to rebuild `slot` between two addresses.
     fn rebuild(
         &mut self,
         slot: usize,
@@ -101,16 +121,17 @@ pub(crate) trait Level: Send {
         plan: &mut Plan,
     ) -> Result<(), Lost>;
 
-    /// How many logical blocks are gone from one address to another, with these
-    /// slots missing.
+    /// How many logical blocks are lost between two addresses when the slots of the
+    /// mask `missing` are missing.
     fn lost(&self, from: u64, to: u64, missing: u64) -> u64;
 
     /// The slot and the address of a logical block.
     fn place(&self, lbn: u64) -> (usize, u64);
 
-    /// The token at a place by what is known of it and others.
+    /// The token at a slot and address, read or reconstructed from the known
+    /// tokens.
     fn recover(&self, slot: usize, address: u64, known: &TokenMap) -> Option<u64>;
 
-    /// The token to be written to a place, of a write of `new` over `old`.
+    /// The token to write to a slot and address when `new` overwrites `old`.
     fn written(&self, slot: usize, address: u64, new: &TokenMap, old: &TokenMap) -> Option<u64>;
 }

@@ -1,8 +1,8 @@
-//! What is asked of the slots of an array, put together slot by slot.
+//! The planned accesses of a step, merged slot by slot.
 
 use sledsim_base::request::{Extent, Extents};
 
-/// Pieces of slots: at most one request per slot comes of them.
+/// Ranges of slots, merged into at most one request per slot.
 #[derive(Default)]
 pub(crate) struct Plan {
     /// Slot, address, one past the last address.
@@ -10,20 +10,20 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Forgets all pieces.
+    /// Removes all pieces.
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
     }
 
-    /// Asks for blocks of a slot, which may have been asked for already.
+    /// Adds blocks of a slot; they may overlap blocks added before.
     pub(crate) fn add(&mut self, slot: usize, from: u64, to: u64) {
         if from < to {
             self.pieces.push((slot, from, to));
         }
     }
 
-    /// Takes out what is asked of the first slot that is left, in the order of
-    /// addresses, each block once.
+    /// Removes the accesses of the first remaining slot: its extents in the order
+    /// of addresses, each block once.
     pub(crate) fn take(&mut self) -> Option<(usize, Extents)> {
         self.pieces.sort_unstable_by(|a, b| b.cmp(a));
         let slot = self.pieces.last()?.0;

@@ -1,4 +1,4 @@
-//! RAID 1: every slot holds everything.
+//! RAID 1: every slot holds a copy of all blocks.
 
 use super::contents::TokenMap;
 use super::members::Members;
@@ -6,29 +6,30 @@ use super::plan::Plan;
 use super::{Level, Lost, ParityWriteCounts, View};
 use sledsim_base::request::Extent;
 
-/// Which copy a read goes to, of those that hold all of it.
+/// How to choose the copy to read from, among those that hold all blocks of the
+/// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// Each in turn.
+    /// Round robin.
     RoundRobin,
-    /// The one with the fewest requests; of several, the next in turn.
+    /// The one with the fewest requests; ties are broken round robin.
     ShortestQueue,
-    /// The one with the fewest requests; of several, the one that is there
-    /// soonest, as far as it says so.
+    /// The one with the fewest requests; ties go to the shortest positioning time,
+    /// if the device reports one.
     Nearest,
 }
 
-/// Copies of the same blocks.
+/// Mirrors: copies of the same blocks.
 pub(crate) struct Mirrors {
     blocks: u64,
     width: u32,
     reads: Reads,
-    /// The slot whose turn it is.
+    /// The next slot in turn.
     turn: usize,
 }
 
 impl Mirrors {
-    /// So many copies, on children that offer so many blocks.
+    /// `width` copies on children of `blocks` blocks.
     pub(crate) fn new(width: u32, blocks: u64, reads: Reads) -> Self {
         Self {
             blocks,
@@ -38,13 +39,13 @@ impl Mirrors {
         }
     }
 
-    /// Whether a slot holds all of these.
+    /// Whether a slot holds all blocks of `extents`.
     fn has_all(members: &Members, slot: usize, extents: &[Extent]) -> bool {
         let valid = members.valid(slot);
         extents.iter().all(|extent| extent.end() <= valid)
     }
 
-    /// The copy that a read goes to.
+    /// Chooses the copy for a read.
     fn choose(&mut self, view: &View<'_>) -> Result<usize, Lost> {
         let (members, width) = (view.members, view.members.len());
         let in_turn = (0..width).map(|step| (self.turn + step) % width);
@@ -52,7 +53,7 @@ impl Mirrors {
         let load = |slot: usize| members.child(slot).map(|child| members.load(child));
         let chosen = match self.reads {
             Reads::RoundRobin => able.next(),
-            // The first of several that are alike.
+            // Ties go to the first in turn.
             Reads::ShortestQueue => able.min_by_key(|&slot| load(slot)),
             Reads::Nearest => able.min_by_key(|&slot| {
                 let mechanism = members
@@ -77,11 +78,11 @@ impl Level for Mirrors {
         self.blocks
     }
 
-    fn held(&self, extent: Extent) -> (u64, u64) {
+    fn lock_range(&self, extent: Extent) -> (u64, u64) {
         (extent.lbn, extent.end())
     }
 
-    fn held_at(&self, from: u64, to: u64) -> (u64, u64) {
+    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
         (from, to)
     }
 
@@ -117,7 +118,7 @@ impl Level for Mirrors {
         }
         for slot in 0..members.len() {
             for extent in extents {
-                // What is not rebuilt yet will be.
+                // Blocks beyond the valid part will be rebuilt.
                 plan.add(slot, extent.lbn, extent.end().min(members.valid(slot)));
             }
         }

@@ -1,9 +1,9 @@
-//! RAID 5: a block of each stripe is the parity of the others.
+//! RAID 5: one unit of each stripe is the parity of the others.
 //!
 //! Parity rotates as in left-symmetric arrays: it is on the last slot in the
 //! first stripe and moves one slot to the front from stripe to stripe; the data
-//! of a stripe begin behind its parity, so that units that follow each other
-//! are on slots that follow each other.
+//! of a stripe begin after its parity, so that consecutive units are on
+//! consecutive slots.
 
 use super::contents::TokenMap;
 use super::members::Members;
@@ -12,7 +12,7 @@ use super::{Level, Lost, ParityWriteCounts, View};
 use sledsim_base::request::Extent;
 use smallvec::SmallVec;
 
-/// Where blocks and their parity are.
+/// The location of data and parity.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     /// Slots.
@@ -36,7 +36,7 @@ impl Shape {
     }
 
     /// The slots of the data of a stripe.
-    fn data_mask(self, stripe: u64) -> u64 {
+    fn data_mrequest(self, stripe: u64) -> u64 {
         self.all() & !(1 << self.parity(stripe))
     }
 
@@ -57,10 +57,10 @@ struct Piece {
     to: u64,
 }
 
-/// Blocks at the same place in the units of a stripe, of which the same units
-/// are written.
+/// A range of offsets in the units of a stripe over which the same units are
+/// written.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct StripeRow {
     stripe: u64,
     /// Addresses on every slot.
     from: u64,
@@ -72,12 +72,12 @@ struct Row {
 pub(crate) struct Parity {
     shape: Shape,
     pieces: Vec<Piece>,
-    rows: Vec<Row>,
+    rows: Vec<StripeRow>,
 }
 
 impl Parity {
-    /// Units of so many blocks on `width` (3 to 64) children that offer
-    /// `child_blocks`, of which whole units are used.
+    /// Units of `unit` blocks on `width` (3 to 64) children of `child_blocks`
+    /// blocks, of which whole units are used.
     pub(crate) fn new(width: u32, child_blocks: u64, unit: u64) -> Self {
         Self {
             shape: Shape {
@@ -129,7 +129,7 @@ impl Parity {
                     (pieces.iter().filter(covers)).fold(0, |mask, piece| mask | 1 << piece.slot);
                 let start = pieces[0].stripe * self.shape.unit;
                 if written != 0 {
-                    self.rows.push(Row {
+                    self.rows.push(StripeRow {
                         stripe: pieces[0].stripe,
                         from: start + cut[0],
                         to: start + cut[1],
@@ -140,10 +140,10 @@ impl Parity {
         }
     }
 
-    /// What is read before a row is written, and whether that is the old parity
-    /// and the old data rather than the data that stay.
-    fn before(&self, row: &Row, missing: u64) -> Result<(u64, bool), Lost> {
-        let data = self.shape.data_mask(row.stripe);
+    /// The slots to read before a row is written, and whether these are the old
+    /// parity and the old data rather than the unchanged data.
+    fn before(&self, row: &StripeRow, missing: u64) -> Result<(u64, bool), Lost> {
+        let data = self.shape.data_mrequest(row.stripe);
         let parity = self.shape.all() & !data;
         if missing.count_ones() > 1 {
             return Err(Lost);
@@ -160,7 +160,7 @@ impl Parity {
     }
 }
 
-/// Asks for a range of every slot in `mask`.
+/// Adds a range of every slot in `mask`.
 fn add_all(plan: &mut Plan, mask: u64, from: u64, to: u64) {
     let mut left = mask;
     while left != 0 {
@@ -178,7 +178,7 @@ impl Level for Parity {
         self.shape.stripes * self.shape.unit
     }
 
-    fn held(&self, extent: Extent) -> (u64, u64) {
+    fn lock_range(&self, extent: Extent) -> (u64, u64) {
         let stripe_blocks = self.shape.unit * (self.shape.width - 1);
         (
             extent.lbn / stripe_blocks,
@@ -186,7 +186,7 @@ impl Level for Parity {
         )
     }
 
-    fn held_at(&self, from: u64, to: u64) -> (u64, u64) {
+    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
         (from / self.shape.unit, to.div_ceil(self.shape.unit))
     }
 
@@ -196,7 +196,7 @@ impl Level for Parity {
 
     fn read(&mut self, view: &View<'_>, plan: &mut Plan) -> Result<u64, Lost> {
         self.cut(&view.request.extents);
-        let mut made = 0;
+        let mut reconstructed = 0;
         for piece in &self.pieces {
             let start = piece.stripe * self.shape.unit;
             let (from, to) = (start + piece.from, start + piece.to);
@@ -205,12 +205,12 @@ impl Level for Parity {
                 plan.add(piece.slot, from, to);
             } else if missing.count_ones() == 1 {
                 add_all(plan, self.shape.all() & !missing, from, to);
-                made += to - from;
+                reconstructed += to - from;
             } else {
                 return Err(Lost);
             }
         }
-        Ok(made)
+        Ok(reconstructed)
     }
 
     fn before_write(
@@ -234,7 +234,7 @@ impl Level for Parity {
             match (any_old, any) {
                 (true, _) => ways.rmw += 1,
                 (false, true) => ways.reconstruct += 1,
-                // Without its parity a stripe needs nothing else, whole or not.
+                // A stripe without parity needs no reads, even for a partial write.
                 (false, false) => ways.full += u64::from(has_parity),
             }
         }
@@ -311,10 +311,10 @@ impl Level for Parity {
         }
         let mut data = (0..self.shape.width as usize).filter(|other| *other != parity);
         let latest = |place| new.get(&place).or_else(|| old.get(&place));
-        let whole = data
+        let parity_token = data
             .clone()
             .try_fold(0, |sum, of| Some(sum ^ latest((of, address))?));
-        whole.or_else(|| {
+        parity_token.or_else(|| {
             data.try_fold(*old.get(&(parity, address))?, |sum, of| {
                 match new.get(&(of, address)) {
                     None => Some(sum),

@@ -1,4 +1,4 @@
-//! What an array is told: its keys.
+//! The keys of an array.
 
 use super::Level;
 use super::array::Array;
@@ -12,18 +12,19 @@ use std::collections::VecDeque;
 
 /// The most spares.
 const MAX_SPARES: u32 = 16;
-/// Blocks that are rebuilt in one go, about: 256 KiB, a few tracks.
+/// The default part of a rebuild, rounded up to whole units: 256 KiB, a few
+/// tracks.
 const REBUILD_UNIT_BLOCKS: u64 = 512;
 /// The largest part of a rebuild, 512 MiB.
 const MAX_REBUILD_UNIT_BLOCKS: u64 = 1 << 20;
-/// How fast a rebuild is at least, in MB/s.
+/// The default minimum rate of a rebuild, in MB/s.
 const REBUILD_MIN_MB_S: f64 = 1.0;
-/// How long the host must have been silent for a rebuild to go on.
+/// The default idle time of the host before a rebuild continues.
 const REBUILD_IDLE_MS: f64 = 1.0;
 /// The latest failure: some 30 years, in ms.
 const LATEST_MS: f64 = 1e12;
 
-/// An array, of children that are alike in size.
+/// The settings of an array of children of one size.
 #[derive(Clone, Debug)]
 pub struct ArraySpec {
     level: LevelSpec,
@@ -39,23 +40,23 @@ enum LevelSpec {
     Parity { unit_blocks: u64 },
 }
 
-/// What fails and when, and how it is rebuilt.
+/// Configured failures, and the settings of rebuilds.
 #[derive(Clone, Debug)]
 pub(super) struct Repair {
-    /// When which child fails, in order.
+    /// Times of failures with the child, in order.
     pub(super) failures: VecDeque<(Nanos, usize)>,
-    /// From a failure to the begin of a rebuild.
+    /// The delay from a failure to the start of its rebuild.
     pub(super) after: Nanos,
-    /// How long the host is silent before a rebuild goes on.
+    /// How long the host must be idle before a rebuild continues.
     pub(super) idle_after: Nanos,
-    /// Blocks of a child that are rebuilt in one go.
+    /// Blocks of a child in one part of a rebuild.
     pub(super) unit_blocks: u64,
-    /// The most time that a block may take; it may be any.
+    /// The most time per block; `None` without a minimum rate.
     ns_per_block: Option<f64>,
 }
 
 impl Repair {
-    /// How long after its begin a rebuild must go on from `point`.
+    /// How long after its start a rebuild must continue from `point`.
     pub(super) fn pace(&self, point: u64) -> Option<Nanos> {
         let per_block = self.ns_per_block?;
         Some(Nanos((per_block * point as f64) as u64))
@@ -104,38 +105,38 @@ impl Repair {
     }
 }
 
-/// Which child fails when: a number or a list each.
+/// Reads `fail_child` and `fail_at_ms`: a number or a list each.
 fn read_failures(keys: &mut Keys, children: u32) -> Result<VecDeque<(Nanos, usize)>> {
     let is_list = |keys: &Keys, name: &str| {
         let mut entries = keys.entries();
         entries.any(|(key, value, ..)| key == name && value.is_array())
     };
     let allowed = 0..=u64::from(children) - 1;
-    let who: Vec<u64> = if is_list(keys, "fail_child") {
+    let children_to_fail: Vec<u64> = if is_list(keys, "fail_child") {
         keys.opt_u64s("fail_child", allowed)?.unwrap_or_default()
     } else {
         keys.opt_u64("fail_child", allowed)?.into_iter().collect()
     };
     let time = Range::at_least(0.0).at_most(LATEST_MS);
-    let when: Vec<f64> = if is_list(keys, "fail_at_ms") {
+    let times: Vec<f64> = if is_list(keys, "fail_at_ms") {
         keys.opt_f64s("fail_at_ms", time)?.unwrap_or_default()
     } else {
         keys.opt_f64("fail_at_ms", time)?.into_iter().collect()
     };
-    if who.len() != when.len() {
+    if children_to_fail.len() != times.len() {
         let must = format!(
             "must say for each of the {} in fail_child when it fails",
-            who.len()
+            children_to_fail.len()
         );
         return Err(keys.refuse("fail_at_ms", must));
     }
-    for (index, child) in who.iter().enumerate() {
-        if who[..index].contains(child) {
+    for (index, child) in children_to_fail.iter().enumerate() {
+        if children_to_fail[..index].contains(child) {
             let must = "must name each child once: what has failed stays so";
             return Err(keys.refuse_item("fail_child", index, must));
         }
     }
-    let mut failures: Vec<(Nanos, usize)> = (when.into_iter().zip(who))
+    let mut failures: Vec<(Nanos, usize)> = (times.into_iter().zip(children_to_fail))
         .map(|(at, child)| (Nanos::from_ms(at), child as usize))
         .collect();
     failures.sort_by_key(|failure| failure.0);
@@ -147,7 +148,7 @@ impl ArraySpec {
     /// each.
     ///
     /// # Errors
-    /// The key that is not allowed.
+    /// A key that is not allowed.
     pub fn read_raid1(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
         let reads = keys.opt_choice(
             "reads",
@@ -165,7 +166,7 @@ impl ArraySpec {
     /// `child_blocks` each.
     ///
     /// # Errors
-    /// The key that is not allowed.
+    /// A key that is not allowed.
     pub fn read_raid5(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
         let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
         if child_blocks < unit_blocks {
@@ -193,19 +194,19 @@ impl ArraySpec {
         })
     }
 
-    /// Children that stand by, after the others.
+    /// The number of spares, which follow the other children.
     #[must_use]
     pub fn spares(&self) -> u32 {
         self.spares
     }
 
-    /// Whether a read goes to the copy that is there soonest.
+    /// Whether reads are sent to the nearest copy.
     #[must_use]
     pub fn reads_nearest(&self) -> bool {
         matches!(self.level, LevelSpec::Mirrors(Reads::Nearest))
     }
 
-    /// The kind it is of.
+    /// Its device kind.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.level {

@@ -1,14 +1,14 @@
 //! Adaptive replacement cache (Megiddo, Modha, FAST 2003, Figure 4).
 //!
-//! T1 holds what was asked for once of late, T2 what was asked for again, both
-//! in the order of last use; B1 and B2 are the keys given up from them. A miss
-//! of a key in B1 says that T1 is too small, and its target p grows; one in B2
-//! makes it shrink. p is a real number, as published.
+//! T1 holds keys requested once recently, T2 keys requested again, both in the
+//! order of last use; B1 and B2 hold the keys evicted from them. A miss of a
+//! key in B1 means that T1 is too small, and its target size p grows; a miss in
+//! B2 makes p shrink. p is a real number, as published.
 //!
-//! Which slot goes if some are busy: those that a row of replacements with the
-//! same p would give up, in that order. What a publication with all slots in use
-//! leaves open: a miss that finds an empty slot adapts p and makes room in the
-//! lists like any other, and gives up none.
+//! Busy slots are skipped in the order in which repeated replacements with the
+//! same p would evict. The paper assumes that all slots are in use; here, a
+//! miss that finds an empty slot adapts p and trims the lists like any other,
+//! and evicts nothing.
 
 use super::ghosts::Ghosts;
 use super::lists::Lists;
@@ -30,7 +30,7 @@ pub struct AdaptiveReplacement {
     /// By slot.
     keys: Vec<u64>,
     ghosts: Ghosts<2>,
-    /// A key of B1 or B2 that a slot was given up for last.
+    /// The key of B1 or B2 for which a slot was evicted last.
     returning: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl AdaptiveReplacement {
         }
     }
 
-    /// Makes room in T1 and B1 together, which hold c at most, for one more.
+    /// Makes room for one more in T1 and B1, which together hold at most c.
     fn trim(&mut self) {
         if self.lists.len(ONCE) + self.ghosts.len(ONCE) >= self.slots {
             self.ghosts.forget_oldest(ONCE);
@@ -116,7 +116,7 @@ impl Policy for AdaptiveReplacement {
             next[list] = self.lists.newer(slot);
             left -= f64::from(u32::from(list == ONCE));
         };
-        // The one case in which the key is not remembered: T1 is all there is.
+        // If T1 holds all slots, the evicted key is not remembered.
         let all_once = ghost.is_none() && self.lists.len(ONCE) == self.slots;
         self.target = target;
         if self.ghosts.forget(key).is_some() {

@@ -1,4 +1,4 @@
-//! A cache that holds nothing: which keys would be found.
+//! A cache without contents: which keys would hit.
 
 use super::{Directory, Policy, PolicySpec};
 
@@ -18,18 +18,18 @@ impl std::fmt::Debug for Cache {
 }
 
 impl Cache {
-    /// Empty, with `slots` slots; without any nothing is ever found.
+    /// Empty, with `slots` slots; with 0, every access misses.
     #[must_use]
-    pub fn new(choice: &PolicySpec, slots: u32) -> Self {
+    pub fn new(spec: &PolicySpec, slots: u32) -> Self {
         Self {
             directory: Directory::with_capacity(slots as usize),
-            policy: choice.make(slots),
+            policy: spec.make(slots),
             keys: Vec::with_capacity(slots as usize),
             slots,
         }
     }
 
-    /// Asks for `key`: whether it was found (a hit). It is there afterwards.
+    /// Requests `key`; returns whether it was a hit. The key is cached afterwards.
     #[inline]
     pub fn access(&mut self, key: u64) -> bool {
         if let Some(slot) = self.directory.get(key) {
@@ -43,8 +43,8 @@ impl Cache {
             let Some(slot) = self.policy.evict(key, &mut |_| true) else {
                 return false;
             };
-            let gone = std::mem::replace(&mut self.keys[slot as usize], key);
-            self.directory.remove(gone);
+            let evicted = std::mem::replace(&mut self.keys[slot as usize], key);
+            self.directory.remove(evicted);
             slot
         };
         self.directory.insert(key, slot);
@@ -52,13 +52,13 @@ impl Cache {
         false
     }
 
-    /// Whether `key` is there; it is not asked for.
+    /// Whether `key` is cached; does not count as an access.
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         self.directory.get(key).is_some()
     }
 
-    /// How many keys are there.
+    /// How many keys are cached.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.keys.len() as u32
@@ -70,7 +70,7 @@ impl Cache {
         self.keys.is_empty()
     }
 
-    /// How many there may be.
+    /// How many slots there are.
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.slots

@@ -3,7 +3,7 @@
 use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 
-/// Slots by key. Made for a number of entries, and never grows.
+/// Slots by key, with a fixed capacity.
 #[derive(Debug)]
 pub struct Directory(HashMap<u64, u32, FxBuildHasher>);
 
@@ -11,7 +11,7 @@ impl Directory {
     /// Empty, for at most `entries`.
     #[must_use]
     pub fn with_capacity(entries: usize) -> Self {
-        // With twice the room it is tidied up in place, and never grows.
+        // With twice the capacity it rehashes in place and never grows.
         Self(HashMap::with_capacity_and_hasher(
             2 * entries,
             FxBuildHasher,

@@ -1,22 +1,22 @@
-//! Keys that were given up and are remembered.
+//! Ghost lists: evicted keys that are remembered.
 
 use super::Directory;
 use super::lists::Lists;
 
-/// `N` lists of keys in the order of their coming, each key in one at most;
-/// together they have room for a fixed number.
+/// `N` lists of keys in the order of insertion, each key in at most one;
+/// together they have a fixed capacity.
 #[derive(Debug)]
 pub(super) struct Ghosts<const N: usize> {
     lists: Lists<N>,
     directory: Directory,
     /// By number.
     keys: Vec<u64>,
-    /// Numbers that no key has.
+    /// Unused numbers.
     free: Vec<u32>,
 }
 
 impl<const N: usize> Ghosts<N> {
-    /// None yet, with room for `most`.
+    /// Empty lists with room for `most` keys.
     pub fn new(most: u32) -> Self {
         Self {
             lists: Lists::new(most),
@@ -59,7 +59,7 @@ impl<const N: usize> Ghosts<N> {
         Some(key)
     }
 
-    /// Remembers `key`, which is in no list, in `list`; nothing if there is no
+    /// Adds `key`, which is in no list, to `list`; does nothing if there is no
     /// room.
     pub fn remember(&mut self, list: usize, key: u64) {
         let Some(number) = self.free.pop() else {

@@ -1,12 +1,12 @@
 //! Least frequently used with dynamic aging (Arlitt, Cherkasova, Dilley,
-//! Friedrich, Jin, WISP 1999), and two rules of others.
+//! Friedrich, Jin, WISP 1999), and two variants.
 //!
-//! Each slot has a priority; the least is given up, of equal ones the least
-//! recently used. The age is the priority given up last, and 0 at first. A key
-//! that comes has the age plus one. What a hit does is one of [`Aging`].
+//! Each slot has a priority; the slot with the least is evicted, of equal ones
+//! the least recently used. The age is the priority evicted last, 0 at first. A
+//! new key has the age plus one. [`Aging`] selects the effect of a hit.
 //!
-//! When busy slots are passed over, a greater priority than theirs is given up;
-//! the age does not fall again when they go later.
+//! When busy slots are skipped, a slot of greater priority is evicted; the age
+//! does not fall when they are evicted later.
 //!
 //! Where each hit adds the age, priorities double in the time in which the
 //! content of the cache changes. They are floating-point numbers, exact up to
@@ -14,31 +14,31 @@
 //! by less than 1 in 2^53 is taken to be equal.
 
 use super::ranks::{Rank, Ranks};
-use super::{Policy, PolicyEntry, PolicySpec, name_of};
+use super::{Policy, PolicyEntry, PolicySpec, choice_name};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
-/// What a hit makes of a priority.
+/// The effect of a hit on a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aging {
-    /// The number of times that the key was asked for since it came, plus the
-    /// age now (Arlitt and others).
+    /// The number of requests of the key since its insertion, plus the current age
+    /// (Arlitt and others).
     LastUse,
     /// It increases by the age plus one (MSST 2005, section 4.2.4, as printed).
     EachAccess,
-    /// It increases by the age alone (libCacheSim 0.3.5). There, the age is the
-    /// least priority that is held, from the first giving up on: it also rises
-    /// when a hit takes away the last slot that has it. If the slot that was hit
-    /// then has less than the age, it is set aside until it is hit again: it is
-    /// given up only if nothing else can be, where libCacheSim fails.
+    /// It increases by the age alone (libCacheSim 0.3.5). There, from the first
+    /// eviction on, the age is the least priority held: it also rises when a hit
+    /// raises the last slot with that priority. If the slot that was hit then has
+    /// less than the age, it is set aside until its next hit: it is evicted only if
+    /// no other can be; libCacheSim fails in that case.
     EachHit,
 }
 
-/// Added to what is set aside, which comes after all that is not.
+/// The bit of a rank that is set aside; such ranks sort after all others.
 const ASIDE: u64 = 1 << 63;
 /// Priorities are scaled down above this.
 const MOST: f64 = f64::from_bits(0x7830_0000_0000_0000); // 2^900
-/// So much: a power of two, so that nothing is rounded.
+/// The scale factor: a power of two, so that nothing is rounded.
 const SCALE: f64 = f64::from_bits(0x1a70_0000_0000_0000); // 2^-600
 
 /// Slots in the order of their priority.
@@ -47,7 +47,7 @@ pub struct Lfuda {
     aging: Aging,
     ranks: Ranks,
     age: f64,
-    /// What one use adds: 1, unless priorities were scaled.
+    /// The increment of one use: 1, unless priorities were scaled.
     one: f64,
     uses: u64,
 }
@@ -65,19 +65,19 @@ impl Lfuda {
         }
     }
 
-    /// The rank of what is used now and has this priority. Numbers that are not
-    /// negative are in the order of their bits.
+    /// The rank of a slot used now with this priority. Non-negative floating-point
+    /// numbers sort like their bits.
     fn rank(&mut self, priority: f64) -> Rank {
         self.uses += 1;
         (priority.to_bits(), self.uses)
     }
 
-    /// The slot is hit, and the age is added to its priority.
+    /// Handles a hit that adds the age to the slot's priority.
     fn add_age(&mut self, slot: u32) {
         let before = priority(self.ranks.of(slot));
         let mut rank = self.rank(before + self.age);
         if before == self.age
-            && let Some(others) = self.ranks.least_beside(slot)
+            && let Some(others) = self.ranks.least_except(slot)
             && others.0 & ASIDE == 0
             && priority(others) > self.age
         {
@@ -89,7 +89,7 @@ impl Lfuda {
         self.ranks.set(slot, rank);
     }
 
-    /// Keeps the numbers below an overflow.
+    /// Scales all priorities down if one exceeds [`MOST`].
     fn scale(&mut self, reached: f64) {
         if reached > MOST {
             self.ranks.change_all(|(bits, use_)| {
@@ -122,7 +122,7 @@ pub(super) const ENTRY: PolicyEntry = PolicyEntry {
 
 fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let aging = keys.opt_choice("age", &AGINGS)?.unwrap_or(Aging::LastUse);
-    let age = (aging != Aging::LastUse).then(|| format!("age={}", name_of(aging, &AGINGS)));
+    let age = (aging != Aging::LastUse).then(|| format!("age={}", choice_name(aging, &AGINGS)));
     let given: Vec<_> = age.into_iter().collect();
     Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
         Box::new(Lfuda::new(slots, aging))

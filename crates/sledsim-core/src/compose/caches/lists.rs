@@ -3,11 +3,11 @@
 /// No list, or the end of one.
 const NONE: u32 = u32::MAX;
 
-/// `N` lists of the numbers below a limit, each number in one list at most.
-/// Whatever is asked takes a fixed time, and nothing is allocated.
+/// `N` lists of the numbers below a limit, each number in at most one list. All
+/// operations take constant time and allocate nothing.
 #[derive(Debug)]
 pub(super) struct Lists<const N: usize> {
-    /// By number; behind them the heads, whose `newer` is the oldest of the list.
+    /// By number, then by list: the heads, whose `newer` is the oldest of the list.
     links: Vec<Link>,
     heads: u32,
     lens: [u32; N],
@@ -49,7 +49,7 @@ impl<const N: usize> Lists<N> {
         self.lens[list]
     }
 
-    /// The list that `number` is in, which it must be in one.
+    /// The list that holds `number`, which must be in one.
     pub fn list_of(&self, number: u32) -> usize {
         self.links[number as usize].list as usize
     }

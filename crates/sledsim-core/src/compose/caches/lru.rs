@@ -1,4 +1,4 @@
-//! Least recently used: gives up what was not asked for the longest.
+//! Least recently used: evicts the slot whose last use is longest ago.
 
 use super::lists::Lists;
 use super::{Policy, PolicyEntry, PolicySpec};
@@ -18,11 +18,11 @@ impl Lru {
 /// Its registration.
 pub(super) const ENTRY: PolicyEntry = PolicyEntry {
     name: "lru",
-    read: |_| Ok(choice()),
+    read: |_| Ok(spec()),
 };
 
 /// The policy, which has no keys.
-pub(super) fn choice() -> PolicySpec {
+pub(super) fn spec() -> PolicySpec {
     PolicySpec::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
 }
 

@@ -1,19 +1,42 @@
-//! Replacement policies: which segment a cache gives up.
+//! Replacement policies: which segment a cache evicts.
 //!
-//! Adding a policy means adding one file with its [`PolicyEntry`], and its two
-//! lines here.
+//! To add a policy, add one file with its [`PolicyEntry`], and its two lines
+//! here.
+//!
+//! Modules in reading order:
+//! - `spec`: policies by name, with their keys;
+//! - `directory`: the slot of each key;
+//! - `cache`: a cache without contents, for hit ratios;
+//! - `lists`: linked lists of slots;
+//! - `lru`: least recently used;
+//! - `slru`: segmented LRU;
+//! - `ranks`: slots in the order of a rank, as a heap;
+//! - `lfuda`: least frequently used with dynamic aging;
+//! - `ghosts`: evicted keys that are remembered;
+//! - `arc`: adaptive replacement;
+//! - `s3fifo`: three FIFO queues.
+
+mod spec;
+
+mod directory;
+
+mod cache;
+
+mod lists;
+
+mod lru;
+
+mod slru;
+
+mod ranks;
+
+mod lfuda;
+
+mod ghosts;
 
 mod arc;
-mod cache;
-mod directory;
-mod ghosts;
-mod lfuda;
-mod lists;
-mod lru;
-mod ranks;
+
 mod s3fifo;
-mod slru;
-mod spec;
 
 pub use arc::AdaptiveReplacement;
 pub use cache::Cache;
@@ -28,37 +51,36 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::registry::{Named, Registry};
 
-/// Which slot of a cache is given up for another segment.
+/// Picks the slot of a cache to evict.
 ///
 /// A cache has a fixed number of slots; each holds at most one *key*, the
-/// number of a segment of what is cached. The cache finds slots by key itself;
-/// a policy orders the slots. It may remember keys that were given up, as many
-/// as there are slots at most, and allocates nothing per request.
+/// number of a cached segment. The cache maps keys to slots; a policy orders
+/// the slots. It may remember evicted keys, at most as many as there are slots,
+/// and allocates nothing per request.
 ///
-/// With every slot evictable the choices are those of the policy's publication,
-/// request for request; each file says which. A cache whose slots are partly
-/// busy gets the first that is not in the order in which the policy would give
-/// them up.
+/// With every slot evictable, the evictions are those of the policy's
+/// publication, request for request; each file cites it. If some slots are
+/// busy, the policy picks the first evictable one in its order.
 pub trait Policy: Send {
-    /// `key` was missed and now lives in `slot`, which was empty. It follows the
-    /// giving up of a slot for `key`, if that was needed; what other calls come
-    /// in between may cost a policy what it remembers of the key.
+    /// Puts the missed `key` into the empty `slot`. If a slot had to be evicted for
+    /// `key`, `insert` follows that `evict`; other calls in between may make a
+    /// policy forget what it remembered of the key.
     fn insert(&mut self, slot: u32, key: u64);
 
-    /// The segment in `slot` was asked for again: a hit.
+    /// Handles a hit of the segment in `slot`.
     fn touch(&mut self, slot: u32);
 
-    /// Gives up a slot for `key`, which was missed, and of the slots only one
-    /// that is `evictable`; `None`, and nothing is changed, if none is. The slot
-    /// is empty afterwards. `evictable` may be asked several times of a slot, and
-    /// must answer the same.
+    /// Evicts an `evictable` slot for `key`, which was missed; returns `None` and
+    /// changes nothing if no slot is evictable. The slot is empty afterwards.
+    /// `evictable` may be called several times for a slot, and must return the same
+    /// each time.
     fn evict(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32>;
 
-    /// The slot is emptied for another reason; its key is forgotten.
+    /// Empties a slot for another reason and forgets its key.
     fn remove(&mut self, slot: u32);
 }
 
-/// A policy, registered.
+/// A registered policy.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyEntry {
     /// Its name.
@@ -82,13 +104,13 @@ pub const POLICIES: Registry<PolicyEntry> = Registry::new(&[
     s3fifo::ENTRY,
 ]);
 
-/// What a share may be.
+/// The allowed range of a share.
 fn share() -> Range {
     Range::at_least(0.0).at_most(1.0)
 }
 
-/// The name of a value that a key stands for.
-fn name_of<T: PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
+/// The name of a value in `names`.
+fn choice_name<T: PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
     let found = names.iter().find(|name| name.1 == value);
     found.map_or("", |name| name.0)
 }

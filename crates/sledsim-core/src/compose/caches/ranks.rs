@@ -4,38 +4,38 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Not in the heap.
-const NOWHERE: u32 = u32::MAX;
+const NOT_IN_HEAP: u32 = u32::MAX;
 
-/// A priority, and a count that tells which of two was used last.
+/// A priority, and the use count that breaks ties by last use.
 pub(super) type Rank = (u64, u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// Its place in the heap.
     place: u32,
-    /// How often its key was asked for, as the policy counts it.
+    /// How often its key was requested, as the policy counts it.
     frequency: f64,
 }
 
-/// The slots that are in use; that of least rank is found at once.
+/// The slots in use, as a heap with the least rank first.
 #[derive(Debug)]
 pub(super) struct Ranks {
     heap: Vec<(Rank, u32)>,
     /// By slot.
     slots: Vec<Slot>,
-    /// Places of the heap that may come next: room to look beyond busy slots.
+    /// Heap positions to examine next, in a search past busy slots.
     next: BinaryHeap<Reverse<(Rank, u32)>>,
 }
 
 impl Ranks {
-    /// Of slots below `limit`, none in use.
+    /// Ranks of the slots below `limit`, none in use.
     pub fn new(limit: u32) -> Self {
         let slots = limit as usize;
         Self {
             heap: Vec::with_capacity(slots),
             slots: vec![
                 Slot {
-                    place: NOWHERE,
+                    place: NOT_IN_HEAP,
                     frequency: 0.0,
                 };
                 slots
@@ -44,7 +44,7 @@ impl Ranks {
         }
     }
 
-    /// How often the key of a slot was asked for, for the policy to count.
+    /// The request count of a slot's key, kept by the policy.
     #[inline]
     pub fn frequency(&mut self, slot: u32) -> &mut f64 {
         &mut self.slots[slot as usize].frequency
@@ -62,9 +62,9 @@ impl Ranks {
         self.heap.first().map(|item| item.0)
     }
 
-    /// The least rank of the slots beside `slot`.
+    /// The least rank of the slots other than `slot`.
     #[inline]
-    pub fn least_beside(&self, slot: u32) -> Option<Rank> {
+    pub fn least_except(&self, slot: u32) -> Option<Rank> {
         let first = if self.slots[slot as usize].place == 0 {
             1..3
         } else {
@@ -74,11 +74,11 @@ impl Ranks {
         others.map(|item| item.0).min()
     }
 
-    /// Takes up a slot.
+    /// Adds a slot.
     #[inline]
     pub fn push(&mut self, slot: u32, rank: Rank) {
         self.heap.push((rank, slot));
-        self.rise(self.heap.len() - 1);
+        self.sift_up(self.heap.len() - 1);
     }
 
     /// Gives a slot in use another rank.
@@ -88,60 +88,59 @@ impl Ranks {
         let risen = rank < self.heap[place].0;
         self.heap[place].0 = rank;
         if risen {
-            self.rise(place);
+            self.sift_up(place);
         } else {
-            self.sink(place);
+            self.sift_down(place);
         }
     }
 
-    /// Takes out a slot in use; its rank.
+    /// Removes a slot in use; returns its rank.
     #[inline]
     pub fn take(&mut self, slot: u32) -> Rank {
         let place = self.slots[slot as usize].place as usize;
-        let gone = self.heap.swap_remove(place);
-        self.slots[slot as usize].place = NOWHERE;
+        let evicted = self.heap.swap_remove(place);
+        self.slots[slot as usize].place = NOT_IN_HEAP;
         if place < self.heap.len() {
-            self.sink(place);
-            self.rise(place);
+            self.sift_down(place);
+            self.sift_up(place);
         }
-        gone.0
+        evicted.0
     }
 
     /// The first slot in the order of rank that is `evictable`.
     #[inline]
     pub fn find(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         self.next.clear();
-        self.look(0);
+        self.push_candidate(0);
         while let Some(Reverse((_, place))) = self.next.pop() {
             let place = place as usize;
             let slot = self.heap[place].1;
             if evictable(slot) {
                 return Some(slot);
             }
-            self.look(2 * place + 1);
-            self.look(2 * place + 2);
+            self.push_candidate(2 * place + 1);
+            self.push_candidate(2 * place + 2);
         }
         None
     }
 
-    /// Gives every slot the rank that `change` makes of its own; the order must
-    /// stay.
+    /// Applies `change` to every rank; it must keep their order.
     pub fn change_all(&mut self, change: impl Fn(Rank) -> Rank) {
         for item in &mut self.heap {
             item.0 = change(item.0);
         }
     }
 
-    /// Writes what belongs at `place`.
+    /// Writes an item to heap position `place`.
     #[inline]
     fn put(&mut self, place: usize, item: (Rank, u32)) {
         self.heap[place] = item;
         self.slots[item.1 as usize].place = place as u32;
     }
 
-    /// Moves what is at `place` towards the first while it ranks lower.
+    /// Moves the item at `place` up while its rank is less than its parent's.
     #[inline]
-    fn rise(&mut self, mut place: usize) {
+    fn sift_up(&mut self, mut place: usize) {
         let item = self.heap[place];
         while place > 0 {
             let above = (place - 1) / 2;
@@ -154,9 +153,9 @@ impl Ranks {
         self.put(place, item);
     }
 
-    /// Moves what is at `place` towards the last while it ranks higher.
+    /// Moves the item at `place` down while its rank is greater than a child's.
     #[inline]
-    fn sink(&mut self, mut place: usize) {
+    fn sift_down(&mut self, mut place: usize) {
         let item = self.heap[place];
         loop {
             let left = 2 * place + 1;
@@ -179,7 +178,7 @@ impl Ranks {
     }
 
     #[inline]
-    fn look(&mut self, place: usize) {
+    fn push_candidate(&mut self, place: usize) {
         if let Some((rank, _)) = self.heap.get(place) {
             self.next.push(Reverse((*rank, place as u32)));
         }

@@ -1,26 +1,27 @@
 //! S3-FIFO: three queues, first in first out (Yang, Zhang, Qiu, Yue,
 //! Vinayak, SOSP 2023, Algorithm 1).
 //!
-//! A key that was missed enters the small queue, or the main queue if it is
-//! remembered as given up from the small one. A slot counts its hits up to 3.
-//! At the old end of the small queue, what was hit twice or more moves on to
-//! the main queue with its count cleared; the rest is given up and remembered.
-//! At the old end of the main queue, what has a count goes back to the new end
-//! with one less; the rest is given up. The small queue gives up if it holds its
-//! share of the slots (at least one) or more, else the main queue does. As many
-//! keys are remembered as the main queue has slots.
+//! A missed key enters the small queue, or the main queue if it is remembered
+//! as evicted from the small one. A slot counts its hits up to 3. At the old
+//! end of the small queue, slots with two hits or more move to the main queue
+//! with their count cleared; others are evicted and remembered. At the old end
+//! of the main queue, slots with a count return to the new end with a count one
+//! less; others are evicted. The small queue evicts if it holds its share of
+//! the slots (at least one) or more, else the main queue does. As many keys are
+//! remembered as the main queue has slots.
 //!
-//! One reading: when something moves on and the main queue then holds more than
-//! its share, it gives up one, and that is all that is given up for this miss.
+//! The algorithm is read as follows: when a slot moves on and the main queue
+//! then exceeds its share, the main queue evicts one, and that is the only
+//! eviction of this miss.
 //!
 //! [`Fill::Main`] has the rules of libCacheSim 0.3.5.
 //!
-//! The queues pass over busy slots as if they were not there. Of two queues,
-//! the one with nothing to give up leaves it to the other.
+//! The queues skip busy slots as if they were absent. If one queue has nothing
+//! to evict, the other one evicts.
 
 use super::ghosts::Ghosts;
 use super::lists::Lists;
-use super::{Policy, PolicyEntry, PolicySpec, name_of, share};
+use super::{Policy, PolicyEntry, PolicySpec, choice_name, share};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
@@ -29,19 +30,19 @@ const MAIN: usize = 1;
 
 /// Hits are counted up to here.
 const MOST_HITS: u8 = 3;
-/// With so many hits a slot moves on from the small queue.
+/// A slot with this many hits moves on from the small queue.
 const MOVES_ON: u8 = 2;
 
-/// Where a key goes that comes while the cache fills, and what goes with it.
+/// Which queue takes new keys while the cache fills, and the related rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// The small queue: Algorithm 1.
     Small,
-    /// The main queue once the small one has its share, until something was given
-    /// up (libCacheSim 0.3.5). There, what moves on may overfill the main queue,
-    /// and the next of the small one is looked at; nine tenths of the slots,
-    /// rounded down, are remembered; and a remembered key that comes is taken
-    /// out before what is given up for it is remembered.
+    /// The main queue once the small one has its share, until the first eviction
+    /// (libCacheSim 0.3.5). There, slots that move on may overfill the main queue,
+    /// and the search goes on in the small one; as many keys are remembered as nine
+    /// tenths of the slots, rounded down; and a returning key is forgotten before
+    /// the key evicted for it is remembered.
     Main,
 }
 
@@ -62,15 +63,15 @@ pub struct S3Fifo {
     keys: Vec<u64>,
     ghosts: Ghosts<1>,
     fill: Fill,
-    /// Whether a slot was given up yet.
+    /// Whether a slot has been evicted yet.
     has_evicted: bool,
-    /// The key that comes, if it was remembered and that was forgotten already.
+    /// The returning key, if it has already been removed from the ghosts.
     returns: Option<u64>,
 }
 
 impl S3Fifo {
-    /// For a cache of `slots` empty slots, of which the share `small`, rounded
-    /// down, is that of the small queue.
+    /// For a cache of `slots` empty slots; the small queue has the share `small` of
+    /// them, rounded down.
     #[must_use]
     pub fn new(slots: u32, small: f64, fill: Fill) -> Self {
         let small = ((f64::from(slots) * small) as u32).max(1).min(slots);
@@ -92,8 +93,8 @@ impl S3Fifo {
         }
     }
 
-    /// Gives up a slot of the small queue for `key`, or of the main one for what
-    /// moves on.
+    /// Evicts a slot of the small queue for `key`, or of the main one if a slot
+    /// moves on to it.
     fn evict_small(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let mut next = self.queues.oldest(SMALL);
         while let Some(slot) = next {
@@ -113,15 +114,15 @@ impl S3Fifo {
             self.queues.renew(MAIN, slot);
             if self.fill == Fill::Small
                 && self.queues.len(MAIN) > self.main
-                && let Some(gone) = self.evict_main(evictable)
+                && let Some(evicted) = self.evict_main(evictable)
             {
-                return Some(gone);
+                return Some(evicted);
             }
         }
         None
     }
 
-    /// Gives up a slot of the main queue.
+    /// Evicts a slot of the main queue.
     fn evict_main(&mut self, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         let mut next = self.queues.oldest(MAIN);
         while let Some(slot) = next {
@@ -150,7 +151,7 @@ impl S3Fifo {
 }
 
 const FILLS: [(&str, Fill); 2] = [("small", Fill::Small), ("main", Fill::Main)];
-/// The share of the small queue unless another is asked for.
+/// The default share of the small queue.
 const SMALL_SHARE: f64 = 0.1;
 
 /// Its registration.
@@ -163,7 +164,7 @@ fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let small = keys.opt_f64("small", share())?.unwrap_or(SMALL_SHARE);
     let fill = keys.opt_choice("fill", &FILLS)?.unwrap_or(Fill::Small);
     let size = (small != SMALL_SHARE).then(|| format!("small={small}"));
-    let filled = (fill != Fill::Small).then(|| format!("fill={}", name_of(fill, &FILLS)));
+    let filled = (fill != Fill::Small).then(|| format!("fill={}", choice_name(fill, &FILLS)));
     let given: Vec<_> = size.into_iter().chain(filled).collect();
     Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
         Box::new(S3Fifo::new(slots, small, fill))
@@ -192,13 +193,13 @@ impl Policy for S3Fifo {
         } else {
             None
         };
-        let gone = first
+        let evicted = first
             .or_else(|| self.evict_main(evictable))
             .or_else(|| self.evict_small(key, evictable))
-            // What has moved on.
+            // Includes slots that have just moved on.
             .or_else(|| self.evict_main(evictable));
-        self.has_evicted |= gone.is_some();
-        gone
+        self.has_evicted |= evicted.is_some();
+        evicted
     }
 
     fn remove(&mut self, slot: u32) {

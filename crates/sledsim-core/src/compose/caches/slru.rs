@@ -1,33 +1,33 @@
-//! Segmented LRU: what was asked for again is protected from what was not
+//! Segmented LRU: keys requested again are protected from keys requested once
 //! (Karedla, Love, Wherry, IEEE Computer 27(3), 1994).
 //!
-//! A key that was missed is probationary. On a hit it becomes the newest of the
-//! protected ones; if these are more than their share of the slots, the least
-//! recently used of them becomes the newest probationary one. Probationary
-//! slots are given up first, each kind in the order of last use.
+//! A missed key is probationary. On a hit it becomes the newest protected key;
+//! if the protected ones exceed their share of the slots, the least recently
+//! used of them becomes the newest probationary one. Probationary slots are
+//! evicted first, each kind in the order of last use.
 //!
-//! [`Slru::of_segments`] has the rules of libCacheSim 0.3.5: several segments,
-//! of which each hit moves a slot up by one.
+//! [`Slru::of_segments`] has the rules of libCacheSim 0.3.5: several segments;
+//! each hit moves a slot up by one.
 
 use super::lists::Lists;
 use super::{Policy, PolicyEntry, PolicySpec, share};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
-/// As many segments as there may be.
+/// The most segments.
 pub(super) const MOST_SEGMENTS: u32 = 16;
 
-/// Lists in the order of last use; those of a lower segment are given up first.
+/// Lists in the order of last use; slots of a lower segment are evicted first.
 #[derive(Debug)]
 pub struct Slru {
     lists: Lists<{ MOST_SEGMENTS as usize }>,
-    /// How many slots each segment may have; beyond that its oldest goes down by
-    /// one. The lowest has room for all.
+    /// How many slots each segment may have; beyond that its oldest moves down by
+    /// one segment. The lowest has room for all.
     most: [u32; MOST_SEGMENTS as usize],
     /// The highest segment.
     top: usize,
-    /// Up to so many slots of the lowest segment, a key that comes enters it;
-    /// beyond that it enters the next that has room.
+    /// A new key enters the lowest segment while that has fewer slots than this,
+    /// then the next segment that has room.
     lowest: u32,
 }
 
@@ -40,10 +40,10 @@ impl Slru {
         Self::with(slots, 2, most_protected, slots)
     }
 
-    /// So many `segments`, from 1 to 16, for a cache of `slots` empty slots. All
-    /// are of one size, and what is left over is in the lowest. A hit moves to
-    /// the next higher segment. While the cache fills, a key that comes enters
-    /// the lowest segment that has room.
+    /// `segments` segments, from 1 to 16, for a cache of `slots` empty slots. All
+    /// have the same size; the lowest also has the remainder. A hit moves a slot to
+    /// the next higher segment. While the cache fills, a new key enters the lowest
+    /// segment that has room.
     #[must_use]
     pub fn of_segments(slots: u32, segments: u32) -> Self {
         let size = slots / segments;
@@ -62,7 +62,7 @@ impl Slru {
     }
 }
 
-/// The share that is protected unless another is asked for.
+/// The default protected share.
 const PROTECTED: f64 = 0.8;
 
 /// Its registration.

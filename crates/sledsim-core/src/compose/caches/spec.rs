@@ -8,7 +8,7 @@ use sledsim_base::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes a policy for a cache of so many empty slots.
+/// Makes a policy for a cache with the given number of empty slots.
 pub type Make = Arc<dyn Fn(u32) -> Box<dyn Policy> + Send + Sync>;
 
 /// A policy with its keys.
@@ -26,13 +26,13 @@ impl PartialEq for PolicySpec {
 
 impl fmt::Debug for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Choice({})", self.label)
+        write!(f, "PolicySpec({})", self.label)
     }
 }
 
 impl Default for PolicySpec {
     fn default() -> Self {
-        super::lru::choice()
+        super::lru::spec()
     }
 }
 
@@ -63,13 +63,13 @@ impl PolicySpec {
     /// `slru(protected=0.8)`.
     ///
     /// # Errors
-    /// An unknown name, or what is wrong with a key.
+    /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::among(POLICIES, label)
     }
 
-    /// As [`PolicySpec::named`], of the policies in `known`: [`POLICIES`], and those of
-    /// a program of its own.
+    /// As [`PolicySpec::named`], but searches `known`: [`POLICIES`], or a registry
+    /// extended by another program.
     ///
     /// # Errors
     /// As [`PolicySpec::named`].
@@ -80,9 +80,9 @@ impl PolicySpec {
             let near = did_you_mean(&name, known.names());
             Error::Key(format!("unknown policy '{name}'{near}"))
         })?;
-        let choice = (entry.read)(&mut keys)?;
+        let spec = (entry.read)(&mut keys)?;
         keys.finish()?;
-        Ok(choice)
+        Ok(spec)
     }
 
     /// Its name, with the keys that are not at their defaults: what

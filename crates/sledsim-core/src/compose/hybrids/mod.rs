@@ -1,12 +1,19 @@
 //! Hybrids: a fast model in front of a slow one (MSST 2005).
 //!
 //! Each is a [`crate::model::Model`] made of two: child [`FRONT`] is fast and
-//! small, child [`BACK`] slow and large, and the hybrid offers the blocks of the
-//! back. Any model will do for either.
+//! small, child [`BACK`] slow and large. The hybrid offers the blocks of the
+//! back. Any model may be either child.
+//!
+//! Modules in reading order:
+//! - `placement`: the placement of a hybrid's units on the front;
+//! - `mcd`: MEMS caching disk: the front as a cache of the back;
+//! - `mwb`: MEMS write buffer: logs on the front absorb writes to the back.
+
+pub mod placement;
 
 pub mod mcd;
+
 pub mod mwb;
-pub mod placement;
 
 /// Index of the fast child.
 pub const FRONT: usize = 0;

@@ -1,31 +1,31 @@
-//! Where in the front the units of a hybrid live.
+//! The placement of a hybrid's units on the front.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::BLOCK_BYTES;
 
-/// Where on the front the part is that a hybrid uses.
+/// The part of the front that a hybrid uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Where {
+enum FrontPart {
     First,
     Centre,
     Whole,
 }
 
-const WHERE: [(&str, Where); 3] = [
-    ("first", Where::First),
-    ("centre", Where::Centre),
-    ("whole", Where::Whole),
+const FRONT_PARTS: [(&str, FrontPart); 3] = [
+    ("first", FrontPart::First),
+    ("centre", FrontPart::Centre),
+    ("whole", FrontPart::Whole),
 ];
 
-/// `front_mib` and `front_placement`: how much of the front is used, and where
-/// that lies. MSST 2005 does not say where; on a sled it decides how far seeks
-/// go.
+/// `front_mib` and `front_placement`: how much of the front is used, and which
+/// part. MSST 2005 does not specify the part; on a sled it determines the seek
+/// distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacementSpec {
-    /// Blocks of the front, or all of it.
+    /// Blocks of the front that are used; `None` for all.
     used_blocks: Option<u64>,
-    place: Where,
+    part: FrontPart,
 }
 
 impl PlacementSpec {
@@ -36,14 +36,14 @@ impl PlacementSpec {
     pub fn read(keys: &mut Keys) -> Result<Self> {
         Ok(Self {
             used_blocks: blocks_of(keys, "front_mib", 1 << 20)?,
-            place: keys
-                .opt_choice("front_placement", &WHERE)?
-                .unwrap_or(Where::First),
+            part: keys
+                .opt_choice("front_placement", &FRONT_PARTS)?
+                .unwrap_or(FrontPart::First),
         })
     }
 
-    /// Units of `unit_blocks` in a front of `front_blocks`. `unit` is what a
-    /// unit is called in messages: a log, a segment.
+    /// Places units of `unit_blocks` in a front of `front_blocks`. `unit` is the
+    /// name of a unit in messages, such as log or segment.
     ///
     /// # Errors
     /// A part larger than the front, or smaller than a unit.
@@ -75,11 +75,11 @@ impl PlacementSpec {
         }
         let units = used / unit_blocks;
         let spare = front_blocks - units * unit_blocks;
-        let (base, stride_blocks) = match self.place {
-            Where::First => (0, unit_blocks),
-            Where::Centre => (spare / 2, unit_blocks),
-            // The last unit ends where the front does, or less than a unit before.
-            Where::Whole => (0, unit_blocks + spare / units),
+        let (base, stride_blocks) = match self.part {
+            FrontPart::First => (0, unit_blocks),
+            FrontPart::Centre => (spare / 2, unit_blocks),
+            // The last unit ends at the end of the front, or less than a unit before it.
+            FrontPart::Whole => (0, unit_blocks + spare / units),
         };
         Ok(Placement {
             units,
@@ -89,7 +89,7 @@ impl PlacementSpec {
     }
 }
 
-/// Units of a hybrid, dealt out over a part of the front.
+/// Units of a hybrid, distributed over a part of the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// How many units there are.
@@ -99,7 +99,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// `units` of `unit_blocks`, one behind the other.
+    /// `units` contiguous units of `unit_blocks`.
     #[must_use]
     pub fn dense(units: u64, unit_blocks: u64) -> Self {
         Self {
@@ -116,24 +116,24 @@ impl Placement {
     }
 }
 
-/// Sizes that a key may have, in its unit.
+/// The allowed range of sizes, in the unit of the key.
 const SIZES: Range = Range::above(0.0).at_most(1e12);
 
-/// The blocks that the key `name` is, a number of units of `unit_bytes`, if it
-/// was given.
+/// Reads the key `name`, a number of units of `unit_bytes`, and returns it in
+/// blocks, if it is given.
 ///
 /// # Errors
-/// A size that is no whole number of blocks.
+/// A size that is not a whole number of blocks.
 pub fn blocks_of(keys: &mut Keys, name: &'static str, unit_bytes: u64) -> Result<Option<u64>> {
     let size = keys.opt_f64(name, SIZES)?;
     size.map(|size| whole_blocks(keys, name, size, unit_bytes))
         .transpose()
 }
 
-/// As [`blocks_of`] of a key that must be given.
+/// As [`blocks_of`], for a required key.
 ///
 /// # Errors
-/// A missing key, or a size that is no whole number of blocks.
+/// A missing key, or a size that is not a whole number of blocks.
 pub fn need_blocks_of(keys: &mut Keys, name: &'static str, unit_bytes: u64) -> Result<u64> {
     let size = keys.f64(name, SIZES)?;
     whole_blocks(keys, name, size, unit_bytes)

@@ -4,7 +4,7 @@ use super::spec::DiskSpec;
 use crate::devices::kind::{DeviceKind, KindEntry};
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::Start;
+use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::Value;
 use std::sync::Arc;
@@ -32,8 +32,9 @@ impl DeviceKind for DiskSpec {
         true
     }
 
-    fn start(&self) -> Start {
-        self.power.map_or_else(Start::default, |power| power.start)
+    fn start(&self) -> PowerOn {
+        self.power
+            .map_or_else(PowerOn::default, |power| power.start)
     }
 
     fn promise(&self, _children: &[Promise]) -> Promise {

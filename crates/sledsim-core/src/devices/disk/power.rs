@@ -9,7 +9,7 @@
 //! the media at once, and starts the spindle.
 
 use crate::model::Energy;
-use crate::power::{PowerPolicySpec, Start, Watch, break_even};
+use crate::power::{IdleTracker, PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
@@ -20,7 +20,7 @@ pub struct DiskPower {
     /// When an idle disk stops its spindle.
     pub policy: PowerPolicySpec,
     /// How it is at time zero.
-    pub start: Start,
+    pub start: PowerOn,
     /// Arm moving, in W.
     pub seek_w: f64,
     /// Reading or writing, in W.
@@ -48,7 +48,7 @@ impl DiskPower {
         let ms = Range::at_least(0.0).at_most(1e9);
         let mut spec = Self {
             policy: PowerPolicySpec::Never,
-            start: Start::default(),
+            start: PowerOn::default(),
             seek_w: keys.f64("seek_w", watts)?,
             transfer_w: keys.f64("transfer_w", watts)?,
             idle_w: keys.f64("idle_w", watts)?,
@@ -59,7 +59,7 @@ impl DiskPower {
         let startup_mj = 1e3 * spec.spin_up_w * spec.spin_up.s();
         let worth = break_even(startup_mj, 1e3 * spec.idle_w, 1e3 * spec.standby_w);
         spec.policy = PowerPolicySpec::read(&mut keys, PowerPolicySpec::Never, worth)?;
-        spec.start = Start::read(&mut keys, spec.spin_up)?;
+        spec.start = PowerOn::read(&mut keys, spec.spin_up)?;
         keys.finish()?;
         Ok(Some(spec))
     }
@@ -80,7 +80,7 @@ pub enum Cause {
 #[derive(Clone, Debug)]
 pub struct Spindle {
     power: DiskPower,
-    watch: Watch,
+    watch: IdleTracker,
     /// Until when all is accounted for: the mechanics have done all they were
     /// told, or are ready for it.
     since: Nanos,
@@ -96,7 +96,7 @@ impl Spindle {
     #[must_use]
     pub fn new(power: DiskPower) -> Self {
         Self {
-            watch: Watch::new(&power.policy),
+            watch: IdleTracker::new(&power.policy),
             since: power.start.ready,
             planned: Nanos::ZERO,
             engaged: Nanos::ZERO,

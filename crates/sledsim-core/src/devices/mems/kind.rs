@@ -5,7 +5,7 @@ use super::spec::Mems;
 use crate::devices::kind::{DeviceKind, KindEntry};
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::Start;
+use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::Batching;
 use serde_json::Value;
@@ -80,7 +80,7 @@ impl DeviceKind for SledKind {
         true
     }
 
-    fn start(&self) -> Start {
+    fn start(&self) -> PowerOn {
         self.spec.behaviour.start
     }
 

@@ -3,7 +3,7 @@
 
 use crate::devices::mems::geometry::Geometry;
 use crate::devices::mems::sled::Power;
-use crate::power::{PowerPolicySpec, Start, break_even};
+use crate::power::{PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Op, Request};
@@ -34,7 +34,7 @@ impl Default for Savings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SledPower {
     pub policy: PowerPolicySpec,
-    pub start: Start,
+    pub start: PowerOn,
     pub savings: Savings,
     /// The most blocks that are accessed at once.
     pub blocks_per_pass: u32,
@@ -55,7 +55,7 @@ impl SledPower {
     ) -> Result<Self> {
         let mut spec = Self {
             policy: default,
-            start: Start::default(),
+            start: PowerOn::default(),
             savings: Savings::default(),
             blocks_per_pass: geometry.blocks_per_row,
         };
@@ -65,7 +65,7 @@ impl SledPower {
         let startup_mj = power.startup_mw * startup_s;
         let worth = break_even(startup_mj, power.idle_mw, power.inactive_mw);
         spec.policy = PowerPolicySpec::read(&mut keys, default, worth)?;
-        spec.start = Start::read(&mut keys, Nanos::from_s(startup_s))?;
+        spec.start = PowerOn::read(&mut keys, Nanos::from_s(startup_s))?;
         let bits = Range::above(0.0).at_most(1.0);
         if let Some(bits) = keys.opt_f64("compressed_to", bits)? {
             spec.savings.bits_per_bit = bits;

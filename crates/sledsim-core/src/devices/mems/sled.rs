@@ -8,7 +8,7 @@ use crate::devices::mems::power::Savings;
 use crate::model::mechanism::{Mechanism, Service, Span, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
-use crate::power::{Start, Watch};
+use crate::power::{IdleTracker, PowerOn};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
@@ -72,7 +72,7 @@ pub struct Behaviour {
     /// When it parks.
     pub policy: power::PowerPolicySpec,
     /// How it is at time zero.
-    pub start: Start,
+    pub start: PowerOn,
     /// Time to wake from the parked state, in s.
     pub startup_s: f64,
     /// Power by state.
@@ -92,7 +92,7 @@ pub struct Sled<K> {
     /// When the last request left it; before the first, when it is ready.
     free: Nanos,
     /// When it parks.
-    watch: Watch,
+    watch: IdleTracker,
     energy: Energy,
     plans: Option<Box<Plans>>,
 }
@@ -152,7 +152,7 @@ impl<K: Kinematics> Sled<K> {
             parked,
             state: parked,
             free: behaviour.start.ready,
-            watch: Watch::new(&behaviour.policy),
+            watch: IdleTracker::new(&behaviour.policy),
             energy: Energy::default(),
             plans: None,
         }

@@ -11,25 +11,24 @@ use std::sync::Arc;
 /// As [`Sptf`](super::Sptf), but each positioning time is taken to be shorter by
 /// a share of the time that the request has waited (Jacobson and Wilkes,
 /// HPL-CSP-91-7; in the form of Worthington, Ganger and Patt, SIGMETRICS 1994).
-/// With a weight of 0 it is [`Sptf`](super::Sptf); the larger it is, the nearer
-/// to first come, first served.
+/// With a weight of 0 it equals [`Sptf`](super::Sptf); the larger the weight,
+/// the closer it is to first come, first served.
 ///
-/// The search goes through the requests in two orders in turns, outwards from
-/// the present cylinder and from the oldest on. What neither has reached is at
-/// least as far as the next cylinder, and has at most the credit of the next
-/// age: where that is no better than the best found, the search ends. It picks
-/// what a look at every request would.
+/// The search alternates between two orders: outwards from the present
+/// cylinder, and from the oldest request on. A request that neither has reached
+/// is at least as far as the next cylinder and has at most the credit of the
+/// next age; the search ends when that is no better than the best found. It
+/// picks the same request as an exhaustive search.
 #[derive(Debug)]
 pub struct AgedSptf {
-    /// Positioning time that a time of waiting is worth.
+    /// Credit of positioning time per time of waiting.
     weight: f64,
     waiting: Cylinders,
     ages: Ages,
 }
 
 impl AgedSptf {
-    /// Waiting for a time is worth `weight` (at least 0) times as much
-    /// positioning.
+    /// Credits `weight` (at least 0) times the waiting time.
     #[must_use]
     pub fn new(weight: f64) -> Self {
         Self {
@@ -40,7 +39,7 @@ impl AgedSptf {
     }
 }
 
-/// 6 ms for every second, which Worthington, Ganger and Patt found good.
+/// 6 ms per second, the value recommended by Worthington, Ganger and Patt.
 const DEFAULT_AGE_WEIGHT: f64 = 0.006;
 
 /// Its registration.
@@ -65,7 +64,8 @@ impl Scheduler for AgedSptf {
         let (waiting, ages) = (&self.waiting, &self.ages);
         let credit_ns = |slot: u32| (self.weight * at.since(ages.arrival(slot)).0 as f64) as i64;
         let mut best = None;
-        // Whether it was worth a look.
+        // Evaluates a request unless its bound rules it out; returns whether it was
+        // evaluated.
         let look = |slot: u32, bound: Nanos, best: &mut Best| {
             let credit_ns = credit_ns(slot);
             let may = may_win(bound, credit_ns, *best);
@@ -78,8 +78,8 @@ impl Scheduler for AgedSptf {
             may
         };
         let mut outwards = waiting.outwards(at, mechanism);
-        // What is not in these cylinders is farther than one that was too far
-        // for an older request.
+        // Cylinders outside this range are farther than one that was too far for an
+        // older request.
         let mut near = 0..u32::MAX;
         for (turn, oldest) in ages.oldest_first().enumerate() {
             let Some((bound, cylinder)) = outwards.next() else {
@@ -89,7 +89,7 @@ impl Scheduler for AgedSptf {
                 break;
             }
             if turn % AGES_PER_CYLINDER == 0 {
-                for slot in waiting.of(cylinder) {
+                for slot in waiting.slots_at(cylinder) {
                     look(slot, bound, &mut best);
                 }
                 outwards.advance();
@@ -116,19 +116,19 @@ impl Scheduler for AgedSptf {
     }
 }
 
-/// An age is looked at faster than a cylinder, of which a bound is computed.
+/// Ages examined per cylinder: an age is cheaper, as a cylinder needs a bound.
 const AGES_PER_CYLINDER: usize = 4;
 
-/// Positioning time less credit, how many were pushed before it, and its slot.
+/// Positioning time less credit, sequence number of the push, and slot.
 type Best = Option<(i64, u64, u32)>;
 
-/// Whether a request with such a bound and credit may be better than the best:
-/// one that is as good may have been pushed before it.
+/// Whether a request with this bound and credit may beat `best`. A tie counts,
+/// as the request may have been pushed earlier.
 fn may_win(bound: Nanos, credit_ns: i64, best: Best) -> bool {
     best.is_none_or(|(least, ..)| signed(bound) - credit_ns <= least)
 }
 
-/// As a signed number, of which differences stay in range.
+/// Converts to a signed number whose differences stay in range.
 fn signed(time: Nanos) -> i64 {
     time.0.min(i64::MAX as u64 / 2) as i64
 }

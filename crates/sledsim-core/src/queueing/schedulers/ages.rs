@@ -32,9 +32,8 @@ impl Default for Ages {
 }
 
 impl Ages {
-    /// Takes the slot of a request that arrived at `arrival`. Few are younger:
-    /// requests that had to wait for something else before they are pushed come
-    /// late.
+    /// Adds the slot of a request that arrived at `arrival`. Searches from the
+    /// youngest: requests are pushed nearly in the order of arrival.
     pub fn push(&mut self, slot: u32, arrival: Nanos) {
         let (mut older, mut younger) = (self.youngest, NONE);
         while older != NONE && self.links[older as usize].arrival > arrival {
@@ -49,17 +48,17 @@ impl Ages {
             Some(own) => *own = link,
             None => self.links.push(link),
         }
-        self.join(older, younger, slot, slot);
+        self.relink(older, younger, slot, slot);
     }
 
-    /// Lets a slot go.
+    /// Removes a slot.
     pub fn take(&mut self, slot: u32) {
         let Link { older, younger, .. } = self.links[slot as usize];
-        self.join(older, younger, younger, older);
+        self.relink(older, younger, younger, older);
     }
 
     /// Makes `next` follow `older`, and `previous` precede `younger`.
-    fn join(&mut self, older: u32, younger: u32, next: u32, previous: u32) {
+    fn relink(&mut self, older: u32, younger: u32, next: u32, previous: u32) {
         match older {
             NONE => self.oldest = next,
             _ => self.links[older as usize].younger = next,

@@ -1,5 +1,5 @@
-//! Waiting requests in the order of their LBNs, and where the last one ended:
-//! all that a host without a model of the device can know.
+//! Waiting requests in the order of their LBNs, and the end of the last one
+//! taken: what a host without a model of the device knows.
 
 use super::Waiting;
 use super::queue::Queue;
@@ -9,13 +9,13 @@ const CHUNK: usize = 256;
 
 /// Waiting requests by first LBN, those of one LBN in the order of pushing.
 ///
-/// A sorted list in chunks, none of them empty: short queues are one chunk, and
-/// long ones move no more than one of them at a time.
+/// A sorted list in non-empty chunks: a short queue is one chunk; an insertion
+/// in a long one moves the entries of one chunk only.
 #[derive(Debug, Default)]
 pub(super) struct ByLbn {
     queue: Queue,
     chunks: Vec<Vec<Entry>>,
-    /// The chunk that became empty last, to be used again.
+    /// The chunk emptied last, kept for reuse.
     spare: Vec<Entry>,
     /// One past the last block of the request that was taken last.
     position: u64,
@@ -24,24 +24,24 @@ pub(super) struct ByLbn {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     lbn: u64,
-    /// How many were pushed before it.
+    /// Sequence number of its push.
     sequence: u64,
     slot: u32,
 }
 
-/// A place in the list.
+/// The location of a request in the list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct Location {
     chunk: usize,
     index: usize,
     /// First LBN of the request there.
     pub lbn: u64,
-    /// How many were pushed before it.
+    /// Sequence number of its push.
     pub sequence: u64,
 }
 
 impl ByLbn {
-    /// Takes a request.
+    /// Adds a request.
     pub fn push(&mut self, waiting: Waiting) {
         let lbn = waiting.request.lbn();
         let slot = self.queue.push(waiting);
@@ -56,7 +56,7 @@ impl ByLbn {
             self.chunks.push(first);
             return;
         }
-        // Behind all of its LBN, as it was pushed last.
+        // After all requests with its LBN, as it was pushed last.
         let behind = (self.chunks).partition_point(|chunk| chunk[chunk.len() - 1].lbn <= lbn);
         let mut at = behind.min(self.chunks.len() - 1);
         if self.chunks[at].len() == CHUNK {
@@ -85,39 +85,39 @@ impl ByLbn {
     }
 
     /// The first request at or after `lbn`.
-    pub fn at_or_after(&self, lbn: u64) -> Option<Found> {
+    pub fn at_or_after(&self, lbn: u64) -> Option<Location> {
         let at = (self.chunks).partition_point(|chunk| chunk[chunk.len() - 1].lbn < lbn);
         let chunk = self.chunks.get(at)?;
-        self.found(at, chunk.partition_point(|entry| entry.lbn < lbn))
+        self.location(at, chunk.partition_point(|entry| entry.lbn < lbn))
     }
 
-    /// The first request at or after `lbn`, and the first one of the last LBN
+    /// The first request at or after `lbn`, and the first one at the nearest LBN
     /// before it.
-    pub fn around(&self, lbn: u64) -> [Option<Found>; 2] {
+    pub fn around(&self, lbn: u64) -> [Option<Location>; 2] {
         let after = self.at_or_after(lbn);
         let (chunk, index) = match after {
-            Some(found) => (found.chunk, found.index),
+            Some(location) => (location.chunk, location.index),
             None => (self.chunks.len(), 0),
         };
         let before = match (index.checked_sub(1), chunk.checked_sub(1)) {
-            (Some(index), _) => self.found(chunk, index),
-            (None, Some(chunk)) => self.found(chunk, self.chunks[chunk].len() - 1),
+            (Some(index), _) => self.location(chunk, index),
+            (None, Some(chunk)) => self.location(chunk, self.chunks[chunk].len() - 1),
             (None, None) => None,
         };
-        // Others of its LBN were pushed earlier, perhaps.
-        let alone = before.is_none_or(|found| {
-            let earlier = found.index.checked_sub(1);
-            earlier.is_some_and(|index| self.chunks[found.chunk][index].lbn < found.lbn)
+        // Requests with the same LBN may have been pushed earlier.
+        let alone = before.is_none_or(|location| {
+            let earlier = location.index.checked_sub(1);
+            earlier.is_some_and(|index| self.chunks[location.chunk][index].lbn < location.lbn)
         });
         match before {
-            Some(found) if !alone => [after, self.at_or_after(found.lbn)],
+            Some(location) if !alone => [after, self.at_or_after(location.lbn)],
             _ => [after, before],
         }
     }
 
-    fn found(&self, chunk: usize, index: usize) -> Option<Found> {
+    fn location(&self, chunk: usize, index: usize) -> Option<Location> {
         let entry = self.chunks[chunk].get(index)?;
-        Some(Found {
+        Some(Location {
             chunk,
             index,
             lbn: entry.lbn,
@@ -125,12 +125,12 @@ impl ByLbn {
         })
     }
 
-    /// Takes out the request that was found last.
-    pub fn take(&mut self, found: Found) -> Waiting {
-        let chunk = &mut self.chunks[found.chunk];
-        let slot = chunk.remove(found.index).slot;
+    /// Removes and returns the request at a location found since the last change.
+    pub fn take(&mut self, location: Location) -> Waiting {
+        let chunk = &mut self.chunks[location.chunk];
+        let slot = chunk.remove(location.index).slot;
         if chunk.is_empty() {
-            let empty = self.chunks.remove(found.chunk);
+            let empty = self.chunks.remove(location.chunk);
             self.spare = empty;
         }
         let waiting = self.queue.take(slot);

@@ -6,9 +6,9 @@ use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// Serves requests in the order of their first LBNs, and goes back to the
-/// lowest when none is at or after the end of the last one (CMU-CS-00-136,
-/// section 4.1). Those of one LBN go in the order of pushing.
+/// Serves requests in the order of their first LBNs, and returns to the lowest
+/// when none is at or after the end of the last one (CMU-CS-00-136, section
+/// 4.1). Requests at one LBN are served in the order of pushing.
 #[derive(Debug, Default)]
 pub struct CLook {
     waiting: ByLbn,

@@ -1,4 +1,4 @@
-//! Waiting requests by cylinder, for searches outwards from the present one.
+//! Waiting requests by cylinder, for searches outwards from the current one.
 
 use super::Waiting;
 use super::queue::Queue;
@@ -8,8 +8,8 @@ use sledsim_base::units::Nanos;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Waiting requests by [`Mechanism::target_cylinder`], those
-/// of one cylinder in the order of pushing.
+/// Waiting requests by [`Mechanism::target_cylinder`], within a cylinder in the
+/// order of pushing.
 #[derive(Debug, Default)]
 pub(super) struct Cylinders {
     queue: Queue,
@@ -17,8 +17,8 @@ pub(super) struct Cylinders {
     links: Vec<Link>,
     /// By cylinder: the ends of its list.
     lists: Vec<[u32; 2]>,
-    /// A bit for each cylinder that has requests, and for each of these words
-    /// that is not 0.
+    /// One bit per cylinder that has requests, and one bit per non-zero word of
+    /// these.
     occupied: Vec<u64>,
     words: Vec<u64>,
 }
@@ -31,7 +31,7 @@ struct Link {
 }
 
 impl Cylinders {
-    /// Takes a request; its slot.
+    /// Adds a request; returns its slot.
     pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
         let cylinder = mechanism.target_cylinder(&waiting.request);
         let cylinder = u32::try_from(cylinder).unwrap_or(0);
@@ -63,7 +63,7 @@ impl Cylinders {
         slot
     }
 
-    /// Lets a request go.
+    /// Removes and returns the request in a slot.
     pub fn take(&mut self, slot: u32) -> Waiting {
         let Link {
             before,
@@ -89,7 +89,7 @@ impl Cylinders {
         self.queue.take(slot)
     }
 
-    /// The requests that are held.
+    /// The requests held.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }
@@ -116,7 +116,7 @@ impl Cylinders {
     }
 
     /// The slots of a cylinder, in the order of pushing.
-    pub fn of(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn slots_at(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self
             .lists
             .get(cylinder as usize)
@@ -168,15 +168,15 @@ impl Cylinders {
     }
 }
 
-/// A search outwards: the cylinder with the least bound of the positioning time
-/// is next. The bound never falls.
+/// A search outwards: next comes the cylinder with the least lower bound of the
+/// positioning time. The bound never falls.
 pub(super) struct Outwards<'a> {
     waiting: &'a Cylinders,
     at: Nanos,
     mechanism: &'a dyn Mechanism,
-    /// Where it begins.
+    /// The cylinder where it begins.
     pub here: u32,
-    /// The next one on either side, and its bound.
+    /// The next cylinder on each side with its bound.
     above: Option<(Nanos, u32)>,
     below: Option<(Nanos, u32)>,
 }
@@ -189,7 +189,7 @@ impl Outwards<'_> {
         Some((bound, cylinder?))
     }
 
-    /// Whether the next one is above.
+    /// Whether the next cylinder is above `here`.
     fn is_up(&self) -> bool {
         match (self.above, self.below) {
             (Some((above, _)), Some((below, _))) => above <= below,
@@ -202,7 +202,7 @@ impl Outwards<'_> {
         if self.is_up() { self.above } else { self.below }
     }
 
-    /// Goes past the next cylinder.
+    /// Moves past the next cylinder.
     pub fn advance(&mut self) {
         if self.is_up() {
             let after = self.above.map(|(_, cylinder)| cylinder + 1);
@@ -215,7 +215,7 @@ impl Outwards<'_> {
         }
     }
 
-    /// Whether it has gone past a cylinder that has requests.
+    /// Whether the search has passed a cylinder that has requests.
     pub fn has_passed(&self, cylinder: u32) -> bool {
         self.above.is_none_or(|(_, next)| cylinder < next)
             && self.below.is_none_or(|(_, next)| cylinder > next)

@@ -1,15 +1,38 @@
-//! Schedulers: who goes next.
+//! Schedulers: pick the next request of a queue.
+//!
+//! Modules in reading order:
+//! - `spec`: schedulers by name, with their keys;
+//! - `fcfs`: first come, first served;
+//! - `queue`: waiting requests by slot;
+//! - `by_lbn`: waiting requests by LBN;
+//! - `sstf_lbn`: shortest seek time first, by distance in LBNs;
+//! - `c_look`: cyclical LOOK;
+//! - `cylinders`: waiting requests by cylinder;
+//! - `sptf`: shortest positioning time first;
+//! - `ages`: waiting requests by age;
+//! - `aged_sptf`: SPTF with a credit for waiting;
+//! - `zone_sptf`: SPTF zone by zone.
+
+mod spec;
+
+mod fcfs;
+
+mod queue;
+
+mod by_lbn;
+
+mod sstf_lbn;
+
+mod c_look;
+
+mod cylinders;
+
+mod sptf;
+
+mod ages;
 
 mod aged_sptf;
-mod ages;
-mod by_lbn;
-mod c_look;
-mod cylinders;
-mod fcfs;
-mod queue;
-mod spec;
-mod sptf;
-mod sstf_lbn;
+
 mod zone_sptf;
 
 pub use aged_sptf::AgedSptf;
@@ -41,7 +64,7 @@ pub struct Waiting {
     pub data_in: Nanos,
 }
 
-/// Holds the waiting requests and picks the next.
+/// Holds the waiting requests and picks the next one.
 ///
 /// Everything pushed is ready at the instant of the next `pop`; picks depend
 /// only on what was pushed and on the mechanism's state. Ties go to the
@@ -57,14 +80,14 @@ pub trait Scheduler: Send {
 /// Makes a scheduler with an empty queue.
 pub type Make = Arc<dyn Fn() -> Box<dyn Scheduler> + Send + Sync>;
 
-/// A scheduler, registered.
+/// A registered scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerEntry {
     /// Its name.
     pub name: &'static str,
     /// Whether it asks the mechanism for positioning times.
     pub needs_positions: bool,
-    /// Reads its keys.
+    /// Reads its keys and returns a constructor.
     pub read: fn(&mut Keys) -> Result<Make>,
 }
 

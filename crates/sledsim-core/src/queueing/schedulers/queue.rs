@@ -1,10 +1,10 @@
-//! The requests that a scheduler holds: found by slot, in no order.
+//! The requests of a scheduler, by slot.
 
 use super::Waiting;
 use slab::Slab;
 
-/// Requests by slot. A slot is used again when its request has left, so that
-/// nothing is allocated once the queue has had its greatest length.
+/// Requests by slot. Slots are reused, so that nothing is allocated once the
+/// queue has reached its greatest length.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     slots: Slab<Slot>,
@@ -12,7 +12,7 @@ pub(super) struct Queue {
     pushed: u64,
 }
 
-/// A request, and its place in the order of pushing.
+/// A request with the sequence number of its push.
 #[derive(Debug)]
 struct Slot {
     waiting: Waiting,
@@ -20,7 +20,7 @@ struct Slot {
 }
 
 impl Queue {
-    /// Takes a request; its slot.
+    /// Adds a request; returns its slot.
     pub fn push(&mut self, waiting: Waiting) -> u32 {
         let slot = Slot {
             waiting,
@@ -40,12 +40,12 @@ impl Queue {
         &self.slots[slot as usize].waiting
     }
 
-    /// How many were pushed before it.
+    /// Sequence number of its push.
     pub fn sequence(&self, slot: u32) -> u64 {
         self.slots[slot as usize].sequence
     }
 
-    /// Lets the request in a slot go.
+    /// Removes and returns the request in a slot.
     pub fn take(&mut self, slot: u32) -> Waiting {
         self.slots.remove(slot as usize).waiting
     }

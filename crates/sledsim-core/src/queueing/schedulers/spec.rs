@@ -10,7 +10,8 @@ use std::fmt;
 use std::sync::Arc;
 use toml_edit::Value;
 
-/// A scheduler with its keys, and perhaps one of the host before it.
+/// A scheduler with its keys, and optionally the scheduler of a host queue in
+/// front of it.
 #[derive(Clone)]
 pub struct SchedulerSpec {
     label: String,
@@ -21,7 +22,7 @@ pub struct SchedulerSpec {
 
 impl fmt::Debug for SchedulerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Choice({})", self.label)
+        write!(f, "SchedulerSpec({})", self.label)
     }
 }
 
@@ -42,7 +43,7 @@ impl SchedulerSpec {
         SCHEDULERS.names()
     }
 
-    /// The names of those that do without positioning times.
+    /// The names of the schedulers that need no positioning times.
     #[must_use]
     pub fn names_without_positions() -> Vec<&'static str> {
         let without = SCHEDULERS.iter().filter(|kind| !kind.needs_positions);
@@ -53,7 +54,7 @@ impl SchedulerSpec {
     /// `aged_sptf(age_weight=0.02)` and `fcfs(host=c_look; device_depth=4)`.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
+    /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::among(SCHEDULERS, read_label("scheduler", "name", label)?)
     }
@@ -61,7 +62,7 @@ impl SchedulerSpec {
     /// The keys that a label stands for, `name` first.
     ///
     /// # Errors
-    /// A label of another form.
+    /// A malformed label.
     pub fn keys_of(label: &str) -> Result<Vec<(&str, Value)>> {
         keys_of_label("scheduler", "name", label)
     }
@@ -70,13 +71,13 @@ impl SchedulerSpec {
     /// scheduler of this name, and `host` with `device_depth`.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
+    /// An unknown name or an invalid key.
     pub fn read(keys: Keys) -> Result<Self> {
         Self::among(SCHEDULERS, keys)
     }
 
-    /// As [`SchedulerSpec::read`], of the schedulers in `known`: [`SCHEDULERS`], and those
-    /// of a program of its own.
+    /// As [`SchedulerSpec::read`], but searches `known`: [`SCHEDULERS`], or a
+    /// registry extended by another program.
     ///
     /// # Errors
     /// As [`SchedulerSpec::read`].
@@ -120,21 +121,21 @@ impl SchedulerSpec {
         })
     }
 
-    /// Its name with its keys: what [`SchedulerSpec::named`] takes.
+    /// Its name with its keys, as [`SchedulerSpec::named`] takes it.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Whether it, or that of the host, asks for positioning times.
+    /// Whether it or the host's scheduler needs positioning times.
     #[must_use]
     pub fn needs_positions(&self) -> bool {
         let host = self.host.as_ref();
         self.needs_positions || host.is_some_and(|(host, _)| host.needs_positions)
     }
 
-    /// The scheduler of the host, and how many requests it lets the device
-    /// have at once.
+    /// The host's scheduler, and the most requests that the host gives to the
+    /// device at once.
     #[must_use]
     pub fn host(&self) -> Option<(&Self, u32)> {
         self.host.as_ref().map(|(host, depth)| (&**host, *depth))

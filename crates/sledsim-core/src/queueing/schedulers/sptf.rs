@@ -6,13 +6,13 @@ use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// Serves the request that the mechanism would be positioned for soonest, by
-/// its state at the instant of the pick (CMU-CS-00-136, section 4.1). Ties go
-/// to the one pushed first.
+/// Serves the request with the shortest positioning time, by the mechanism's
+/// state at the instant of the pick (CMU-CS-00-136, section 4.1). Ties go to
+/// the one pushed first.
 ///
-/// The search goes outwards from the present cylinder and ends where the
-/// mechanism's lower bound says that nothing can be better: it picks what a
-/// look at every request would.
+/// The search goes outwards from the current cylinder and ends where the
+/// mechanism's lower bound rules out anything better. It picks the same request
+/// as an exhaustive search.
 #[derive(Debug, Default)]
 pub struct Sptf {
     waiting: Cylinders,
@@ -42,11 +42,11 @@ impl Scheduler for Sptf {
         let mut best: Option<(Nanos, u64, u32)> = None;
         let mut outwards = waiting.outwards(at, mechanism);
         while let Some((bound, cylinder)) = outwards.next() {
-            // As good as the best may still have been pushed before it.
+            // A tie counts: that request may have been pushed earlier.
             if best.is_some_and(|(least, ..)| bound > least) {
                 break;
             }
-            for slot in waiting.of(cylinder) {
+            for slot in waiting.slots_at(cylinder) {
                 let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
                 let key = (time, waiting.queue().sequence(slot), slot);
                 best = Some(best.map_or(key, |least| least.min(key)));

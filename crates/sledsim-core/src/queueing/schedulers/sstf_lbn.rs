@@ -7,8 +7,8 @@ use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// Serves the request whose first LBN is nearest to where the last one ended
-/// (CMU-CS-00-136, section 4.1). Of two as near on either side, the one that
-/// was pushed first.
+/// (CMU-CS-00-136, section 4.1). Of two at the same distance, the one pushed
+/// first.
 #[derive(Debug, Default)]
 pub struct SstfLbn {
     waiting: ByLbn,
@@ -29,7 +29,8 @@ impl Scheduler for SstfLbn {
     fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
         let here = self.waiting.position();
         let around = self.waiting.around(here).into_iter().flatten();
-        let nearest = around.min_by_key(|found| (found.lbn.abs_diff(here), found.sequence))?;
+        let nearest =
+            around.min_by_key(|location| (location.lbn.abs_diff(here), location.sequence))?;
         Some(self.waiting.take(nearest))
     }
 }

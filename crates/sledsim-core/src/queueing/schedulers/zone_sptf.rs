@@ -7,9 +7,9 @@ use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// Divides the LBNs into zones and serves one zone by [`Sptf`] until nothing
-/// waits there, then the next one that has requests, and after the last the
-/// first again (Hong, Brandt, Long, Miller, Glocer, Peterson: zone-based SPTF
-/// for MEMS-based storage, MASCOTS 2003). Zones hold equally many LBNs.
+/// waits there, then the next zone that has requests, cyclically (Hong, Brandt,
+/// Long, Miller, Glocer, Peterson: zone-based SPTF for MEMS-based storage,
+/// MASCOTS 2003). All zones have the same number of LBNs.
 #[derive(Debug)]
 pub struct ZoneSptf {
     zones: Vec<Sptf>,
@@ -17,7 +17,7 @@ pub struct ZoneSptf {
 }
 
 impl ZoneSptf {
-    /// So many zones, at least 1.
+    /// Divides the LBNs into `zones` zones, at least 1.
     #[must_use]
     pub fn new(zones: usize) -> Self {
         Self {

@@ -1,16 +1,16 @@
-//! The keys of a buffer: the table `[buffer]` of a device.
+//! The keys of a buffer, in the table `[buffer]` of a device.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::units::BLOCK_BYTES;
 
-/// How far to read ahead, from the end of the last read on. Never so far that
-/// blocks are lost that the host has not had.
+/// How far to read ahead from the end of the last read. Read-ahead never
+/// displaces blocks that the host has not read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAhead {
     /// Not at all.
     None,
-    /// So many blocks, and on to the end of their row.
+    /// This many blocks, then on to the end of their row.
     Blocks(u32),
     /// To the end of the track.
     Track,
@@ -20,7 +20,7 @@ pub enum ReadAhead {
     Full,
 }
 
-/// When the bus and the media may move the data of one request at a time.
+/// When the bus and the media may transfer data of one request concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeedMatching {
     /// Never: a read takes the bus when its last pass has ended, a write waits
@@ -30,12 +30,12 @@ pub enum SpeedMatching {
     /// ended; a write waits for the mechanism once its command has been
     /// processed, and ends no earlier than its data are in.
     Pass,
-    /// As [`SpeedMatching::Pass`], but the blocks of a read come evenly over
-    /// the time of their pass, and take the bus as they come.
+    /// As [`SpeedMatching::Pass`], but the blocks of a read arrive evenly over the
+    /// time of their pass, and take the bus as they arrive.
     Block,
 }
 
-/// A buffer, as its keys say.
+/// The settings of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
     /// How many segments.
@@ -44,8 +44,8 @@ pub struct Buffer {
     pub segment_blocks: u64,
     /// How far to read ahead.
     pub read_ahead: ReadAhead,
-    /// How many segments may hold data that are not on the media yet; below
-    /// `segments`. None: a write is complete when it is on the media.
+    /// How many segments may hold data not on the media yet; below `segments`. With
+    /// 0, a write is complete when it is on the media.
     pub write_back_segments: u32,
     /// How bus and media overlap.
     pub speed_matching: SpeedMatching,

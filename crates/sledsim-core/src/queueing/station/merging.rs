@@ -1,31 +1,31 @@
-//! Merging: requests that wait and lie side by side are served as one.
+//! Merging: waiting requests whose extents adjoin are served as one.
 //!
-//! When the scheduler has picked a request, those that continue it on either
-//! side, and those that continue these, go with it as a batch: of the same
-//! operation, one extent each, no block twice. The scheduler still holds them; what it
-//! picks later and was served already is passed over.
+//! When the scheduler has picked a request, the waiting requests that adjoin it
+//! on either side, directly or through others, join it in a batch: of the same
+//! operation, one extent each, no block twice. The scheduler still holds them;
+//! merged requests that it picks later are skipped.
 
 use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::{Op, Request};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a request begins or ends: operation, block, id.
+/// A request's first block or end: operation, block, id.
 type Edge = (u8, u64, u64);
 
-/// Requests that the scheduler holds and others may take along.
+/// Requests that the scheduler holds and that may be merged.
 #[derive(Debug, Default)]
 pub(super) struct Merging {
     by_first: BTreeMap<Edge, Waiting>,
-    /// First block by the end.
+    /// First block by end.
     by_end: BTreeMap<Edge, u64>,
-    /// Ids of those that were taken along.
-    gone: BTreeSet<u64>,
+    /// Ids of merged requests that the scheduler still holds.
+    merged: BTreeSet<u64>,
     /// The last group, in the order of LBNs.
     pub group: Vec<Waiting>,
 }
 
-/// The code of an operation whose requests may be merged.
-fn code(request: &Request) -> Option<u8> {
+/// The operation code of a request that may be merged; `None` for others.
+fn merge_code(request: &Request) -> Option<u8> {
     let flags = &request.flags;
     let single = request.extents.len() == 1;
     match request.op {
@@ -37,9 +37,9 @@ fn code(request: &Request) -> Option<u8> {
 }
 
 impl Merging {
-    /// The scheduler holds `waiting` now.
+    /// Records that the scheduler holds `waiting`.
     pub fn add(&mut self, waiting: &Waiting) {
-        if let Some(code) = code(&waiting.request) {
+        if let Some(code) = merge_code(&waiting.request) {
             let (extent, id) = (waiting.request.extents[0], waiting.request.id);
             self.by_first
                 .insert((code, extent.lbn, id), waiting.clone());
@@ -47,19 +47,19 @@ impl Merging {
         }
     }
 
-    /// Whether the scheduler picked one that was taken along before.
-    pub fn was_taken(&mut self, picked: &Waiting) -> bool {
-        !self.gone.is_empty() && self.gone.remove(&picked.request.id)
+    /// Whether the request picked was merged before; forgets it.
+    pub fn was_merged(&mut self, picked: &Waiting) -> bool {
+        !self.merged.is_empty() && self.merged.remove(&picked.request.id)
     }
 
-    /// Whether the scheduler holds any that were taken along.
-    pub fn has_taken(&self) -> bool {
-        !self.gone.is_empty()
+    /// Whether the scheduler holds any merged requests.
+    pub fn has_merged(&self) -> bool {
+        !self.merged.is_empty()
     }
 
-    /// Forgets those that were taken along: the scheduler holds none of them.
-    pub fn forget(&mut self) {
-        self.gone.clear();
+    /// Forgets the merged requests once the scheduler holds none of them.
+    pub fn clear_merged(&mut self) {
+        self.merged.clear();
     }
 
     fn take(&mut self, (code, first, id): Edge) -> Option<Waiting> {
@@ -69,10 +69,10 @@ impl Merging {
         Some(waiting)
     }
 
-    /// Takes what goes with `picked`, itself included, into `group`.
-    pub fn gather(&mut self, picked: &Waiting) {
+    /// Collects `picked` and the requests that adjoin it into `group`.
+    pub fn collect(&mut self, picked: &Waiting) {
         self.group.clear();
-        let Some(code) = code(&picked.request) else {
+        let Some(code) = merge_code(&picked.request) else {
             return;
         };
         let extent = picked.request.extents[0];
@@ -83,7 +83,7 @@ impl Merging {
         while let Some((&edge, _)) = self.by_first.range(all(high)).next() {
             let Some(next) = self.take(edge) else { break };
             high = next.request.extents[0].end();
-            self.gone.insert(edge.2);
+            self.merged.insert(edge.2);
             self.group.push(next);
         }
         while let Some((&(_, _, id), &first)) = self.by_end.range(all(low)).next() {
@@ -91,7 +91,7 @@ impl Merging {
                 break;
             };
             low = first;
-            self.gone.insert(id);
+            self.merged.insert(id);
             self.group.push(next);
         }
         self.group.sort_by_key(|waiting| waiting.request.lbn());

@@ -1,17 +1,30 @@
-//! Stations: one mechanism with its queue, scheduler, command overhead and
-//! bus, as a [`crate::model::Model`].
+//! Stations: one mechanism with its queue, scheduler, command overhead and bus,
+//! as a [`crate::model::Model`].
 //!
-//! A request first takes the bus for the command overhead; write data follow
-//! at once. [`Station`] is the device without a buffer; [`Buffered`] is the
-//! one with read-ahead, write-back and speed matching, for any mechanism.
-//! With nothing in the buffer that helps, both give the same times.
+//! A request first takes the bus for the command overhead; write data follow at
+//! once. [`Station`] is the device without a buffer; [`Buffered`] is the one
+//! with read-ahead, write-back and speed matching, for any mechanism. Both give
+//! the same times when the buffer holds nothing of use.
+//!
+//! Modules in reading order:
+//! - `plain`: the station without a buffer;
+//! - `batches`: commands that a station serves together;
+//! - `merging`: waiting requests with adjoining extents, served as one;
+//! - `buffer`: the keys of a buffer;
+//! - `segments`: the contents of a buffer;
+//! - `buffered`: the station with a buffer.
+
+mod plain;
 
 mod batches;
-mod buffer;
-mod buffered;
+
 mod merging;
-mod plain;
+
+mod buffer;
+
 mod segments;
+
+mod buffered;
 
 pub use batches::Batching;
 pub use buffer::{Buffer, ReadAhead, SpeedMatching};

@@ -9,8 +9,7 @@
 //!
 //! Flush and trim need no media: a completed write is on the media already.
 //! They complete when their command has been processed.
-//!
-//! Batches have a page of their own: `batches`.
+//! The module `batches` describes batches.
 
 use super::Interface;
 use super::batches::{Batches, Batching};
@@ -38,18 +37,18 @@ pub struct Station<M: Mechanism> {
     /// The request in service, and its passes.
     pub(super) row: Row,
     pub(super) steps: Vec<Step>,
-    /// The pass that ends next, while a read's are handed to the bus.
+    /// The pass whose end is the next event, while a read is in service.
     pub(super) reading: Option<usize>,
-    /// Requests the scheduler holds.
+    /// Requests that the scheduler holds.
     pub(super) waiting: usize,
-    /// When something is next due: [`Station::due`], kept up to date.
+    /// The next event: [`Station::due`], kept up to date.
     next: Option<Nanos>,
     batching: Batching,
-    /// How long the first command waits for others.
+    /// How long the first command of a batch waits for others.
     pub(super) window: Nanos,
-    /// Commands held beside those counted above, as parts of a batch.
+    /// Further commands held as parts of a batch, not counted above.
     pub(super) in_batches: usize,
-    /// Commands of the batch in service; 0 if that is a single one.
+    /// Commands of the batch in service; 0 if a single command is in service.
     pub(super) serving: u32,
     pub(super) batches: Batches,
 }
@@ -92,8 +91,8 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
-    /// The same station with batches as told, for a mechanism that serves them;
-    /// without it they are explicit then.
+    /// Sets the batching of a mechanism that serves batches; the default is
+    /// explicit.
     #[must_use]
     pub fn with_batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
@@ -103,7 +102,8 @@ impl<M: Mechanism> Station<M> {
         self
     }
 
-    /// What a request pays: nothing if a task of the device's own asked for it.
+    /// The interface costs of a request; none if a background task of the device
+    /// issued it.
     fn interface_of(&self, request: &Request) -> Interface {
         if request.flags.for_task {
             Interface::default()
@@ -112,7 +112,7 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
-    /// The next instant at which something is due.
+    /// The time of the next event.
     fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
             return Some(self.row.start + self.steps[pass].end);
@@ -124,10 +124,10 @@ impl<M: Mechanism> Station<M> {
         Some(ready.max(self.mechanism_free))
     }
 
-    /// Lets the scheduler pick among all that is ready at `at`, and serves it.
+    /// Serves the request that the scheduler picks among those ready at `at`.
     fn serve_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if matches!(self.batching, Batching::Window(_)) {
-            self.gather(at);
+            self.form_groups(at);
         }
         let merges = self.batching == Batching::Adjacent;
         while self
@@ -147,15 +147,15 @@ impl<M: Mechanism> Station<M> {
             let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
                 return;
             };
-            if !(merges && self.batches.merging.was_taken(&waiting)) {
+            if !(merges && self.batches.merging.was_merged(&waiting)) {
                 break waiting;
             }
         };
         self.waiting -= 1;
         let waiting = if merges { self.merge(waiting) } else { waiting };
-        if self.waiting == 0 && merges && self.batches.merging.has_taken() {
+        if self.waiting == 0 && merges && self.batches.merging.has_merged() {
             while self.scheduler.pop(at, &self.mechanism).is_some() {}
-            self.batches.merging.forget();
+            self.batches.merging.clear_merged();
         }
         if waiting.request.flags.linked {
             return self.serve_batch(at, waiting, sink);
@@ -188,7 +188,7 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
-    /// A pass of a read ended: its blocks take the bus.
+    /// Ends a pass of a read: its blocks take the bus.
     fn end_pass(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.serving > 0 {
             return self.end_batch_pass(pass, at, sink);
@@ -205,8 +205,8 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
-    /// Announces the completion of the request in service; what lies between
-    /// the end of the media transfer and `completion` was the bus.
+    /// Announces the completion of the request in service; the time from the end of
+    /// the media transfer to `completion` is bus time.
     fn complete(&mut self, completion: Nanos, sink: &mut dyn CompletionSink) {
         self.row.completion = completion;
         self.row.parts.bus = completion - self.mechanism_free;
@@ -271,7 +271,7 @@ impl<M: Mechanism> Model for Station<M> {
         if self.batching != Batching::Explicit {
             request.flags.linked = false;
         }
-        let joins = request.flags.linked || self.batches.are_open();
+        let joins = request.flags.linked || self.batches.has_incomplete();
         let waiting = Waiting {
             request,
             queue_depth,
@@ -280,8 +280,8 @@ impl<M: Mechanism> Model for Station<M> {
         };
         if !joins {
             self.incoming.push_back(waiting);
-        } else if let Some(whole) = self.join(waiting) {
-            self.incoming.push_back(whole);
+        } else if let Some(batch) = self.add_to_batch(waiting) {
+            self.incoming.push_back(batch);
         } else {
             return;
         }

@@ -1,12 +1,12 @@
-//! Segments: what a buffer holds.
+//! Segments: the contents of a buffer.
 //!
 //! A segment holds one run of neighbouring blocks, or nothing; no block is in
 //! two segments. The last part of a run may be *dirty*: written by the host
 //! and not yet by the mechanism. A run that outgrows its segment loses its
 //! first blocks, as in a ring, but never dirty ones.
 //!
-//! This is bookkeeping only: no times, and nothing about when to read ahead or
-//! to destage.
+//! This is bookkeeping only: it has no times and does not decide when to read
+//! ahead or destage.
 
 use sledsim_base::request::Extent;
 
@@ -19,7 +19,7 @@ struct Segment {
     /// When it was last used, and when it became dirty, by [`Segments::clock`].
     used: u64,
     dirtied: u64,
-    /// The mechanism is writing from it: its place cannot be given away.
+    /// The mechanism is writing from it: it cannot be replaced.
     busy: bool,
 }
 
@@ -40,8 +40,8 @@ impl Segment {
         self.dirty < extent.end() && extent.lbn < self.end && !self.is_clean()
     }
 
-    /// Drops the clean blocks among `extent`, and with them those before or
-    /// behind, so that one run is left. Dirty blocks stay.
+    /// Drops the clean blocks of `extent`, and further clean blocks so that one run
+    /// is left. Dirty blocks stay.
     fn cut(&mut self, extent: Extent) {
         let clean = self.first..self.dirty;
         if extent.end() <= clean.start || extent.lbn >= clean.end {
@@ -67,9 +67,9 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// `count` empty segments of `capacity` blocks each (at least one), of
-    /// which at most `most_dirty` may be dirty at once; that is below `count`,
-    /// so that what is read always finds a place.
+    /// `count` empty segments of `capacity` blocks each (at least one), of which at
+    /// most `most_dirty` may be dirty at once; `most_dirty` is below `count`, so
+    /// that blocks read always find a segment.
     #[must_use]
     pub fn new(count: usize, capacity: u64, most_dirty: usize) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Segments {
         lbn
     }
 
-    /// The first block behind `lbn` that is held, if any is.
+    /// The first block after `lbn` that is held, if there is one.
     #[must_use]
     pub fn held_after(&self, lbn: u64) -> Option<u64> {
         let runs = self.segments.iter().filter(|segment| !segment.is_empty());
         runs.map(|run| run.first).filter(|first| *first > lbn).min()
     }
 
-    /// Whether every block of `extents` is held; then they count as used.
+    /// Whether every block of `extents` is held; if so, marks them as used.
     pub fn hit(&mut self, extents: &[Extent]) -> bool {
         if !self.hold_with(extents, &[]) {
             return false;
@@ -117,7 +117,7 @@ impl Segments {
         true
     }
 
-    /// Whether every block of `extents` is held or among `more`.
+    /// Whether every block of `extents` is held or in `more`.
     #[must_use]
     pub fn hold_with(&self, extents: &[Extent], more: &[Extent]) -> bool {
         extents.iter().all(|extent| {
@@ -135,9 +135,9 @@ impl Segments {
         })
     }
 
-    /// Takes what the mechanism has read. Blocks that are held stay as they
-    /// are: a dirty one is newer than the media. The rest continue the run
-    /// they follow or replace the one used longest ago.
+    /// Adds blocks that the mechanism has read. Blocks already held stay as they
+    /// are: a dirty one is newer than the media. The others extend the run they
+    /// follow or replace the least recently used clean run.
     pub fn keep(&mut self, extent: Extent) {
         let mut lbn = self.missing_from(extent.lbn);
         while lbn < extent.end() {
@@ -166,9 +166,10 @@ impl Segments {
         segment.used = self.clock;
     }
 
-    /// Takes write data in, if there is room: in a run that they touch and do
-    /// not outgrow, or in the place of the clean run used longest ago. What
-    /// was held of these blocks is replaced. `false` if there is no room.
+    /// Adds write data if there is room: in a run that they adjoin or overlap
+    /// without outgrowing its segment, or in place of the least recently used clean
+    /// run. Older data of these blocks are replaced. Returns `false` if there is no
+    /// room.
     pub fn place(&mut self, extent: Extent) -> bool {
         let others_dirty = |segments: &[Segment], home: Option<usize>| {
             let mut others = segments.iter().enumerate();
@@ -214,7 +215,7 @@ impl Segments {
             segment.first = extent.lbn;
         }
         if dirties {
-            // What was read behind the write is given up.
+            // Drops blocks read from behind the write.
             segment.dirty = extent.lbn;
             segment.end = extent.end();
             segment.dirtied = self.clock;
@@ -227,8 +228,8 @@ impl Segments {
         true
     }
 
-    /// The segment to destage so that `extent` may find room: one that holds
-    /// dirty blocks of it, or the one that has been dirty longest.
+    /// The segment to destage to make room for `extent`: one that holds dirty
+    /// blocks of it, or the one that has been dirty longest.
     #[must_use]
     pub fn in_the_way(&self, extent: Extent) -> Option<usize> {
         let overlaps = |segment: &Segment| segment.dirty_in(extent);
@@ -253,30 +254,30 @@ impl Segments {
         }
     }
 
-    /// The mechanism writes the dirty blocks of a segment up to `end`: they
-    /// are clean from now on, unless written again. If `busy`, the segment
-    /// keeps its place until [`Segments::idle`].
+    /// Marks the dirty blocks of a segment up to `end` as clean, as the mechanism
+    /// writes them. If `busy`, the segment cannot be replaced until
+    /// [`Segments::idle`].
     pub fn destage(&mut self, index: usize, end: u64, busy: bool) {
         self.segments[index].dirty = end;
         self.segments[index].busy = busy;
     }
 
-    /// The mechanism has written what it was writing.
+    /// Ends the current write of the mechanism: no segment is busy.
     pub fn idle(&mut self) {
         for segment in &mut self.segments {
             segment.busy = false;
         }
     }
 
-    /// The mechanism writes `extent` past the buffer: clean copies are
-    /// dropped, dirty ones take the new data.
+    /// Updates the buffer for a write of `extent` directly to the media: clean
+    /// copies are dropped, dirty ones take the new data.
     pub fn overwrite(&mut self, extent: Extent) {
         for segment in &mut self.segments {
             segment.cut(extent);
         }
     }
 
-    /// The clean segment used longest ago.
+    /// The least recently used clean segment.
     fn replaceable(&self) -> Option<usize> {
         let clean = |index: &usize| self.segments[*index].is_clean() && !self.segments[*index].busy;
         let clean = (0..self.segments.len()).filter(clean);

@@ -1,11 +1,11 @@
 //! Bursts at many scales: the b-model.
 //!
-//! A stretch of time is halved again and again, and each time one half, chosen
-//! by a coin, gets the share `bias` of what arrives (Wang, Madhyastha, Chan,
-//! Papadimitriou, Faloutsos, ICDE 2002). Here what is shared out is the rate:
-//! arrivals come as they would with a steady clock, and the clock runs as fast
-//! as the cascade says. So any number of requests are drawn one by one, and
-//! bursts add to the spread that Poisson arrivals have of themselves.
+//! An interval of time is halved repeatedly, and each time one half, chosen at
+//! random, gets the share `bias` of the arrivals (Wang, Madhyastha, Chan,
+//! Papadimitriou, Faloutsos, ICDE 2002). Here the cascade divides the rate:
+//! arrivals are drawn as with a steady clock, and the cascade sets the speed of
+//! the clock. So requests are drawn one by one without limit, and bursts add to
+//! the variance of Poisson arrivals.
 
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -15,7 +15,7 @@ use sledsim_base::random::{Stream, split_mix};
 /// `bias`, `cascade_s` and `cascade_levels`.
 ///
 /// Cascades of `cascade_s` follow each other; each has the same share of the
-/// arrivals and coins of its own, a function of the seed and its number.
+/// arrivals, and its own random choices, a function of the seed and its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CascadeSpec {
     bias: f64,
@@ -23,7 +23,7 @@ pub(super) struct CascadeSpec {
     levels: u32,
 }
 
-/// More halvings would make stretches that hold nothing.
+/// With more halvings the shortest intervals would have no arrivals.
 const MOST_LEVELS: u32 = 30;
 
 impl CascadeSpec {
@@ -73,29 +73,30 @@ impl CascadeSpec {
     }
 }
 
-/// A clock that runs fast and slow.
+/// A clock whose speed varies.
 ///
-/// Steady time is called work: a cascade does as much work as it is long.
+/// Time of the steady clock is called work: the work of a cascade equals its
+/// length.
 #[derive(Clone, Debug)]
 pub(super) struct Cascade {
     bias: f64,
     levels: usize,
     length_ns: f64,
     seed: u64,
-    /// The cascade under way, and what its coins are drawn from.
+    /// The number of the current cascade, and the seed of its random choices.
     number: u64,
     coins: u64,
-    /// The stretch under way: its level, and its number in a heap, 1 the whole.
+    /// The current interval: its level, and its index in a heap whose root is 1.
     level: usize,
     node: u64,
-    /// The work of the stretch and of those that hold it, by level.
+    /// The work of the interval and of those that contain it, by level.
     work_ns: [f64; MOST_LEVELS as usize + 1],
-    /// What is left of the stretch, which is one of the shortest.
+    /// The remaining work of the interval, which is one of the shortest.
     left_ns: f64,
 }
 
 impl Cascade {
-    /// How long so much work takes from here on, while doing it.
+    /// Advances by `work_ns`; returns the time it takes.
     #[inline]
     pub(super) fn stretch_ns(&mut self, work_ns: f64) -> f64 {
         if work_ns < self.left_ns {
@@ -105,7 +106,7 @@ impl Cascade {
         self.cross_ns(work_ns)
     }
 
-    /// Work per time in the stretch under way.
+    /// Work per time in the current interval.
     #[inline]
     fn speed(&self) -> f64 {
         self.work_ns[self.levels] / self.length_of(self.levels)
@@ -116,14 +117,14 @@ impl Cascade {
         self.length_ns / (1_u64 << level) as f64
     }
 
-    /// As [`Cascade::stretch_ns`] for work that ends in another stretch.
+    /// As [`Cascade::stretch_ns`] for work that ends in another interval.
     fn cross_ns(&mut self, work_ns: f64) -> f64 {
         let mut time_ns = self.left_ns / self.speed();
         let mut work_ns = work_ns - self.left_ns;
         loop {
             self.advance();
             if self.level == 0 {
-                // Cascades are alike as a whole.
+                // All cascades have the same work and length.
                 let whole = (work_ns / self.length_ns) as u64;
                 self.number = self.number.wrapping_add(whole);
                 self.begin();
@@ -138,13 +139,13 @@ impl Cascade {
                 }
                 self.down();
             }
-            // The whole stretch, however it is divided.
+            // Skips the whole interval, however it is divided.
             work_ns -= self.work_ns[self.level];
             time_ns += self.length_of(self.level);
         }
     }
 
-    /// Begins the cascade of this number.
+    /// Begins the cascade `self.number`.
     fn begin(&mut self) {
         self.coins = split_mix(self.seed ^ split_mix(self.number));
         (self.level, self.node) = (0, 1);
@@ -152,7 +153,7 @@ impl Cascade {
         self.left_ns = self.length_ns;
     }
 
-    /// To the first half of the stretch.
+    /// Moves to the first half of the interval.
     #[inline]
     fn down(&mut self) {
         let first = split_mix(self.coins.wrapping_add(self.node)) >> 63 == 1;
@@ -163,15 +164,15 @@ impl Cascade {
         self.left_ns = self.work_ns[self.level];
     }
 
-    /// To the first of the shortest stretches in this one.
+    /// Moves to the first of the shortest intervals in this one.
     fn descend(&mut self) {
         while self.level < self.levels {
             self.down();
         }
     }
 
-    /// To what comes after the stretch: the other half of the shortest that
-    /// has one left, or the next cascade.
+    /// Moves to the interval after this one: the second half of the smallest
+    /// enclosing interval that has one left, or the next cascade.
     #[inline]
     fn advance(&mut self) {
         while self.node & 1 == 1 && self.level > 0 {

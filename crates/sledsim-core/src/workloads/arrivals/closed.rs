@@ -1,22 +1,22 @@
-//! Closed arrivals: so many requests outstanding, the next one after a
-//! completion.
+//! Closed arrivals: a fixed number of requests outstanding, the next one after
+//! a completion.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// `queue_depth` and `think_ms`: how a closed load arrives.
+/// `queue_depth` and `think_ms`: the arrivals of a closed load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosedSpec {
-    /// How many requests are outstanding or thought about at any time.
+    /// How many requests are outstanding or in think time.
     pub queue_depth: u32,
     /// From a completion to the arrival of the next request, in ms.
     pub think_ms: f64,
 }
 
 impl Default for ClosedSpec {
-    /// One request at a time, without a pause.
+    /// One request at a time, without think time.
     fn default() -> Self {
         Self {
             queue_depth: 1,
@@ -30,7 +30,7 @@ impl ClosedSpec {
     /// neither is given.
     ///
     /// # Errors
-    /// A key out of its range.
+    /// A key out of range.
     pub fn read(keys: &mut Keys) -> Result<Option<Self>> {
         let queue_depth = keys.opt_u32("queue_depth", 1..=1_000_000)?;
         let think_ms = keys.opt_f64("think_ms", Range::at_least(0.0).at_most(1e9))?;
@@ -60,20 +60,20 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// When the next request arrives, if a completion has called for one.
+    /// When the next request arrives, if one is due after a completion.
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<Nanos> {
         self.due.front().copied()
     }
 
-    /// Removes the arrival [`Closed::next`] named.
+    /// Removes the arrival that [`Closed::next`] returned.
     #[inline]
     pub fn take(&mut self) -> Option<Nanos> {
         self.due.pop_front()
     }
 
-    /// A request completed at `at`. Completions come in order, so arrivals do.
+    /// Handles a completion at `at`. Completions come in order, and so do arrivals.
     #[inline]
     pub fn completed(&mut self, at: Nanos) {
         self.due.push_back(Nanos(at.0.saturating_add(self.think.0)));

@@ -1,15 +1,30 @@
-//! Arrivals: when requests come.
+//! Arrivals: when requests arrive.
 //!
-//! Open arrivals (`open`) have times of their own, closed ones (`closed`,
-//! `thinking`) answer completions. What a file promises: arrivals never
-//! fall, and numbers are drawn from streams of its own.
+//! Open arrivals (`open`) do not depend on the device; closed ones (`closed`,
+//! `thinking`) follow completions. Each file guarantees that arrivals never
+//! decrease, and that numbers are drawn from separate streams.
+//!
+//! Modules in reading order:
+//! - `open`: open arrivals, with gaps from the modules below;
+//! - `constant`: the same gap each time;
+//! - `poisson`: exponential gaps;
+//! - `on_off`: bursts of a source that is alternately on and off;
+//! - `b_model`: bursts at many scales;
+//! - `closed`: a fixed number of requests outstanding;
+//! - `thinking`: customers with random think times.
+
+mod open;
+
+mod constant;
+
+mod poisson;
+
+mod on_off;
 
 mod b_model;
+
 mod closed;
-mod constant;
-mod on_off;
-mod open;
-mod poisson;
+
 mod thinking;
 
 pub use closed::{Closed, ClosedSpec};
@@ -22,7 +37,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 use thinking::{Think, Thinking};
 
-/// How a generated load arrives: open if there is a `rate`, else closed.
+/// The arrivals of a generated load: open if there is a `rate`, else closed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ArrivalSpec {
     OpenArrivals(OpenSpec),
@@ -47,8 +62,7 @@ impl ArrivalSpec {
         }
     }
 
-    /// The key that says how fast requests come, and the mean gap in s at
-    /// which they come at best.
+    /// The key of the arrival rate, and the least mean gap in s.
     pub(super) fn gap_s(&self) -> (&'static str, f64) {
         match self {
             Self::OpenArrivals(open) => ("rate", open.gap_s()),
@@ -59,8 +73,8 @@ impl ArrivalSpec {
         }
     }
 
-    /// Divides the times of an open load by so much more; says whether it is
-    /// one.
+    /// Divides the times of an open load by a further `time_scale`; returns whether
+    /// the load is open.
     pub(super) fn scale(&mut self, time_scale: f64) -> bool {
         match self {
             Self::OpenArrivals(open) => {
@@ -106,7 +120,7 @@ pub(super) enum Arrivals {
 }
 
 impl Arrivals {
-    /// When the next request known now arrives.
+    /// When the next request arrives, if that is known.
     #[inline]
     pub(super) fn next(&self) -> Option<Nanos> {
         match self {
@@ -116,7 +130,7 @@ impl Arrivals {
         }
     }
 
-    /// Removes the arrival [`Arrivals::next`] named.
+    /// Removes the arrival that [`Arrivals::next`] returned.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Nanos> {
         match self {
@@ -126,7 +140,7 @@ impl Arrivals {
         }
     }
 
-    /// A request completed at `at`.
+    /// Handles a completion at `at`.
     #[inline]
     pub(super) fn completed(&mut self, at: Nanos) {
         match self {

@@ -1,4 +1,4 @@
-//! On/off bursts: arrivals come while a source is on, none while it is off.
+//! On/off bursts: requests arrive while the source is on, none while it is off.
 
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -7,9 +7,9 @@ use sledsim_base::random::Stream;
 
 /// `on_ms`, `off_ms` and `burst_lengths`.
 ///
-/// The source is on at time 0, then off and on in turn. The gaps between
-/// arrivals run on while it is on and stand still while it is off, so that with
-/// Poisson gaps and exponential lengths this is an interrupted Poisson process.
+/// The source is on at time 0, then off and on alternately. Gaps between
+/// arrivals elapse only while it is on, so that with Poisson gaps and
+/// exponential lengths this is an interrupted Poisson process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSpec {
     on_ms: f64,
@@ -29,12 +29,12 @@ const LENGTHS: [(&str, Lengths); 2] = [
     ("fixed", Lengths::Fixed),
 ];
 
-/// Fewer arrivals in the mean between one burst and the next would mean to
-/// draw any number of bursts in vain.
+/// The fewest arrivals per burst in the mean; with fewer, too many empty bursts
+/// would be drawn.
 const FEWEST: f64 = 0.01;
 
 impl BurstSpec {
-    /// For arrivals at `rate` per s in the long run.
+    /// Reads the keys for arrivals at `rate` per s in the long run.
     pub(super) fn read(keys: &mut Keys, rate: f64) -> Result<Option<Self>> {
         let length = Range::above(0.0).at_most(1e9);
         let on_ms = keys.opt_f64("on_ms", length)?;
@@ -71,7 +71,7 @@ impl BurstSpec {
         facts["burst_lengths"] = json!(lengths.map(|(name, _)| *name));
     }
 
-    /// The part of the time that the source is on.
+    /// The share of time that the source is on.
     pub(super) fn duty(&self) -> f64 {
         self.on_ms / (self.on_ms + self.off_ms)
     }
@@ -89,13 +89,13 @@ impl BurstSpec {
     }
 }
 
-/// A source that is on and off in turn.
+/// A source that is alternately on and off.
 #[derive(Clone, Debug)]
 pub(super) struct OnOff {
     on_ns: f64,
     off_ns: f64,
     lengths: Lengths,
-    /// What is left of the burst.
+    /// The remaining time of the burst.
     left_ns: f64,
     stream: Stream,
 }

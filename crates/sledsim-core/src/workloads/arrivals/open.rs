@@ -1,4 +1,4 @@
-//! Open arrivals: times of their own, however slow the device is.
+//! Open arrivals: times that do not depend on the device.
 
 use super::b_model::{Cascade, CascadeSpec};
 use super::constant::Constant;
@@ -13,7 +13,7 @@ use sledsim_base::units::Nanos;
 /// `rate`, `arrivals`, `time_scale` and the keys of bursts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenSpec {
-    /// Per s in the long run, before scaling.
+    /// Requests per s in the long run, before scaling.
     rate: f64,
     time_scale: f64,
     gaps: GapKind,
@@ -118,8 +118,8 @@ impl OpenSpec {
     }
 }
 
-/// Open arrivals. Whole nanoseconds and the fraction are kept apart, so
-/// nothing is lost however long the load runs.
+/// Open arrivals. Whole nanoseconds and the fraction are kept apart, so no
+/// precision is lost over time.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenArrivals {
     next: Nanos,
@@ -134,7 +134,7 @@ enum Gaps {
     Constant(Constant),
 }
 
-/// What gaps are measured by.
+/// The clock that measures gaps.
 #[derive(Clone, Debug)]
 enum Clock {
     Steady,
@@ -162,7 +162,7 @@ impl OpenArrivals {
         gap += self.fraction_ns;
         let whole = gap as u64;
         self.fraction_ns = gap - whole as f64;
-        // Half the range is out of reach but for a freak of chance.
+        // Times beyond half the range are practically impossible.
         let next = Nanos(self.next.0.saturating_add(whole).min(u64::MAX / 2));
         std::mem::replace(&mut self.next, next)
     }

@@ -1,4 +1,4 @@
-//! Closed arrivals of a population whose think times differ.
+//! Closed arrivals of customers with random think times.
 
 use super::ClosedSpec;
 use sledsim_base::error::Result;
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// `think`: the distribution of think times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Think {
-    /// The same each time: see [`super::Closed`].
+    /// Fixed: see [`super::Closed`].
     Fixed,
     /// Exponential: see [`Thinking`].
     Exponential,
@@ -34,8 +34,8 @@ impl Think {
     }
 }
 
-/// Customers who think an exponential time, ask, and think again once they
-/// are served. At time 0 all begin to think.
+/// Customers who think for an exponential time, send a request, and think again
+/// when it completes. At time 0 all begin to think.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinking {
     mean_s: f64,

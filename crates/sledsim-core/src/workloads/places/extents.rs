@@ -1,14 +1,13 @@
-//! Extents: a working set spread over a region in pieces of one length.
+//! Extents: a working set spread over a region in extents of one length.
 
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::BLOCK_BYTES;
 
-/// `set_mib` and `extent_kib`: how much data requests choose from, and how
-/// long the pieces are in which it lies. Extents lie at equal distances, the
-/// first at the beginning of the region, so that generators of one region and
-/// one set agree on where it is.
+/// `set_mib` and `extent_kib`: the size of the working set, and of its extents.
+/// Extents are equally spaced, the first at the start of the region, so that
+/// generators with the same region and set use the same blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExtentSpec {
     pub(super) set_mib: f64,
@@ -16,7 +15,7 @@ pub(super) struct ExtentSpec {
 }
 
 impl ExtentSpec {
-    /// `extent_kib` if it is not given.
+    /// Reads the keys; `extent_kib` is the default.
     pub(super) fn read(keys: &mut Keys, extent_kib: f64) -> Result<Self> {
         let block_kib = BLOCK_BYTES as f64 / 1024.0;
         Ok(Self {
@@ -31,8 +30,8 @@ impl ExtentSpec {
         facts["extent_kib"] = json!(self.extent_kib);
     }
 
-    /// The set in a region of `slots` of `blocking` blocks; the length of an
-    /// extent must be so many blocks.
+    /// The set in a region of `slots` slots of `blocking` blocks; the extent length
+    /// must be a multiple of `blocking`.
     pub(super) fn start(&self, slots: u64, blocking: u64, keys: &Keys) -> Result<Extents> {
         let unit_kib = (blocking * BLOCK_BYTES) as f64 / 1024.0;
         let length = libm::floor(self.extent_kib / unit_kib);

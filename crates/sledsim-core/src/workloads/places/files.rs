@@ -1,5 +1,4 @@
-//! Files: blocks of a working set, some of them asked for much more than
-//! others, and now and then the next one.
+//! Files: blocks of a working set by Zipf popularity, with sequential runs.
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
@@ -20,15 +19,15 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 /// `part_from`, `part_to` and `sequential_fraction`.
 ///
 /// Extents consist of units, the blocks of a file system. The unit of rank k is
-/// chosen with a probability proportional to k^-exponent; ranks are put on
-/// extents one after the other (`clustered`), extents in random order, or on
-/// units in random order. A request of a unit or more begins with the unit,
-/// but ends with the extent at the latest; a shorter one is anywhere inside.
-/// With probability `sequential_fraction` a request goes on where the last one
-/// ended, if it finds room in the extent.
+/// chosen with a probability proportional to k^-exponent; ranks are assigned
+/// extent by extent with the extents in random order (`clustered`), or to units
+/// in random order. A request of a unit or more begins at the unit and is cut
+/// at the end of the extent; a shorter one is anywhere inside the unit. With
+/// probability `sequential_fraction` a request continues where the last one
+/// ended, if it fits in the extent.
 ///
-/// `part_from` and `part_to` leave so much of the set to others. The extents
-/// of a part are all over the set.
+/// `part_from` and `part_to` restrict the requests to a part of the set. The
+/// extents of a part are spread over the whole set.
 #[derive(Clone, Copy, Debug)]
 struct FilesSpec {
     extents: ExtentSpec,
@@ -115,11 +114,11 @@ impl PlaceKind for FilesSpec {
     }
 }
 
-/// So that their numbers can be multiplied.
+/// The most extents, so that products of their numbers do not overflow.
 const MOST_EXTENTS: u64 = u32::MAX as u64;
 
-/// The number next to n divided by the golden ratio that has no factor in
-/// common with n: its multiples modulo n are spread evenly, and all there.
+/// The number coprime to n nearest to n divided by the golden ratio: its
+/// multiples modulo n are evenly spread and take every value.
 fn stride(n: u64) -> u64 {
     let mut stride = (libm::round(n as f64 * 0.618_033_988_749_894_9) as u64).max(1);
     while gcd(stride, n) != 1 {
@@ -139,9 +138,9 @@ struct Files {
     unit: u64,
     /// Units in an extent.
     in_extent: u64,
-    /// The first extent of the part, as they are numbered by parts.
+    /// The first extent of the part, in the numbering by parts.
     from: u64,
-    /// From one extent of a part to the next.
+    /// The step from one extent of a part to the next.
     stride: u64,
     zipf: Zipf,
     clustered: bool,
@@ -150,13 +149,13 @@ struct Files {
     coins: Stream,
     ranks: Stream,
     within: Stream,
-    /// Where the last request ended, and its extent.
+    /// The end of the last request, and its extent.
     next: u64,
     end: u64,
 }
 
 impl Places for Files {
-    /// The slot and how many slots there are.
+    /// Returns the slot and how many slots fit.
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
         let goes_on = self.coins.chance(self.sequential);

@@ -1,4 +1,4 @@
-//! Hot and cold places: a part of the region gets most of the requests.
+//! Hot and cold places: a part of the region gets most requests.
 
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
@@ -16,8 +16,8 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 /// `hot_fraction`, `hot_share` and `hot_start`.
 ///
 /// A request begins in the hot part with probability `hot_share`, uniformly
-/// there or in the rest. One that would cross the end of the region is moved
-/// back to end there.
+/// there or in the rest. A request that would cross the end of the region is
+/// moved back to end there.
 #[derive(Clone, Copy, Debug)]
 struct HotColdSpec {
     fraction: f64,
@@ -30,7 +30,7 @@ impl HotColdSpec {
         let inside = Range::above(0.0).below(1.0);
         let fraction = keys.opt_f64("hot_fraction", inside)?.unwrap_or(0.2);
         let share = Range::at_least(0.0).at_most(1.0);
-        // What is left of 0.9 is 0.1, whatever binary fractions make of it.
+        // Allows 0.9 + 0.1 despite binary rounding.
         let rest = libm::round((1.0 - fraction) * 1e12) / 1e12;
         let start = Range::at_least(0.0).at_most(rest);
         Ok(Self {
@@ -76,7 +76,7 @@ impl PlaceKind for HotColdSpec {
 struct HotCold {
     slots: u64,
     share: f64,
-    /// The hot part: its first slot and how many there are.
+    /// The first slot of the hot part, and how many it has.
     start: u64,
     hot: u64,
     coins: Stream,

@@ -1,18 +1,36 @@
 //! Places: where requests go.
 //!
-//! A region is a row of *slots*, the multiples of `blocking` in it. Each file
-//! says how a slot is chosen for a request that takes so many of them. What a
-//! file promises: the request lies inside the region, numbers are drawn from
-//! streams of its own, and nothing is allocated per request.
+//! A region is a sequence of *slots*, the multiples of `blocking` in it. Each
+//! file defines how to choose the slot of a request of a given number of slots,
+//! and guarantees: the request lies inside the region, numbers are drawn from
+//! separate streams, and nothing is allocated per request.
+//!
+//! Modules in reading order:
+//! - `uniform`: each slot is equally likely;
+//! - `sequential`: streams of requests, each beginning where the one before it
+//!   ended;
+//! - `hot_cold`: a part of the region gets most requests;
+//! - `zipf`: a few units of the region get most requests;
+//! - `extents`: a working set spread over a region, for the next three;
+//! - `files`: blocks of a working set by Zipf popularity, with sequential runs;
+//! - `scan`: a working set read from start to end repeatedly;
+//! - `nurand`: pages of a database with rows chosen as in TPC-C.
+
+mod uniform;
+
+mod sequential;
+
+mod hot_cold;
+
+mod zipf;
 
 mod extents;
+
 mod files;
-mod hot_cold;
-mod nurand;
+
 mod scan;
-mod sequential;
-mod uniform;
-mod zipf;
+
+mod nurand;
 
 use serde_json::Value;
 use sledsim_base::error::Result;
@@ -22,7 +40,7 @@ use sledsim_base::registry::{Named, Registry};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A way to choose places, registered: it names a generator.
+/// A registered rule for choosing places, which names a generator.
 #[derive(Clone, Copy)]
 pub(super) struct PlaceEntry {
     /// The name of the generator.
@@ -37,7 +55,7 @@ impl Named for PlaceEntry {
     }
 }
 
-/// All of them; the first is the default.
+/// All rules; the first is the default.
 pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
     uniform::ENTRY,
     zipf::ENTRY,
@@ -53,11 +71,11 @@ pub(super) trait PlaceKind: Debug + Send + Sync {
     /// Adds every key with its value in effect.
     fn to_json(&self, facts: &mut Value);
 
-    /// Starts to choose places in `region`.
+    /// Starts choosing places in `region`.
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>>;
 }
 
-/// What places are chosen in, and with.
+/// The region of places, and the services to choose them.
 #[derive(Clone, Copy)]
 pub(super) struct Region<'a> {
     /// How many slots it has.
@@ -70,19 +88,19 @@ pub(super) struct Region<'a> {
     pub keys: &'a Keys,
 }
 
-/// Where a request goes.
+/// The place of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     /// The first slot.
     pub slot: u64,
-    /// How many slots: fewer than asked for where something ends before.
+    /// How many slots; fewer than requested if an extent or region ends before.
     pub units: u64,
     /// The stream it belongs to.
     pub stream: u32,
 }
 
 impl Slots {
-    /// The place of a request of no particular stream.
+    /// The place of a request without a stream.
     fn whole(slot: u64, units: u64) -> Self {
         Self {
             slot,

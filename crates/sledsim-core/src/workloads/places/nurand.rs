@@ -1,4 +1,4 @@
-//! Pages of a database whose rows are chosen as TPC-C chooses them.
+//! Pages of a database with rows chosen as in TPC-C.
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
@@ -16,12 +16,12 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 
 /// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`.
 ///
-/// The set is cut into tables of `rows` rows, `rows_per_page` to a page; the
-/// last may lack pages. The table is chosen uniformly, the row in it by TPC-C's
-/// NURand: a uniform number from 0 to `row_mask` or-ed bit by bit with that of
-/// a uniform row, plus a constant, modulo `rows` (specification, clause 2.1.6).
-/// The constant is a function of the seed. A page that is lacking is drawn
-/// again, table and row.
+/// The set is divided into tables of `rows` rows, `rows_per_page` to a page;
+/// the last table may lack pages. The table is chosen uniformly, the row in it
+/// by TPC-C's NURand: the bitwise or of a uniform number from 0 to `row_mask`
+/// and a uniform row, plus a constant, modulo `rows` (specification, clause
+/// 2.1.6). The constant is a function of the seed. If the page does not exist,
+/// table and row are drawn again.
 #[derive(Clone, Copy, Debug)]
 struct NurandSpec {
     extents: ExtentSpec,
@@ -86,7 +86,7 @@ struct Nurand {
 }
 
 impl Places for Nurand {
-    /// The slot, and how many slots there are.
+    /// Returns the slot and how many slots fit.
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
         let page = loop {

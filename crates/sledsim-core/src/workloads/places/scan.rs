@@ -1,4 +1,4 @@
-//! Scans: a working set read from front to back, again and again.
+//! Scans: a working set read from start to end repeatedly.
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
@@ -17,9 +17,9 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 /// `set_mib`, `extent_kib` and `scans`.
 ///
 /// A scan reads extent after extent; a request that would cross the end of an
-/// extent ends there, and the next one begins the next extent. Scan i of n
-/// begins i/n into the set. Each in turn reads an extent, in an order that is
-/// drawn anew each round.
+/// extent is cut there, and the next one begins the next extent. Scan i of n
+/// begins at i/n of the set. The scans take turns to read an extent, in a new
+/// random order each round.
 #[derive(Clone, Copy, Debug)]
 struct ScanSpec {
     extents: ExtentSpec,
@@ -68,17 +68,16 @@ impl PlaceKind for ScanSpec {
 #[derive(Clone, Debug)]
 struct Scan {
     extents: Extents,
-    /// The extents the scans are at, in the order of this round, with the
-    /// numbers of the scans.
+    /// The current extent and number of each scan, in the order of this round.
     at: Vec<(u64, u32)>,
     turn: usize,
-    /// Slots of the extent that are read.
+    /// Slots of the extent already read.
     done: u64,
     turns: Stream,
 }
 
 impl Places for Scan {
-    /// The slot, how many slots there are, and the scan.
+    /// Returns the slot, how many slots fit, and the scan.
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
         let (extent, scan) = self.at[self.turn];
@@ -103,7 +102,7 @@ impl Places for Scan {
 }
 
 impl Scan {
-    /// Fisher and Yates.
+    /// Shuffles the scans (Fisher and Yates).
     fn shuffle(&mut self) {
         for last in (1..self.at.len()).rev() {
             let other = self.turns.below(last as u64 + 1) as usize;

@@ -1,4 +1,5 @@
-//! Sequential places: streams of requests, each where the one before it ended.
+//! Sequential places: streams of requests, each beginning where the one before
+//! it ended.
 
 use super::uniform::Uniform;
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
@@ -16,10 +17,10 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 
 /// `streams`, `interleave` and `sequential_fraction` or `mean_run_requests`.
 ///
-/// Stream i of n begins i/n into the region. A request goes on where the last
-/// of its stream ended with probability `sequential_fraction`, else the stream
-/// jumps to a uniform place; runs are geometric. At the end of the region a
-/// stream goes on at its beginning.
+/// Stream i of n begins at i/n of the region. With probability
+/// `sequential_fraction` a request continues where the last of its stream
+/// ended, else the stream jumps to a uniform place; run lengths are geometric.
+/// At the end of the region a stream continues at its start.
 #[derive(Clone, Copy, Debug)]
 struct SequentialSpec {
     streams: u32,
@@ -27,7 +28,7 @@ struct SequentialSpec {
     fraction: f64,
 }
 
-/// Whose turn it is.
+/// The order of the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interleave {
     RoundRobin,
@@ -50,7 +51,7 @@ impl SequentialSpec {
         let fraction = keys.opt_f64("sequential_fraction", share)?;
         let run = keys.opt_f64("mean_run_requests", Range::at_least(1.0))?;
         if fraction.is_some() && run.is_some() {
-            let problem = "must not be given with sequential_fraction: each says how long runs are";
+            let problem = "must not be given with sequential_fraction: both set the length of runs";
             return Err(keys.refuse("mean_run_requests", problem));
         }
         Ok(Self {
@@ -89,7 +90,7 @@ impl PlaceKind for SequentialSpec {
 #[derive(Clone, Debug)]
 struct Sequential {
     slots: u64,
-    /// Where each stream goes on.
+    /// The next slot of each stream.
     next: Vec<u64>,
     turn: usize,
     turns: Option<Stream>,

@@ -23,8 +23,8 @@ impl PlaceKind for UniformSpec {
     }
 }
 
-/// One number per request; a place too close to the end for the size is drawn
-/// again, from another stream.
+/// Draws one number per request; a place too close to the end for the size is
+/// drawn again, from another stream.
 #[derive(Clone, Debug)]
 pub(super) struct Uniform {
     slots: u64,
@@ -41,7 +41,7 @@ impl Uniform {
         }
     }
 
-    /// The slot of a request of so many.
+    /// The slot of a request of `units` slots.
     #[inline]
     pub(super) fn slot(&mut self, units: u64) -> u64 {
         let fitting = self.slots - units + 1;

@@ -1,4 +1,4 @@
-//! Zipf places: a few units of the region are asked for most.
+//! Zipf places: a few units of the region get most requests.
 
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
@@ -15,9 +15,10 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 
 /// `zipf_exponent`, `unit_blocks` and `scatter`.
 ///
-/// The region is cut into units of `unit_blocks`; the unit of rank k is chosen
-/// with a probability proportional to k^-exponent, the slot in it uniformly.
-/// A request that would cross the end of the region is moved back to end there.
+/// The region is divided into units of `unit_blocks`; the unit of rank k is
+/// chosen with a probability proportional to k^-exponent, the slot in it
+/// uniformly. A request that would cross the end of the region is moved back to
+/// end there.
 #[derive(Clone, Copy, Debug)]
 struct ZipfSpec {
     exponent: f64,

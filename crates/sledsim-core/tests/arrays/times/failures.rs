@@ -48,7 +48,7 @@ fn a_degraded_read_takes_as_long_as_the_slowest_of_the_others() {
 }
 
 #[test]
-fn a_degraded_write_keeps_what_it_can() {
+fn a_degraded_write_updates_the_remaining_children() {
     // Five children, units of one block: stripe 0 is 0 1 2 3 P. Failed, written
     // from, blocks, reads, writes.
     let cases = [
@@ -162,7 +162,7 @@ fn a_rebuild_yields_to_the_host_or_keeps_its_pace() {
 }
 
 #[test]
-fn what_is_in_flight_when_a_child_fails_is_made_of_the_others() {
+fn requests_in_flight_on_a_failed_child_are_served_from_the_others() {
     // Block 0 is on the first child, which fails after 0.4 of its 1 ms.
     let keys = format!("fail_child = 0\nfail_at_ms = 0.4\n{CONSTANT}");
     let mut model = raid5(5, 1, &keys);
@@ -184,7 +184,7 @@ fn what_is_in_flight_when_a_child_fails_is_made_of_the_others() {
 }
 
 #[test]
-fn a_second_failure_is_a_clear_verdict() {
+fn a_second_failure_loses_requests_for_lost_blocks_only() {
     let keys = format!("fail_child = [0, 1]\nfail_at_ms = [0, 10]\n{CONSTANT}");
     let mut model = raid5(4, 1, &keys);
     let requests: Vec<Request> = (0..6)
@@ -242,7 +242,7 @@ fn a_second_failure_is_a_clear_verdict() {
 }
 
 #[test]
-fn a_write_that_went_nowhere_is_no_success() {
+fn a_write_that_reached_no_child_fails() {
     // 0 1 2 P: with the second child gone, block 0 is read and written with the
     // parity; in the middle of that its own child fails, and nothing has it.
     let keys = format!("fail_child = [1, 0]\nfail_at_ms = [0, 1.5]\n{CONSTANT}");
@@ -261,7 +261,7 @@ fn a_write_that_went_nowhere_is_no_success() {
 }
 
 #[test]
-fn what_completes_at_the_instant_of_a_failure_is_complete() {
+fn a_request_that_completes_at_the_instant_of_a_failure_is_complete() {
     for (at, retries) in [("1.0", 0), ("0.999999", 1)] {
         let mut model = raid5(
             5,
@@ -274,7 +274,7 @@ fn what_completes_at_the_instant_of_a_failure_is_complete() {
 }
 
 #[test]
-fn a_spare_that_failed_takes_no_place() {
+fn a_failed_spare_replaces_no_child() {
     for (spares, rebuilt) in [(1, 0), (2, 1200)] {
         let keys =
             format!("spares = {spares}\nfail_child = [4, 1]\nfail_at_ms = [1, 2]\n{CONSTANT}");
@@ -290,7 +290,7 @@ fn a_spare_that_failed_takes_no_place() {
 }
 
 #[test]
-fn a_child_that_answers_with_an_error_has_failed() {
+fn a_child_that_completes_with_an_error_has_failed() {
     // An array whose copies are gone answers with errors: here, as a child.
     let keys = "unit_blocks = 1\n\
         [[child]]\ntitle = 'm'\nkind = 'raid1'\nchildren = 2\nfail_child = [0, 1]\nfail_at_ms = [0, 5]\n\
@@ -314,7 +314,7 @@ fn a_child_that_answers_with_an_error_has_failed() {
 }
 
 #[test]
-fn many_that_wait_for_what_is_gone_end_without_a_deep_stack() {
+fn many_requests_for_lost_blocks_end_without_deep_recursion() {
     let keys = format!("fail_child = [0, 1]\nfail_at_ms = [0, 1.5]\n{CONSTANT}");
     let mut model = raid5(4, 1, &keys);
     let requests: Vec<Request> = (0..3_000).map(|id| write(id, 0, 0, 1)).collect();

@@ -3,7 +3,7 @@
 use super::resolve;
 
 #[test]
-fn what_cannot_be_an_array_is_refused() {
+fn invalid_arrays_are_refused() {
     let raid5 = |keys: &str| format!("title = 'a'\nkind = 'raid5'\n{keys}");
     let some = "children = 5\nunit_blocks = 8\nchild.base = 'g2'\n";
     let cases = [

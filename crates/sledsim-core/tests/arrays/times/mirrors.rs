@@ -38,7 +38,7 @@ fn a_mirrored_write_takes_as_long_as_its_slowest_copy() {
 }
 
 #[test]
-fn reads_go_to_copies_by_the_rule() {
+fn reads_choose_copies_by_the_read_rule() {
     let reads: Vec<Request> = (0..6).map(|id| read(id, 0, id * 10, 1)).collect();
     let devices = |rule: &str, requests: &[Request]| -> Vec<u16> {
         let mut model = array(

@@ -81,7 +81,7 @@ fn parity_rotates_and_data_follow_it() {
 }
 
 #[test]
-fn a_write_reads_no_more_than_it_has_to() {
+fn a_write_reads_no_more_than_needed() {
     // Six children, five data units of four blocks: what is read and written.
     // Blocks written, reads, writes, way.
     let cases: [(u64, u32, usize, usize, &str); 9] = [

@@ -6,7 +6,7 @@ use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::units::Nanos;
 
 #[test]
-fn blocks_that_are_asked_for_twice_are_read_once() {
+fn blocks_requested_twice_are_read_once() {
     let mut model = raid5(4, 4, STREAMING);
     let mut request = read(0, 0, 0, 2);
     request.extents.push(Extent { lbn: 1, blocks: 2 });
@@ -23,7 +23,7 @@ fn blocks_that_are_asked_for_twice_are_read_once() {
 }
 
 #[test]
-fn requests_of_children_add_up() {
+fn child_requests_match_the_host_requests() {
     // Every request of a child is accounted for by what the requests need.
     for kind in ["raid1", "raid5"] {
         let keys = format!(
@@ -87,7 +87,7 @@ fn flushes_and_trims() {
 }
 
 #[test]
-fn batches_and_marks_reach_the_children() {
+fn batches_and_flags_reach_the_children() {
     let mut model = raid5(4, 4, CONSTANT);
     let mut request = write(0, 0, 0, 2);
     request.extents.push(Extent { lbn: 2, blocks: 2 }); // the rest of the unit

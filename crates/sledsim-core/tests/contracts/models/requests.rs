@@ -105,7 +105,7 @@ fn same_requests_same_rows() {
 }
 
 #[test]
-fn an_open_load_that_outruns_the_device_stops() {
+fn an_open_load_that_saturates_the_device_stops() {
     let mut model = sled();
     let all = requests(50_000, 10_000.0, 1, model.blocks());
     let mut rows = Rows::default();

@@ -34,7 +34,7 @@ fn scans(streams: u64, bypass_kib: u64, steps: u64) -> Vec<bool> {
 }
 
 #[test]
-fn up_to_32_streams_are_followed_and_pass_after_their_first_blocks() {
+fn up_to_32_streams_are_tracked_and_bypass_after_their_first_blocks() {
     // 12 KiB are three requests; the fourth passes, in all streams.
     for streams in [1, 2, 32] {
         let cached = scans(streams, 12, 10);
@@ -47,7 +47,7 @@ fn up_to_32_streams_are_followed_and_pass_after_their_first_blocks() {
 }
 
 #[test]
-fn a_stream_that_was_interrupted_begins_anew() {
+fn an_interrupted_stream_starts_over() {
     let keys = "segment_kib = 4\nbypass_after_kib = 8";
     let front = Loose::new(1, 9 * 64, 1000, false, 1);
     let asked = front.asked();
@@ -146,7 +146,7 @@ fn mean_blocks(load: &[Request], keys: &str) -> f64 {
 }
 
 #[test]
-fn neighbours_that_are_fetched_together_are_no_reason_for_large_sizes() {
+fn neighbours_fetched_together_do_not_increase_the_fetch_size() {
     // 64 KiB from any segment on: together they are one read as it is, and a
     // larger size would only fetch more. One by one a larger size pays.
     let mut random = Stream::new(3, "reads");
@@ -161,7 +161,7 @@ fn neighbours_that_are_fetched_together_are_no_reason_for_large_sizes() {
 }
 
 #[test]
-fn what_is_written_without_being_fetched_is_no_reason_for_large_sizes() {
+fn writes_that_fetch_nothing_do_not_increase_the_fetch_size() {
     // Files of 256 KiB are written, single segments elsewhere are read.
     let mut random = Stream::new(4, "reads");
     let mut at = 0;
@@ -182,7 +182,7 @@ fn what_is_written_without_being_fetched_is_no_reason_for_large_sizes() {
 }
 
 #[test]
-fn automatic_sizes_follow_a_load_that_changes() {
+fn automatic_sizes_adapt_to_a_changing_load() {
     let mut load = reads(16, 1);
     load.extend(reads(512, 2));
     for (id, request) in (0..).zip(&mut load) {

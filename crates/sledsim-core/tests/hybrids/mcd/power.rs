@@ -39,7 +39,7 @@ fn written() -> Box<dyn Model> {
 }
 
 #[test]
-fn what_only_the_buffer_holds_is_there_without_and_with_a_failure() {
+fn data_held_by_the_buffer_alone_survive_a_failure() {
     let mut model = written();
     let contents = model.contents().expect("contents");
     let all = |contents: &mut dyn sledsim_core::model::contents::Contents| -> Vec<u64> {

@@ -247,7 +247,7 @@ fn closed(case: u64) -> Option<(usize, Nanos)> {
 }
 
 #[test]
-fn reads_return_what_was_written_and_every_request_is_answered() {
+fn reads_return_written_data_and_every_request_completes() {
     for seed in 0..1200 {
         let draw = Draw::new(seed);
         let load = requests(150, draw.back_blocks, draw.back_ns as f64, seed);

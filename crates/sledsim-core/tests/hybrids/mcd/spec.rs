@@ -13,7 +13,7 @@ fn read(text: &str) -> Result<McdSpec, String> {
 }
 
 #[test]
-fn what_is_not_allowed_is_named() {
+fn errors_name_the_invalid_key() {
     let cases = [
         ("", "missing key 'segment_kib'"),
         ("segment_kib = 0", "segment_kib"),

@@ -368,7 +368,7 @@ fn case(seed: u64, policy: &str) -> Case {
 }
 
 #[test]
-fn the_children_move_what_those_of_the_twin_move() {
+fn the_children_get_the_same_requests_as_those_of_the_reference() {
     for policy in POLICIES {
         for seed in 0..150 {
             let mut case = case(seed, policy);

@@ -13,7 +13,7 @@ const EAGER: &str =
     "log_kib = 4\nclean_after_idle_ms = 1\nclean_idle_above = 1e-6\nclean_to = 1e-6";
 
 #[test]
-fn an_idle_back_is_written_to_from_the_oldest_log_on_and_runs_are_merged() {
+fn an_idle_back_is_cleaned_to_from_the_oldest_log_and_runs_are_merged() {
     // Log 0: 40 to 42, 10 and 11; log 1: 43 to 45, 12 and 13, and it is full.
     let list = [
         (0, Write, 40, 3),
@@ -68,7 +68,7 @@ fn the_idle_detector_counts_from_the_last_request_on_the_back() {
 }
 
 #[test]
-fn thresholds_say_when_cleaning_begins_and_ends() {
+fn thresholds_start_and_stop_cleaning() {
     // Ten logs; each write fills one. In use above 0.7: always; above 0.4 while
     // idle; down to 0.2.
     let keys = "log_kib = 4\nclean_logs = 1\nclean_above = 0.7\nclean_idle_above = 0.4\nclean_to = 0.2\nclean_after_idle_ms = ";
@@ -111,7 +111,7 @@ fn logs_are_cleaned_in_the_order_in_which_they_were_begun() {
 }
 
 #[test]
-fn what_is_overwritten_in_the_logs_never_reaches_the_back() {
+fn blocks_overwritten_in_the_logs_never_reach_the_back() {
     let mut chance = Stream::new(4, "writes");
     let mut unique = BTreeSet::new();
     let list: Vec<_> = (0..300)

@@ -337,7 +337,7 @@ fn nothing_completed_is_lost_when_power_fails_again_and_again() {
 }
 
 #[test]
-fn a_torn_record_counts_not_at_all() {
+fn a_torn_record_is_ignored() {
     // One write of 30 blocks, one record; whatever of it is there, all or
     // nothing must be found.
     let mut seen = [0, 0];
@@ -375,7 +375,7 @@ fn a_torn_record_counts_not_at_all() {
 }
 
 #[test]
-fn all_that_was_written_is_on_the_back_in_the_end() {
+fn all_writes_are_finally_on_the_back() {
     let mut chance = Stream::new(3, "drain");
     for seed in 0..40 {
         let keys =
@@ -523,7 +523,7 @@ fn keeping_contents_changes_no_time() {
 }
 
 #[test]
-fn recovery_reads_the_first_blocks_and_what_has_no_summary() {
+fn recovery_reads_the_first_blocks_and_logs_without_a_summary() {
     // Ten logs; two full ones with summaries, one open with one record.
     let spec = spec("log_kib = 4", 80, 800);
     let model = Mwb::new("mwb", 0, spec, memory(80, "1e-3"), memory(800, "5e-3"));

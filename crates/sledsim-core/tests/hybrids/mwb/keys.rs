@@ -7,7 +7,7 @@ use sledsim_base::request::Op;
 use Op::Write;
 
 #[test]
-fn mistakes_name_the_key_and_what_is_allowed() {
+fn errors_name_the_key_and_the_allowed_values() {
     let device = |keys: &str, front: u64, back: u64| -> String {
         let text = format!(
             "title = 'M'\nkind = 'mwb'\n{keys}\n[front]\nbase = 'memory'\nblocks = {front}\n\
@@ -95,7 +95,7 @@ fn mistakes_name_the_key_and_what_is_allowed() {
 }
 
 #[test]
-fn what_follows_from_the_keys_is_shown() {
+fn derived_quantities_are_shown() {
     let text = "title = 'MWB'\nkind = 'mwb'\nfront_mib = 256\n\
                 [front]\nbase = 'msst2005'\n[back]\nbase = 'atlas10k-50mbps'\n";
     let device = read(text).expect("a device");

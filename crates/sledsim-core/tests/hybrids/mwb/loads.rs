@@ -46,7 +46,7 @@ impl Observer for Count {
 }
 
 #[test]
-fn a_load_that_the_back_cannot_take_ends_the_run() {
+fn a_load_that_saturates_the_back_ends_the_run() {
     // The back takes 16,000 ns for six blocks; one write each 8,000 ns fills all
     // logs, and then they wait.
     let list: Vec<_> = (0..5000).map(|n| (n * 8000, Write, n * 13, 6)).collect();

@@ -20,7 +20,7 @@ fn completions(rows: &Rows) -> Vec<u64> {
 const SMALL: &str = "log_kib = 4";
 
 #[test]
-fn a_write_is_complete_with_its_header_and_data_on_the_front() {
+fn a_write_completes_with_its_header_and_data_on_the_front() {
     let list = [(0, Write, 500, 2), (0, Write, 7, 3), (0, Write, 9, 1)];
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
     // Records of 3, 4 and 2 blocks; the first two fill the log.
@@ -43,7 +43,7 @@ fn a_write_is_complete_with_its_header_and_data_on_the_front() {
 }
 
 #[test]
-fn a_write_goes_on_in_the_next_log() {
+fn a_write_continues_in_the_next_log() {
     let list = [
         (0, Write, 50, 10),
         (10_000, Read, 50, 10),
@@ -62,7 +62,7 @@ fn a_write_goes_on_in_the_next_log() {
 }
 
 #[test]
-fn what_is_left_of_a_log_is_filled() {
+fn the_rest_of_a_log_is_filled() {
     // 1 + 3 blocks used; of a write of 5 three fit behind a header, and two go on.
     let list = [(0, Write, 0, 2), (5000, Write, 20, 5)];
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
@@ -85,7 +85,7 @@ fn what_is_left_of_a_log_is_filled() {
 }
 
 #[test]
-fn a_read_gets_each_block_where_its_newest_is() {
+fn a_read_gets_the_newest_version_of_each_block() {
     let list = [
         (0, Write, 100, 4),
         (5000, Write, 102, 1),
@@ -116,7 +116,7 @@ fn a_read_gets_each_block_where_its_newest_is() {
 }
 
 #[test]
-fn a_read_during_a_write_gets_what_is_older() {
+fn a_read_during_a_write_gets_the_older_version() {
     let list = [
         (0, Write, 100, 4),
         (0, Read, 100, 4),
@@ -132,7 +132,7 @@ fn a_read_during_a_write_gets_what_is_older() {
 }
 
 #[test]
-fn trims_go_to_the_back_and_flushes_nowhere() {
+fn trims_go_to_the_back_and_flushes_to_no_child() {
     let mut list = requests(&[(0, Write, 100, 4), (100, Flush, 0, 1), (5000, Trim, 100, 4)]);
     list[1].extents.clear();
     list.extend(

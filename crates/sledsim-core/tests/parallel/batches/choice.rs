@@ -26,7 +26,7 @@ impl Scheduler for Scan {
 }
 
 #[test]
-fn sptf_picks_what_a_look_at_every_batch_does() {
+fn sptf_picks_batches_as_an_exhaustive_search() {
     let cases: [Keys<'_>; 4] = [
         &[],
         &[("micropositioning_cylinders", "20")],
@@ -76,7 +76,7 @@ fn sptf_picks_what_a_look_at_every_batch_does() {
 }
 
 #[test]
-fn an_estimate_of_a_batch_is_what_it_takes_to_its_first_bit() {
+fn an_estimate_of_a_batch_equals_the_time_to_its_first_bit() {
     let cases: [Keys<'_>; 3] = [
         &[],
         &[

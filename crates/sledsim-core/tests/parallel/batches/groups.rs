@@ -9,7 +9,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 #[test]
-fn a_window_groups_what_arrives_in_it_and_not_what_comes_late() {
+fn a_window_groups_the_commands_that_arrive_in_it() {
     let class = class(3_000_000);
     let read = |id, ms: f64, lbn| Request::new(id, Nanos::from_ms(ms), Op::Read, lbn, 1);
     let requests = [

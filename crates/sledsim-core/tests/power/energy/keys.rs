@@ -3,7 +3,7 @@
 use super::Keys;
 
 #[test]
-fn mistakes_are_named() {
+fn errors_name_the_key() {
     let error = |name: &str, keys: &Keys<'_>| {
         let keys: Vec<_> = keys
             .iter()

@@ -67,7 +67,7 @@ fn never_and_immediate_are_the_limits_of_timeouts() {
 }
 
 #[test]
-fn the_old_key_and_the_table_say_the_same() {
+fn the_old_key_and_the_table_are_equivalent() {
     let requests = poisson(6_000_000, 1000, 0.005, 30, 8);
     let old = run("g2", &[("inactive_after_ms", "4")], &requests);
     let table = [("power.policy", "'timeout'"), ("power.timeout_ms", "4")];
@@ -142,7 +142,7 @@ fn the_break_even_timeout_spends_at_most_twice_what_the_clairvoyant_spends() {
 }
 
 #[test]
-fn an_adaptive_timeout_follows_what_spells_are_worth() {
+fn an_adaptive_timeout_follows_the_value_of_inactive_periods() {
     let ms = |ms: u64| Nanos(1_000_000 * ms);
     let make = || {
         let choice = PowerPolicySpec::Adaptive {

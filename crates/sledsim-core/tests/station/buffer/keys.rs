@@ -3,7 +3,7 @@
 use sledsim_core::catalog::{Device, Override};
 
 #[test]
-fn mistakes_in_a_buffer_are_named() {
+fn errors_in_a_buffer_name_the_key() {
     let cases: [(&[(&str, &str)], &str); 7] = [
         (&[("buffer.segments", "1")], "missing key 'buffer.size_kib'"),
         (

@@ -292,7 +292,7 @@ fn read_ahead_delays_others_by_at_most_the_pass_it_is_in() {
 }
 
 #[test]
-fn segments_are_given_up_least_recently_used_first() {
+fn segments_are_replaced_least_recently_used_first() {
     // Four segments; five places in turn, the second used again in between.
     let places = [0, 100_000, 200_000, 300_000, 100_000, 400_000];
     let mut all: Vec<Ask> = Vec::new();

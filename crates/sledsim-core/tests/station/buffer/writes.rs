@@ -41,7 +41,7 @@ fn a_write_is_complete_when_it_is_in_and_is_destaged_when_nothing_waits() {
 }
 
 #[test]
-fn a_flush_waits_for_what_is_dirty_and_for_no_more() {
+fn a_flush_waits_for_dirty_blocks_only() {
     let buffer = Buffer {
         segments: 8,
         write_back_segments: 7,

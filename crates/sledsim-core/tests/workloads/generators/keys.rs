@@ -128,7 +128,7 @@ proptest! {
 }
 
 #[test]
-fn bad_keys_are_refused_with_what_is_allowed() {
+fn bad_keys_are_refused_with_the_allowed_values() {
     for (kind, text, expected) in [
         (
             "zipf",
@@ -293,7 +293,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn facts_tell_every_value_in_effect() {
+fn the_json_has_every_value_in_effect() {
     let facts = |kind, text| {
         try_source(kind, text, DEVICE)
             .unwrap()

@@ -8,7 +8,7 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn each_key_changes_only_what_it_is_about() {
+fn each_key_changes_only_its_own_quantity() {
     let base = open("rate = 500", DEVICE);
     let parts = |r: &Request| (r.arrival, r.op, r.blocks(), r.lbn());
     for text in [
@@ -69,7 +69,7 @@ fn each_key_changes_only_what_it_is_about() {
 }
 
 #[test]
-fn bad_keys_are_refused_with_what_is_allowed() {
+fn bad_keys_are_refused_with_the_allowed_values() {
     for (text, expected) in [
         (
             "rate = 0",

@@ -9,7 +9,7 @@ use sledsim_core::model::source::Source;
 use sledsim_core::workloads::GeneratorSpec;
 
 #[test]
-fn streams_give_the_numbers_they_always_gave() {
+fn streams_give_unchanged_numbers() {
     // From an implementation of FNV-1a, SplitMix64 and xoshiro256++ in another
     // language, itself checked against the published values of the hashes.
     for (seed, purpose, expected) in [
@@ -60,7 +60,7 @@ fn streams_give_the_numbers_they_always_gave() {
 }
 
 #[test]
-fn the_default_load_is_the_one_it_always_was() {
+fn the_default_load_is_unchanged() {
     // Same provenance.
     let expected = [
         (2480970, 9, Op::Read, 910870),
@@ -129,7 +129,7 @@ fn checksum(text: &str) -> u64 {
 }
 
 #[test]
-fn random_requests_are_bit_for_bit_what_they_were() {
+fn random_requests_are_unchanged_bit_for_bit() {
     // A regression test: recorded before zipf, hot_cold, sequential and mix
     // were added beside random.
     for (text, expected) in [

@@ -72,7 +72,7 @@ fn a_file_is_a_workload_and_may_stand_on_another() {
     std::fs::write(at("none.toml"), "rate = 5\n").unwrap();
     std::fs::write(at("odd.toml"), "base = \"tpcc\"\nrats = 5\n").unwrap();
     for (file, says) in [
-        ("a.toml", "the bases form a circle"),
+        ("a.toml", "the bases form a cycle"),
         ("none.toml", "none.toml: missing key 'kind'"),
         (
             "odd.toml",

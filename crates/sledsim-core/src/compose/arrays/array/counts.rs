@@ -1,10 +1,10 @@
-//! What the report counts.
+//! The counts of an array's report.
 
 use super::Array;
 use crate::compose::arrays::Level;
 use sledsim_base::units::Nanos;
 
-/// What the report counts.
+/// The counts of the report.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) rmw: u64,

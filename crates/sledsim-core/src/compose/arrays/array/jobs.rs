@@ -1,9 +1,10 @@
-//! Requests of the host and parts of rebuilds: how they begin, wait and end.
+//! Jobs, which are host requests or parts of rebuilds: how they begin, wait and
+//! end.
 
 use super::Array;
 use crate::compose::arrays::Level;
 use crate::compose::arrays::contents::{LOST, TokenMap};
-use crate::compose::arrays::locks::Held;
+use crate::compose::arrays::locks::HeldLocks;
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
@@ -14,20 +15,20 @@ pub(super) struct Sent {
     pub(super) job: usize,
     pub(super) child: usize,
     pub(super) slot: usize,
-    /// Where contents are kept, what a read is of.
+    /// The extents of a read, if contents are kept.
     pub(super) extents: Extents,
 }
 
-/// Where a job is.
+/// The step that a job is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// What a write has to read.
+    /// The reads that precede a write.
     Before,
-    /// What the request is about.
+    /// The request itself.
     Main,
 }
 
-/// Whom a job is for.
+/// What a job serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JobOwner {
     Host,
@@ -39,32 +40,33 @@ pub(super) enum JobOwner {
     },
 }
 
-/// A request of the host, or a part of a rebuild.
+/// A host request, or a part of a rebuild.
 pub(super) struct Job {
     pub(super) owner: JobOwner,
     pub(super) request: Request,
     pub(super) row: Row,
     pub(super) step: Step,
-    /// Up to when its time is accounted for.
+    /// The time up to which the row's parts are counted.
     pub(super) since: Nanos,
     pub(super) has_started: bool,
-    /// Requests to children that this step waits for, and whether one failed.
+    /// Requests to children that this step waits for, and whether one of them
+    /// failed.
     pub(super) left: u32,
     pub(super) broken: bool,
     /// Whether its last step is over.
     pub(super) is_over: bool,
-    pub(super) held: Option<Held>,
-    /// Others that hold what it needs.
+    pub(super) locks: Option<HeldLocks>,
+    /// How many earlier jobs hold locks that it needs.
     pub(super) waits: usize,
     pub(super) new: TokenMap,
     pub(super) old: TokenMap,
 }
 
 impl<L: Level> Array<L> {
-    /// A job of a number that is free.
+    /// Creates a job; returns its number.
     pub(super) fn begin(&mut self, owner: JobOwner, request: Request, new: TokenMap) -> usize {
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = self.hosts;
+        row.queue_depth = self.host_requests;
         let reads_first = request.op == Op::Write;
         let job = Job {
             owner,
@@ -80,7 +82,7 @@ impl<L: Level> Array<L> {
             left: 0,
             broken: false,
             is_over: false,
-            held: None,
+            locks: None,
             waits: 0,
             new,
             old: TokenMap::new(),
@@ -97,12 +99,11 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Keeps others from `ranges`; the job is ready when nobody keeps it from
-    /// them.
-    pub(super) fn hold(&mut self, number: usize, shared: bool, ranges: &[(u64, u64)]) {
-        let (held, waits) = self.locks.ask(number, shared, ranges.iter().copied());
+    /// Locks `ranges` for a job, which becomes ready when it has all of them.
+    pub(super) fn lock(&mut self, number: usize, shared: bool, ranges: &[(u64, u64)]) {
+        let (held, waits) = self.locks.request(number, shared, ranges.iter().copied());
         if let Some(job) = &mut self.jobs[number] {
-            job.held = Some(held);
+            job.locks = Some(held);
             job.waits = waits;
             if waits == 0 {
                 self.ready.push_back(number);
@@ -110,24 +111,26 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Keeps others from the blocks of a request of the host.
-    pub(super) fn hold_extents(&mut self, number: usize, shared: bool, extents: &[Extent]) {
+    /// Locks the blocks of a host request.
+    pub(super) fn lock_extents(&mut self, number: usize, shared: bool, extents: &[Extent]) {
         let level = &self.level;
-        let ranges: smallvec::SmallVec<[(u64, u64); 1]> =
-            extents.iter().map(|extent| level.held(*extent)).collect();
-        self.hold(number, shared, &ranges);
+        let ranges: smallvec::SmallVec<[(u64, u64); 1]> = extents
+            .iter()
+            .map(|extent| level.lock_range(*extent))
+            .collect();
+        self.lock(number, shared, &ranges);
     }
 
-    /// Goes on with all jobs that may.
-    pub(super) fn work(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+    /// Continues all ready jobs.
+    pub(super) fn run_ready(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(number) = self.ready.pop_front() {
             if let Some(job) = self.jobs[number].take() {
-                self.go_on(number, job, at, sink);
+                self.continue_job(number, job, at, sink);
             }
         }
     }
 
-    /// A job has come to its end.
+    /// Ends a job.
     pub(super) fn finish(
         &mut self,
         number: usize,
@@ -136,7 +139,7 @@ impl<L: Level> Array<L> {
         status: Status,
         sink: &mut dyn CompletionSink,
     ) {
-        if let Some(held) = job.held.take() {
+        if let Some(held) = job.locks.take() {
             let (jobs, ready) = (&mut self.jobs, &mut self.ready);
             self.locks.release(&held, |waiting| {
                 if let Some(job) = &mut jobs[waiting] {
@@ -149,7 +152,7 @@ impl<L: Level> Array<L> {
         }
         self.free.push(number);
         if let JobOwner::Rebuild { slot, child, to } = job.owner {
-            return self.part_over(slot, child, to, at, status);
+            return self.end_part(slot, child, to, at, status);
         }
         let row = &mut job.row;
         row.completion = at;
@@ -160,7 +163,7 @@ impl<L: Level> Array<L> {
         if status == Status::Error {
             self.counts.lost_requests += 1;
         } else if row.op == Op::Read
-            && let Some(kept) = &mut self.kept
+            && let Some(content_state) = &mut self.content_state
         {
             let level = &self.level;
             let token = |lbn| {
@@ -168,10 +171,10 @@ impl<L: Level> Array<L> {
                 level.recover(slot, address, &job.old).unwrap_or(LOST)
             };
             let tokens = lbns(&job.request.extents).map(token).collect();
-            kept.returned.insert(row.id, tokens);
+            content_state.returned.insert(row.id, tokens);
         }
-        self.hosts -= 1;
-        if self.hosts == 0 {
+        self.host_requests -= 1;
+        if self.host_requests == 0 {
             self.idle_since = at;
         }
         sink.done(row);

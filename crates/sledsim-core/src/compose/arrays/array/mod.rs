@@ -1,9 +1,18 @@
-//! What an array does with requests, failures and spares.
+//! An array: its requests, failures and spares.
+//!
+//! Modules in reading order:
+//! - `jobs`: host requests and parts of rebuilds: how they begin, wait and end;
+//! - `steps`: the steps of a job;
+//! - `rebuild`: failures of children, and the rebuild of a slot on a spare;
+//! - `counts`: the counts of the report.
+
+mod jobs;
+
+mod steps;
+
+mod rebuild;
 
 mod counts;
-mod jobs;
-mod rebuild;
-mod steps;
 
 use super::Level;
 use super::contents::{ContentState, TokenMap};
@@ -24,17 +33,17 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// An array of a level; see the [module](super).
 ///
-/// A request is a job of one or two steps: before a write, what it has to read;
-/// then what it reads or writes. A step is at most one request per child, a batch
-/// where that is several extents, and the next begins when the last of them is
-/// complete. Writes keep others from their blocks (their stripes) until they are
-/// complete, and so do reads that are made of other slots, except from each
-/// other. The row of a request carries the parts of the child that came last in
+/// A request is a job of one or two steps: the reads that precede a write, then
+/// its own reads or writes. A step sends at most one request to each child, a
+/// batch if it has several extents; the next step begins when the last of these
+/// is complete. Writes lock their blocks (with parity, their stripes) until
+/// they are complete; reads reconstructed from other slots hold shared locks.
+/// The row of a request carries the parts of the child that completed last in
 /// each step.
 ///
-/// A child fails when it is told to, or when it answers with an error. What it
-/// had fails at that instant: reads begin anew without it, and writes are
-/// complete without it.
+/// A child fails at a configured time, or when it completes a request with an
+/// error. Its outstanding requests fail at that instant: reads start again
+/// without it, and writes complete without it.
 pub(crate) struct Array<L> {
     name: String,
     device: u16,
@@ -43,26 +52,26 @@ pub(crate) struct Array<L> {
     pub(super) members: Members,
     repair: Repair,
     locks: Locks,
-    /// By number; free numbers are used again.
+    /// By number; free numbers are reused.
     jobs: Vec<Option<Job>>,
     free: Vec<usize>,
-    /// Jobs that may go on.
+    /// Jobs that may continue.
     ready: VecDeque<usize>,
-    /// Requests that children have, by id.
+    /// Outstanding requests to children, by id.
     sent: BTreeMap<u64, Sent>,
     next_id: u64,
-    /// Requests of the host under way, and since when there are none.
-    hosts: u32,
+    /// Host requests under way, and since when there are none.
+    host_requests: u32,
     idle_since: Nanos,
     rebuild: Option<Rebuild>,
     counts: Counts,
     plan: Plan,
-    pub(super) kept: Option<ContentState>,
+    pub(super) content_state: Option<ContentState>,
 }
 
 impl<L: Level> Array<L> {
-    /// An array called `name` over `children`, of which the last `spares` stand
-    /// by.
+    /// An array called `name` over `children`, of which the last `spares` are
+    /// spares.
     pub(super) fn new(
         name: &str,
         device: u16,
@@ -87,12 +96,12 @@ impl<L: Level> Array<L> {
             ready: VecDeque::new(),
             sent: BTreeMap::new(),
             next_id: 0,
-            hosts: 0,
+            host_requests: 0,
             idle_since: Nanos::ZERO,
             rebuild: None,
             counts: Counts::default(),
             plan: Plan::default(),
-            kept: keeps.then(ContentState::default),
+            content_state: keeps.then(ContentState::default),
         };
         while array
             .repair
@@ -105,16 +114,16 @@ impl<L: Level> Array<L> {
         array
     }
 
-    /// Forgets what is under way: power failed at `at`, and the clock begins
-    /// anew.
-    pub(super) fn begin_anew(&mut self, at: Nanos) {
+    /// Drops everything under way after a power failure at `at`; the clock restarts
+    /// at 0.
+    pub(super) fn reset(&mut self, at: Nanos) {
         self.locks = Locks::default();
         self.jobs.clear();
         self.free.clear();
         self.ready.clear();
         self.sent.clear();
-        self.members.forget();
-        self.hosts = 0;
+        self.members.clear_loads();
+        self.host_requests = 0;
         self.idle_since = Nanos::ZERO;
         for failure in &mut self.repair.failures {
             failure.0 = failure.0.since(at);
@@ -124,15 +133,19 @@ impl<L: Level> Array<L> {
             (rebuild.reading, rebuild.writing, rebuild.read) = (false, false, None);
             rebuild.next = rebuild.point;
         }
-        self.kept = self.kept.is_some().then(ContentState::default);
+        self.content_state = self.content_state.is_some().then(ContentState::default);
     }
 
-    /// The new tokens of a write, by their places.
+    /// The new tokens of a write, by slot and address.
     fn tokens(&mut self, request: &Request) -> TokenMap {
-        let Some(kept) = self.kept.as_mut().filter(|_| request.op == Op::Write) else {
+        let Some(content_state) = self
+            .content_state
+            .as_mut()
+            .filter(|_| request.op == Op::Write)
+        else {
             return TokenMap::new();
         };
-        let held = std::mem::take(&mut kept.held);
+        let held = std::mem::take(&mut content_state.staged);
         let places = lbns(&request.extents).map(|lbn| self.level.place(lbn));
         places.zip(held).collect()
     }
@@ -149,18 +162,18 @@ impl<L: Level> Composite for Array<L> {
 
     fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
-        // What is not there was lost with its child.
+        // A request that is not listed was lost with its child.
         let Some(sent) = self.sent.get(&row.id) else {
             return;
         };
         if row.status == Status::Error {
             self.fail(sent.child, at);
-            return self.work(at, sink);
+            return self.run_ready(at, sink);
         }
         let Some(sent) = self.sent.remove(&row.id) else {
             return;
         };
-        self.members.got(sent.child);
+        self.members.remove_load(sent.child);
         let Some(job) = &mut self.jobs[sent.job] else {
             return;
         };
@@ -175,13 +188,13 @@ impl<L: Level> Composite for Array<L> {
             job.old.extend(places.zip(contents.take_read_data(row.id)));
         }
         if job.left == 0 {
-            self.step_over(sent.job, at, Some(row));
+            self.end_step(sent.job, at, Some(row));
         }
-        self.work(at, sink);
+        self.run_ready(at, sink);
     }
 
-    /// When a child fails next, or the next part of a rebuild begins, if the host
-    /// does nothing before.
+    /// When the next child fails or the next part of a rebuild begins, unless the
+    /// host submits a request before.
     fn timer(&self) -> Option<Nanos> {
         let failure = self.repair.failures.front().map(|failure| failure.0);
         let both = [failure, self.rebuild_at()];
@@ -195,7 +208,7 @@ impl<L: Level> Composite for Array<L> {
         } else {
             self.rebuild_part(at);
         }
-        self.work(at, sink);
+        self.run_ready(at, sink);
     }
 }
 
@@ -217,9 +230,9 @@ impl<L: Level> Model for Array<L> {
         let is_over = request.op == Op::Trim && !changes;
         let extents = changes.then(|| request.extents.clone());
         let number = self.begin(JobOwner::Host, request, new);
-        self.hosts += 1;
+        self.host_requests += 1;
         if let Some(extents) = extents {
-            self.hold_extents(number, false, &extents);
+            self.lock_extents(number, false, &extents);
         } else if is_over {
             if let Some(job) = self.jobs[number].take() {
                 self.finish(number, job, at, Status::Ok, sink);
@@ -227,7 +240,7 @@ impl<L: Level> Model for Array<L> {
         } else {
             self.ready.push_back(number);
         }
-        self.work(at, sink);
+        self.run_ready(at, sink);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
@@ -239,7 +252,9 @@ impl<L: Level> Model for Array<L> {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.kept.is_some().then_some(self as &mut dyn Contents)
+        self.content_state
+            .is_some()
+            .then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

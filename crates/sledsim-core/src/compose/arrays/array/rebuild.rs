@@ -1,4 +1,4 @@
-//! Failures of children, and the rebuild of a slot onto a spare.
+//! Failures of children, and the rebuild of a slot on a spare.
 
 use super::Array;
 use super::jobs::JobOwner;
@@ -8,22 +8,22 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 
-/// A slot that is written anew onto a spare.
+/// The rebuild of a slot on a spare.
 #[derive(Clone, Copy)]
 pub(super) struct Rebuild {
     pub(super) slot: usize,
     pub(super) child: usize,
     pub(super) began: Nanos,
-    /// Up to which address it is done, and up to which it was begun.
+    /// The address up to which it is complete, and up to which it has begun.
     pub(super) point: u64,
     pub(super) next: u64,
-    /// Whether a part is being read; if not, when the next may be.
+    /// Whether a part is being read; if not, when the next read may begin.
     pub(super) reading: bool,
     pub(super) ready: Nanos,
-    /// Whether a part is being written, and one that was read meanwhile.
+    /// Whether a part is being written; the job of a part read meanwhile.
     pub(super) writing: bool,
     pub(super) read: Option<usize>,
-    /// Whether what the next part needs is gone.
+    /// Whether the data that the next part needs are lost.
     pub(super) lost: bool,
 }
 
@@ -33,21 +33,21 @@ impl<L: Level> Array<L> {
         let rebuild = self
             .rebuild
             .filter(|rebuild| !rebuild.reading && !is_begun(rebuild))?;
-        let idle = (self.hosts == 0).then(|| self.idle_since + self.repair.idle_after);
+        let idle = (self.host_requests == 0).then(|| self.idle_since + self.repair.idle_after);
         let at_least = self.repair.pace(rebuild.next);
         let due = at_least.map(|after| rebuild.began + after);
         let begin = [idle, due].into_iter().flatten().min()?;
         Some(begin.max(rebuild.ready))
     }
 
-    /// The next child fails that is to fail.
+    /// Fails the next child with a configured failure.
     pub(super) fn next_failure(&mut self, at: Nanos) {
         if let Some((_, child)) = self.repair.failures.pop_front() {
             self.fail(child, at);
         }
     }
 
-    /// A child fails, and all that it has.
+    /// Fails a child and its outstanding requests.
     pub(super) fn fail(&mut self, child: usize, at: Nanos) {
         if self.members.has_failed(child) {
             return;
@@ -58,26 +58,27 @@ impl<L: Level> Array<L> {
             self.ready.extend(rebuild.read);
         }
         self.next_rebuild(at);
-        let had: Vec<u64> = (self.sent.iter())
+        let lost_ids: Vec<u64> = (self.sent.iter())
             .filter(|(_, sent)| sent.child == child)
             .map(|(id, _)| *id)
             .collect();
-        for id in had {
+        for id in lost_ids {
             let Some(sent) = self.sent.remove(&id) else {
                 continue;
             };
-            self.members.got(child);
+            self.members.remove_load(child);
             if let Some(job) = &mut self.jobs[sent.job] {
                 job.left -= 1;
                 job.broken = true;
                 if job.left == 0 {
-                    self.step_over(sent.job, at, None);
+                    self.end_step(sent.job, at, None);
                 }
             }
         }
     }
 
-    /// A spare takes the place of what was lost first, if there are both.
+    /// Starts the rebuild of the slot that failed first, if there is one and a
+    /// spare is left.
     pub(super) fn next_rebuild(&mut self, at: Nanos) {
         if self.rebuild.is_some() {
             return;
@@ -99,7 +100,7 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Begins the next part of the rebuild: it is read while the one before it is
+    /// Begins the next part of the rebuild: it is read while the previous one is
     /// written.
     pub(super) fn rebuild_part(&mut self, at: Nanos) {
         let Some(rebuild) = &mut self.rebuild else {
@@ -110,17 +111,17 @@ impl<L: Level> Array<L> {
         let to = end.min(from + self.repair.unit_blocks);
         (rebuild.reading, rebuild.next) = (true, to);
         let mut request = Request::new(0, at, Op::Write, from, (to - from) as u32);
-        // What a later power failure takes from a volatile buffer, nobody would
-        // miss.
+        // Rebuilt blocks must be durable: after a power failure, the rebuild does
+        // not repeat parts that were complete.
         request.flags.fua = true;
-        let held = self.level.held_at(from, to);
+        let held = self.level.lock_range_at(from, to);
         let owner = JobOwner::Rebuild { slot, child, to };
         let number = self.begin(owner, request, TokenMap::new());
-        self.hold(number, false, &[held]);
+        self.lock(number, false, &[held]);
     }
 
-    /// Writes the part of the rebuild that was read, after the one before it; the
-    /// next may be read meanwhile.
+    /// Writes the part of the rebuild that was read, once the previous write is
+    /// complete; the next part may be read meanwhile.
     pub(super) fn write_part(&mut self, at: Nanos) {
         if let Some(rebuild) = self.rebuild.as_mut().filter(|rebuild| !rebuild.writing)
             && let Some(number) = rebuild.read.take()
@@ -130,8 +131,8 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// A part of the rebuild of a slot onto a child is over.
-    pub(super) fn part_over(
+    /// Ends a part of the rebuild of a slot on a child.
+    pub(super) fn end_part(
         &mut self,
         slot: usize,
         child: usize,
@@ -146,7 +147,7 @@ impl<L: Level> Array<L> {
             return;
         }
         if status == Status::Error {
-            // What is being written will be there; nothing comes after it.
+            // The write under way still completes; the rebuild ends after it.
             rebuild.lost = true;
             if !rebuild.writing {
                 self.rebuild = None;

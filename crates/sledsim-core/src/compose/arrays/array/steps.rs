@@ -1,4 +1,4 @@
-//! The steps of a job: what it sends to the children, and what comes of it.
+//! The steps of a job: the requests to the children and their completions.
 
 use super::Array;
 use super::jobs::{Job, JobOwner, Sent, Step};
@@ -10,8 +10,8 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 
 impl<L: Level> Array<L> {
-    /// Sends what the next step of a job asks for.
-    pub(super) fn go_on(
+    /// Sends the requests of a job's next step.
+    pub(super) fn continue_job(
         &mut self,
         number: usize,
         mut job: Job,
@@ -21,7 +21,7 @@ impl<L: Level> Array<L> {
         job.row.parts.queue += at - job.since;
         job.since = at;
         if job.is_over {
-            // What is not written where it belongs can be made of others, or not.
+            // After a failed child write, checks whether the blocks can be reconstructed.
             let is_lost = job.broken && self.plan_step(&job, at).is_err();
             let status = [Status::Ok, Status::Error][usize::from(is_lost)];
             return self.finish(number, job, at, status, sink);
@@ -30,15 +30,15 @@ impl<L: Level> Array<L> {
             self.plan.clear();
             match self.plan_step(&job, at) {
                 Err(Lost) => return self.finish(number, job, at, Status::Error, sink),
-                Ok(made) if made > 0 => {
-                    if job.held.is_none() {
-                        // The others must not change meanwhile.
+                Ok(reconstructed) if reconstructed > 0 => {
+                    if job.locks.is_none() {
+                        // The blocks of the other slots must not change meanwhile.
                         let extents = job.request.extents.clone();
                         self.jobs[number] = Some(job);
-                        return self.hold_extents(number, true, &extents);
+                        return self.lock_extents(number, true, &extents);
                     }
                     self.counts.degraded_reads += 1;
-                    self.counts.reconstructed += made;
+                    self.counts.reconstructed += reconstructed;
                 }
                 Ok(_) => {}
             }
@@ -55,7 +55,8 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Plans the next step of a job; tells how many blocks are made of others.
+    /// Plans the next step of a job; returns how many blocks are reconstructed from
+    /// other slots.
     pub(super) fn plan_step(&mut self, job: &Job, at: Nanos) -> Result<u64, Lost> {
         let (members, plan, request) = (&self.members, &mut self.plan, &job.request);
         if let JobOwner::Rebuild { slot, child, to } = job.owner {
@@ -99,7 +100,7 @@ impl<L: Level> Array<L> {
         Ok(0)
     }
 
-    /// Sends what is planned.
+    /// Sends the planned requests.
     pub(super) fn send(
         &mut self,
         number: usize,
@@ -117,7 +118,7 @@ impl<L: Level> Array<L> {
         }
     }
 
-    /// Sends a part of a step to the child in a slot.
+    /// Sends one request of a step to the child in a slot.
     pub(super) fn send_part(
         &mut self,
         number: usize,
@@ -141,7 +142,7 @@ impl<L: Level> Array<L> {
             slot,
             extents: Extents::new(),
         };
-        if self.kept.is_some()
+        if self.content_state.is_some()
             && let Some(contents) = self.children.contents(child)
         {
             match op {
@@ -172,18 +173,18 @@ impl<L: Level> Array<L> {
             extents,
         };
         self.sent.insert(id, sent);
-        self.members.gave(child);
+        self.members.add_load(child);
         job.left += 1;
         self.children.submit(child, part, sink);
     }
 
-    /// All that a step waited for has come, last what `last` tells of, or has
-    /// failed.
-    pub(super) fn step_over(&mut self, number: usize, at: Nanos, last: Option<&Row>) {
+    /// Ends a step whose requests have all completed or failed; `last` is the row
+    /// of the last completion.
+    pub(super) fn end_step(&mut self, number: usize, at: Nanos, last: Option<&Row>) {
         let Some(job) = &mut self.jobs[number] else {
             return;
         };
-        // What was to be read is read anew, without what has failed.
+        // Repeats reads without the failed child.
         let again = job.broken && (job.step == Step::Before || job.request.op == Op::Read);
         match last {
             Some(last) if !again => {

@@ -1,27 +1,27 @@
-//! What survives when power fails, and how the tier comes back.
+//! What survives a power failure, and how the tier recovers.
 //!
-//! Four things survive: the media of the front and of the back, the segment
-//! buffer, and two notes beside it in the same non-volatile memory: a bit per
-//! slot that says that its header on the front is void, and the old headers of
-//! the slots whose header is being written. A header says which segment a slot
-//! holds and which blocks of it are valid.
+//! The media of the front and of the back survive, and so does non-volatile
+//! memory: the segment buffer, a bit per slot that marks its header on the
+//! front as void, and the old headers of slots whose header is being written. A
+//! header names the segment in a slot and its valid blocks.
 //!
-//! - A slot is void from the instant at which it is given up until the first
-//!   header of its next segment is on the media. So no header survives its
-//!   segment, and no segment has two.
+//! - A slot is void from its eviction until the first header of its next
+//!   segment is on the media. So no header outlives its segment, and no segment
+//!   has two.
 //! - A header that makes blocks valid is written in one request with them, and
-//!   counts when all of that request is on the media; until then the old one
-//!   does. So no block is valid that was not written, whatever of the request
-//!   was torn off. Only one such write at a time is under way in a slot.
-//! - A valid block is overwritten in place: old or new, it is this segment's.
-//! - What the buffer alone holds (a segment whose slot was given up with
-//!   *Immediate Report*, a write that *Shortcut* put into fetched data) stays in
-//!   it until it is on the back or in a slot that says so.
+//!   takes effect when the whole request is on the media; until then the old
+//!   header holds. So no unwritten block is valid, even after a torn write. A
+//!   slot has at most one such write under way.
+//! - A valid block is overwritten in place: old or new, it belongs to the same
+//!   segment.
+//! - Data held by the buffer alone (a segment evicted with *Immediate Report*,
+//!   a write that *Shortcut* put into fetched data) stay in it until they are
+//!   on the back or in a slot with a valid header.
 //!
-//! To recover is to read all headers, to write to the back what only the buffer
-//! holds, and to take every valid block for newer than the back's. With
-//! `headers = false` the table is in non-volatile memory too; it follows the
-//! same rules and need not be read.
+//! Recovery reads all headers, writes the data held by the buffer alone to the
+//! back, and treats every valid block as newer than the back's. With `headers =
+//! false` the table is in non-volatile memory too; the same rules apply, and it
+//! need not be read.
 
 use super::jobs::{Job, Operation, Piece, Placed};
 use super::table::runs;
@@ -35,23 +35,24 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most headers that are read with one request.
+/// The most headers read by one request.
 const HEADERS_AT_ONCE: usize = 64;
 
-/// What a tier knows of contents.
+/// The contents of a tier.
 pub(super) struct ContentState {
     survivor: Survivor,
-    /// Tokens of the write that is submitted next.
-    held: Vec<u64>,
-    /// Tokens of host requests under way: to be written, or read so far.
-    open: BTreeMap<u32, (RequestOp, Vec<u64>)>,
-    /// What reads returned, by request.
+    /// The tokens of the next write.
+    staged: Vec<u64>,
+    /// Tokens of host requests under way: to write, or read so far.
+    host_requests: BTreeMap<u32, (RequestOp, Vec<u64>)>,
+    /// The tokens that reads returned, by request.
     returned: BTreeMap<u64, Vec<u64>>,
 }
 
-/// What is left when power fails, beside the media of the children.
+/// The state that survives a power failure, in addition to the media of the
+/// children.
 struct Survivor {
-    /// What each slot's header says, if it is not void.
+    /// The header of each slot, unless it is void.
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
     buffers: BTreeMap<u32, Buffer>,
@@ -68,7 +69,7 @@ struct Header {
 struct Buffer {
     /// By block of the back.
     tokens: BTreeMap<u64, u64>,
-    /// Blocks that are nowhere else.
+    /// Blocks whose current data are nowhere else.
     only_here: BTreeSet<u64>,
 }
 
@@ -83,31 +84,31 @@ impl ContentState {
     fn with(survivor: Survivor) -> Self {
         Self {
             survivor,
-            held: Vec::new(),
-            open: BTreeMap::new(),
+            staged: Vec::new(),
+            host_requests: BTreeMap::new(),
             returned: BTreeMap::new(),
         }
     }
 
-    pub(super) fn opened(&mut self, open: u32, row: &Row) {
+    pub(super) fn begin_request(&mut self, host_request: u32, row: &Row) {
         let tokens = match row.op {
-            RequestOp::Write => std::mem::take(&mut self.held),
+            RequestOp::Write => std::mem::take(&mut self.staged),
             _ => vec![0; row.blocks as usize],
         };
-        self.open.insert(open, (row.op, tokens));
+        self.host_requests.insert(host_request, (row.op, tokens));
     }
 
-    pub(super) fn done(&mut self, open: u32, row: &Row) {
-        if let Some((RequestOp::Read, tokens)) = self.open.remove(&open) {
+    pub(super) fn end_request(&mut self, host_request: u32, row: &Row) {
+        if let Some((RequestOp::Read, tokens)) = self.host_requests.remove(&host_request) {
             self.returned.insert(row.id, tokens);
         }
     }
 
-    /// The buffer serves `piece`, which begins at `lbn` of the back.
-    pub(super) fn served(&mut self, op: u32, lbn: u64, piece: &Piece) {
+    /// Serves `piece`, which begins at `lbn` of the back, from the buffer.
+    pub(super) fn serve_buffered(&mut self, op: u32, lbn: u64, piece: &Piece) {
         let (Some(buffer), Some((request, tokens))) = (
             self.survivor.buffers.get_mut(&op),
-            self.open.get_mut(&piece.open),
+            self.host_requests.get_mut(&piece.host_request),
         ) else {
             return;
         };
@@ -121,16 +122,16 @@ impl ContentState {
         }
     }
 
-    /// The header of `slot` is on the media, with the blocks that it says are
-    /// valid.
-    pub(super) fn head(&mut self, slot: u32, segment: u64, valid: &[u64]) {
+    /// Records that the header of `slot` and the blocks valid in it are on the
+    /// media.
+    pub(super) fn set_header(&mut self, slot: u32, segment: u64, valid: &[u64]) {
         self.survivor.headers[slot as usize] = Some(Header {
             segment,
             valid: valid.to_vec(),
         });
     }
 
-    /// What the header of `slot` says does not count any more.
+    /// Marks the header of `slot` as void.
     pub(super) fn void(&mut self, slot: u32) {
         self.survivor.headers[slot as usize] = None;
     }
@@ -139,15 +140,15 @@ impl ContentState {
         self.survivor.buffers.remove(&op);
     }
 
-    fn returns(&mut self, piece: &Piece, returned: &mut impl Iterator<Item = u64>) {
-        if let Some((_, tokens)) = self.open.get_mut(&piece.open) {
+    fn store_returned(&mut self, piece: &Piece, returned: &mut impl Iterator<Item = u64>) {
+        if let Some((_, tokens)) = self.host_requests.get_mut(&piece.host_request) {
             for (token, returned) in tokens[span(piece)].iter_mut().zip(returned) {
                 *token = returned;
             }
         }
     }
 
-    /// What `blocks` in the buffer hold.
+    /// The tokens of `blocks` in the buffer.
     fn buffered(&self, op: u32, blocks: impl Iterator<Item = u64>) -> Vec<u64> {
         let buffer = self.survivor.buffers.get(&op);
         let token = |lbn| Some(*buffer?.tokens.get(&lbn)?);
@@ -155,13 +156,13 @@ impl ContentState {
     }
 }
 
-/// Where the blocks of a piece lie in its request.
+/// The indices of a piece's blocks in its request.
 fn span(piece: &Piece) -> std::ops::Range<usize> {
     piece.at as usize..(piece.at + piece.blocks) as usize
 }
 
 impl Mcd {
-    fn hold(&mut self, child: usize, tokens: &[u64]) {
+    fn stage(&mut self, child: usize, tokens: &[u64]) {
         if let Some(contents) = self.children.contents(child) {
             contents.stage_write(tokens);
         }
@@ -172,9 +173,13 @@ impl Mcd {
         contents.map_or_else(Vec::new, |contents| contents.take_read_data(row.id))
     }
 
-    /// Host data are about to be written to the front.
-    pub(super) fn hold_access(&mut self, open: u32, placed: &[Placed]) {
-        let Some((_, tokens)) = self.kept.as_ref().and_then(|kept| kept.open.get(&open)) else {
+    /// Stages host data for a write to the front.
+    pub(super) fn stage_access(&mut self, host_request: u32, placed: &[Placed]) {
+        let Some((_, tokens)) = self
+            .content_state
+            .as_ref()
+            .and_then(|content_state| content_state.host_requests.get(&host_request))
+        else {
             return;
         };
         let mut all = Vec::new();
@@ -182,47 +187,47 @@ impl Mcd {
             all.extend((*grows && self.spec.headers).then_some(0));
             all.extend_from_slice(&tokens[span(piece)]);
         }
-        self.hold(FRONT, &all);
+        self.stage(FRONT, &all);
     }
 
-    /// The front read or wrote host data.
-    pub(super) fn keep_access(&mut self, placed: &[Placed], row: &Row) {
+    /// Stores host data that the front read.
+    pub(super) fn store_access(&mut self, placed: &[Placed], row: &Row) {
         if row.op == RequestOp::Read {
             let mut returned = self.returned(FRONT, row).into_iter();
-            if let Some(kept) = &mut self.kept {
+            if let Some(content_state) = &mut self.content_state {
                 for Placed { piece, .. } in placed {
-                    kept.returns(piece, &mut returned);
+                    content_state.store_returned(piece, &mut returned);
                 }
             }
         }
     }
 
-    /// The back read host data.
-    pub(super) fn keep_passed(&mut self, pieces: &[Piece], row: &Row) {
+    /// Stores host data that the back read.
+    pub(super) fn store_bypassed(&mut self, pieces: &[Piece], row: &Row) {
         let mut returned = self.returned(BACK, row).into_iter();
-        if let Some(kept) = &mut self.kept {
+        if let Some(content_state) = &mut self.content_state {
             for piece in pieces {
-                kept.returns(piece, &mut returned);
+                content_state.store_returned(piece, &mut returned);
             }
         }
     }
 
-    /// The back read an operation's blocks.
-    pub(super) fn keep_fetched(&mut self, op: u32, row: &Row) {
+    /// Stores an operation's blocks that the back read.
+    pub(super) fn store_fetched(&mut self, op: u32, row: &Row) {
         let returned = self.returned(BACK, row);
-        let Some((kept, state)) = self.kept.as_mut().zip(self.ops.get(op)) else {
+        let Some((content_state, state)) = self.content_state.as_mut().zip(self.ops.get(op)) else {
             return;
         };
         let all = (row.lbn..).zip(returned);
         let moved = all.filter(|(lbn, _)| state.moves(*lbn, 1));
         let tokens = moved.collect();
         let only_here = BTreeSet::new();
-        (kept.survivor.buffers).insert(op, Buffer { tokens, only_here });
+        (content_state.survivor.buffers).insert(op, Buffer { tokens, only_here });
     }
 
-    /// An operation's blocks are about to be written to the front.
-    pub(super) fn hold_filled(&mut self, op: u32) {
-        let Some((kept, state)) = self.kept.as_ref().zip(self.ops.get(op)) else {
+    /// Stages an operation's blocks for a write to the front.
+    pub(super) fn stage_fill(&mut self, op: u32) {
+        let Some((content_state, state)) = self.content_state.as_ref().zip(self.ops.get(op)) else {
             return;
         };
         let mut all = Vec::new();
@@ -231,17 +236,17 @@ impl Mcd {
             let lbn = self.lbn_of(segment);
             for (from, blocks) in runs(self.slots.bits(slot), self.blocks_of(segment), false) {
                 let first = lbn + u64::from(from);
-                all.extend(kept.buffered(op, first..first + u64::from(blocks)));
+                all.extend(content_state.buffered(op, first..first + u64::from(blocks)));
             }
         }
-        self.hold(FRONT, &all);
+        self.stage(FRONT, &all);
     }
 
-    /// The front read an operation's blocks.
-    pub(super) fn keep_victim_read(&mut self, op: u32, row: &Row) {
+    /// Stores an operation's blocks that the front read.
+    pub(super) fn store_victim_read(&mut self, op: u32, row: &Row) {
         let returned = self.returned(FRONT, row);
         let segment_blocks = u64::from(self.spec.segment_blocks);
-        let Some((kept, state)) = self.kept.as_mut().zip(self.ops.get(op)) else {
+        let Some((content_state, state)) = self.content_state.as_mut().zip(self.ops.get(op)) else {
             return;
         };
         let mut buffer = Buffer {
@@ -251,35 +256,35 @@ impl Mcd {
         if self.spec.immediate_report
             && let Operation::Destage {
                 victim: Some(victim),
-            } = state.what
+            } = state.kind
         {
             let segment = state.first + victim as u64;
             let is_victims = |lbn: &u64| lbn / segment_blocks == segment;
             buffer.only_here = lbns(&state.moved).filter(is_victims).collect();
         }
-        kept.survivor.buffers.insert(op, buffer);
+        content_state.survivor.buffers.insert(op, buffer);
     }
 
-    /// An operation's blocks are about to be written to the back.
-    pub(super) fn hold_destaged(&mut self, op: u32) {
-        let Some((kept, state)) = self.kept.as_ref().zip(self.ops.get(op)) else {
+    /// Stages an operation's blocks for a write to the back.
+    pub(super) fn stage_destage(&mut self, op: u32) {
+        let Some((content_state, state)) = self.content_state.as_ref().zip(self.ops.get(op)) else {
             return;
         };
-        let all = kept.buffered(op, lbns(&state.moved));
-        self.hold(BACK, &all);
+        let all = content_state.buffered(op, lbns(&state.moved));
+        self.stage(BACK, &all);
     }
 
-    /// The token of a block that nothing but the buffer holds: one that is on its
-    /// way, as a tier before this one may ask for when it has recovered.
+    /// The token of a block held by the buffer alone. A tier in front of this one
+    /// may ask for it after its own recovery.
     fn only_in_buffer(&self, lbn: u64) -> Option<u64> {
-        let buffers = self.kept.as_ref()?.survivor.buffers.values();
+        let buffers = self.content_state.as_ref()?.survivor.buffers.values();
         let mut holding = buffers.filter(|buffer| buffer.only_here.contains(&lbn));
         holding.next()?.tokens.get(&lbn).copied()
     }
 
-    /// Hands a child a request of the recovery and waits until it is done, or
-    /// power fails.
-    fn recovers(
+    /// Submits a recovery request to a child and waits for its completion; returns
+    /// `None` if power fails first.
+    fn run_recovery_request(
         &mut self,
         child: usize,
         op: RequestOp,
@@ -305,42 +310,53 @@ impl Mcd {
 
 impl Contents for Mcd {
     fn stage_write(&mut self, tokens: &[u64]) {
-        if let Some(kept) = &mut self.kept {
-            kept.held = tokens.to_vec();
+        if let Some(content_state) = &mut self.content_state {
+            content_state.staged = tokens.to_vec();
         }
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let kept = self.kept.as_mut();
-        kept.and_then(|kept| kept.returned.remove(&id))
+        let content_state = self.content_state.as_mut();
+        content_state
+            .and_then(|content_state| content_state.returned.remove(&id))
             .unwrap_or_default()
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
-        let Some(kept) = self.kept.take() else {
+        let Some(content_state) = self.content_state.take() else {
             return;
         };
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
-        let kept = Some(Box::new(ContentState::with(kept.survivor)));
-        // All that says when goes with the old object.
-        *self = Self::between(&self.name, self.device, self.spec.clone(), children, kept);
+        let content_state = Some(Box::new(ContentState::with(content_state.survivor)));
+        // The timing state is dropped with the old object.
+        *self = Self::between(
+            &self.name,
+            self.device,
+            self.spec.clone(),
+            children,
+            content_state,
+        );
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         self.now = self.children.recover_until(at, until)?;
         if self.spec.headers {
             let slots: Vec<u32> = (0..self.slots.len() as u32).collect();
-            for some in slots.chunks(HEADERS_AT_ONCE) {
+            for chunk in slots.chunks(HEADERS_AT_ONCE) {
                 let header = |&slot: &u32| Extent {
                     lbn: self.front_lbn(slot) - 1,
                     blocks: 1,
                 };
-                let extents = some.iter().map(header).collect();
-                self.recovers(FRONT, RequestOp::Read, extents, until)?;
+                let extents = chunk.iter().map(header).collect();
+                self.run_recovery_request(FRONT, RequestOp::Read, extents, until)?;
             }
         }
-        let Some(survivor) = self.kept.as_ref().map(|kept| &kept.survivor) else {
+        let Some(survivor) = self
+            .content_state
+            .as_ref()
+            .map(|content_state| &content_state.survivor)
+        else {
             return Some(self.now);
         };
         let only_here: BTreeMap<u64, u64> = (survivor.buffers.values())
@@ -348,13 +364,13 @@ impl Contents for Mcd {
             .collect();
         let headers = survivor.headers.clone();
         for (&lbn, &token) in &only_here {
-            self.hold(BACK, &[token]);
+            self.stage(BACK, &[token]);
             let extent = Extent { lbn, blocks: 1 };
             let extents = Extents::from_slice(&[extent]);
-            self.recovers(BACK, RequestOp::Write, extents, until)?;
+            self.run_recovery_request(BACK, RequestOp::Write, extents, until)?;
         }
-        if let Some(kept) = &mut self.kept {
-            kept.survivor.buffers.clear();
+        if let Some(content_state) = &mut self.content_state {
+            content_state.survivor.buffers.clear();
         }
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {
@@ -373,7 +389,7 @@ impl Contents for Mcd {
         let segment = lbn / u64::from(self.spec.segment_blocks);
         let from = (lbn - self.lbn_of(segment)) as u32;
         let slot = (self.directory.get(segment))
-            .filter(|&slot| slot & super::OP == 0 && self.slots.holds(slot, from, 1));
+            .filter(|&slot| slot & super::OP == 0 && self.slots.is_valid(slot, from, 1));
         if let (None, Some(token)) = (slot, self.only_in_buffer(lbn)) {
             return token;
         }

@@ -1,20 +1,20 @@
-//! What a tier counts.
+//! The counts of a tier.
 
-/// Counted since the beginning.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// Segments that reads asked for, and those of them that the tier had or
-    /// was fetching.
+    /// Segments that reads requested, and those of them that the tier held or was
+    /// fetching.
     pub(super) read: u64,
     pub(super) read_found: u64,
-    /// The same of writes.
+    /// The same for writes.
     pub(super) written: u64,
     pub(super) written_found: u64,
-    /// Segments given up, and those of them that were dirty.
-    pub(super) given_up: u64,
-    pub(super) given_up_dirty: u64,
-    /// Blocks read from the back into the buffer, written from it to the back,
-    /// and read past the tier.
+    /// Evicted segments, and those of them that were dirty.
+    pub(super) evicted: u64,
+    pub(super) evicted_dirty: u64,
+    /// Blocks read from the back into the buffer, written from it to the back, and
+    /// read bypassing the tier.
     pub(super) fetched_blocks: u64,
     pub(super) destaged_blocks: u64,
     pub(super) passed_blocks: u64,
@@ -28,8 +28,8 @@ impl Counts {
             ("segments_read_found", self.read_found),
             ("segments_written", self.written),
             ("segments_written_found", self.written_found),
-            ("segments_given_up", self.given_up),
-            ("segments_given_up_dirty", self.given_up_dirty),
+            ("segments_given_up", self.evicted),
+            ("segments_given_up_dirty", self.evicted_dirty),
             ("fetched_blocks", self.fetched_blocks),
             ("destaged_blocks", self.destaged_blocks),
             ("passed_blocks", self.passed_blocks),

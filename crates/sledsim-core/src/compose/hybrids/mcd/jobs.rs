@@ -1,4 +1,4 @@
-//! What is under way: host requests, operations on segments, child requests.
+//! Host requests, operations on segments and child requests under way.
 
 use sledsim_base::request::Extents;
 use sledsim_base::row::{Parts, Row};
@@ -6,55 +6,55 @@ use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Things under way, by a number that is used again.
+/// Items by a number that is reused after removal.
 pub(super) struct Slab<T> {
-    places: Vec<Option<T>>,
+    entries: Vec<Option<T>>,
     unused: Vec<u32>,
 }
 
 impl<T> Slab<T> {
     pub(super) fn new() -> Self {
         Self {
-            places: Vec::new(),
+            entries: Vec::new(),
             unused: Vec::new(),
         }
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, thing: T) -> u32 {
+    pub(super) fn insert(&mut self, item: T) -> u32 {
         match self.unused.pop() {
-            Some(place) => {
-                self.places[place as usize] = Some(thing);
-                place
+            Some(index) => {
+                self.entries[index as usize] = Some(item);
+                index
             }
             None => {
-                self.places.push(Some(thing));
-                self.places.len() as u32 - 1
+                self.entries.push(Some(item));
+                self.entries.len() as u32 - 1
             }
         }
     }
 
     #[inline]
-    pub(super) fn get(&self, place: u32) -> Option<&T> {
-        self.places.get(place as usize)?.as_ref()
+    pub(super) fn get(&self, index: u32) -> Option<&T> {
+        self.entries.get(index as usize)?.as_ref()
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, place: u32) -> Option<&mut T> {
-        self.places.get_mut(place as usize)?.as_mut()
+    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.entries.get_mut(index as usize)?.as_mut()
     }
 
     #[inline]
-    pub(super) fn remove(&mut self, place: u32) -> Option<T> {
-        let thing = self.places.get_mut(place as usize)?.take();
-        if thing.is_some() {
-            self.unused.push(place);
+    pub(super) fn remove(&mut self, index: u32) -> Option<T> {
+        let item = self.entries.get_mut(index as usize)?.take();
+        if item.is_some() {
+            self.unused.push(index);
         }
-        thing
+        item
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len() - self.unused.len()
+        self.entries.len() - self.unused.len()
     }
 }
 
@@ -62,14 +62,14 @@ impl<T> Slab<T> {
 pub(super) struct HostRequest {
     /// Its row so far.
     pub(super) row: Row,
-    /// Pieces that are not done.
+    /// Pieces that are not complete.
     pub(super) left: u32,
-    /// Up to when its row accounts for its time.
+    /// The time up to which its row's parts are counted.
     accounted: Nanos,
     has_started: bool,
-    /// When memory last began to serve it, and how long it transfers.
-    served: (Nanos, Nanos),
-    /// A read that goes on from where many before it ended.
+    /// Start and transfer time of the last service from memory.
+    memory_service: (Nanos, Nanos),
+    /// Whether it is a read of a stream.
     pub(super) streams: bool,
 }
 
@@ -80,7 +80,7 @@ impl HostRequest {
             row,
             left: 0,
             has_started: false,
-            served: (Nanos::MAX, Nanos::ZERO),
+            memory_service: (Nanos::MAX, Nanos::ZERO),
             streams: false,
         }
     }
@@ -92,7 +92,7 @@ impl HostRequest {
         }
     }
 
-    /// A child's request was made for it.
+    /// Adds the passes and energy of a child's request.
     #[inline]
     pub(super) fn charge(&mut self, child: &Row) {
         self.row.passes += child.passes;
@@ -103,10 +103,10 @@ impl HostRequest {
         }
     }
 
-    /// It waited for a child's request, which is complete.
+    /// Accounts for the time of a child's request that it waited for.
     ///
-    /// What waited goes on where the last ended; of several at once the last
-    /// says where the time went.
+    /// Requests one after another add up; of concurrent ones, the parts are those
+    /// of the last to complete.
     #[inline]
     pub(super) fn account(&mut self, child: &Row) {
         self.start(child.start);
@@ -129,7 +129,7 @@ impl HostRequest {
         self.accounted = child.completion;
     }
 
-    /// It was served from memory at `at`.
+    /// Accounts for service from memory at `at`.
     pub(super) fn serve(&mut self, at: Nanos, latency: Nanos, transfer: Nanos) {
         self.start(at);
         let end = at + latency + transfer;
@@ -137,10 +137,10 @@ impl HostRequest {
             return;
         }
         let parts = &mut self.row.parts;
-        if at == self.served.0 {
-            // Another piece at the same instant, which takes longer.
+        if at == self.memory_service.0 {
+            // Another piece at the same instant with a longer transfer.
             parts.other = parts.other - latency;
-            parts.transfer = parts.transfer - self.served.1;
+            parts.transfer = parts.transfer - self.memory_service.1;
             self.accounted = at;
         } else if at < self.accounted {
             *parts = Parts {
@@ -149,15 +149,15 @@ impl HostRequest {
             };
             self.accounted = at;
         }
-        self.served = (at, transfer);
+        self.memory_service = (at, transfer);
         parts.queue += at - self.accounted;
         parts.other += latency;
         parts.transfer += transfer;
         self.accounted = end;
     }
 
-    /// Its row, with everything done.
-    pub(super) fn done(mut self) -> Row {
+    /// Its row, once all pieces are complete.
+    pub(super) fn into_row(mut self) -> Row {
         self.row.completion = self.accounted;
         self.row
     }
@@ -167,7 +167,7 @@ impl HostRequest {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     /// The host request.
-    pub(super) open: u32,
+    pub(super) host_request: u32,
     pub(super) segment: u64,
     /// First block in the segment.
     pub(super) from: u32,
@@ -181,50 +181,50 @@ pub(super) struct Piece {
 pub(super) struct Placed {
     pub(super) slot: u32,
     pub(super) piece: Piece,
-    /// It makes blocks of the slot valid.
+    /// Whether it makes blocks of the slot valid.
     pub(super) grows: bool,
 }
 
-/// What an operation does with its segments.
+/// The kind of an operation on segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     /// Takes slots for writes.
     Take,
     /// Reads them from the back into the front.
     Fill,
-    /// Waits until nothing goes on in its slot.
+    /// Waits until its slot is idle.
     Wait,
-    /// Writes them to the back; the slot at `victim` is given up for it.
+    /// Writes them to the back, and evicts the one at index `victim`.
     Destage { victim: Option<usize> },
 }
 
 /// An operation on a run of segments.
 pub(super) struct Op {
-    pub(super) what: Operation,
+    pub(super) kind: Operation,
     /// The first segment, and how many.
     pub(super) first: u64,
     pub(super) count: u32,
-    /// Their slots, as far as it has them.
+    /// Slots assigned so far.
     pub(super) slots: SmallVec<[u32; 4]>,
-    /// The data are in the segment buffer.
+    /// Whether the data are in the segment buffer.
     pub(super) is_buffered: bool,
-    /// They may stay there for a while.
-    pub(super) is_late: bool,
-    /// Blocks of the back that are moved.
+    /// Whether their write to the back is deferred.
+    pub(super) is_deferred: bool,
+    /// Blocks of the back that it transfers.
     pub(super) moved: Extents,
     /// Pieces that wait for it.
     pub(super) waiting: SmallVec<[Piece; 2]>,
 }
 
 impl Op {
-    pub(super) fn new(what: Operation, first: u64, count: u32) -> Self {
+    pub(super) fn new(kind: Operation, first: u64, count: u32) -> Self {
         Self {
-            what,
+            kind,
             first,
             count,
             slots: SmallVec::new(),
             is_buffered: false,
-            is_late: false,
+            is_deferred: false,
             moved: Extents::new(),
             waiting: SmallVec::new(),
         }
@@ -235,7 +235,7 @@ impl Op {
         self.first + u64::from(self.count)
     }
 
-    /// Whether all of these blocks of the back are among those it moves.
+    /// Whether it transfers all of these blocks of the back.
     pub(super) fn moves(&self, lbn: u64, blocks: u32) -> bool {
         let end = lbn + u64::from(blocks);
         (self.moved.iter()).any(|extent| extent.lbn <= lbn && end <= extent.end())
@@ -248,7 +248,7 @@ pub(super) enum Job {
     /// Host data from or to the front.
     Access(u32, SmallVec<[Placed; 1]>),
     /// Host data from the back, not cached.
-    Pass(u32, SmallVec<[Piece; 1]>),
+    Bypass(u32, SmallVec<[Piece; 1]>),
     /// An operation reads the back: into the buffer.
     Fetched(u32),
     /// Writes the front: from the buffer.
@@ -261,7 +261,7 @@ pub(super) enum Job {
     Recovered,
 }
 
-/// The requests to children, by id: ids count up.
+/// The requests to children, by id; ids are consecutive.
 pub(super) struct Jobs {
     first: u64,
     jobs: VecDeque<Option<Job>>,
@@ -275,7 +275,7 @@ impl Jobs {
         }
     }
 
-    /// The id of a request.
+    /// Adds a request; returns its id.
     #[inline]
     pub(super) fn add(&mut self, job: Job) -> u64 {
         self.jobs.push_back(Some(job));

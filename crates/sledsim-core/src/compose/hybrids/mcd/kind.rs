@@ -12,11 +12,11 @@ use std::sync::Arc;
 /// Its registration.
 pub const KIND: KindEntry = KindEntry { name: "mcd", read };
 
-/// A caching device before another, or the cache of a controller, of which the
+/// A caching device in front of another, or the cache of a controller, whose
 /// front is memory.
 #[derive(Clone, Debug)]
 pub struct McdKind {
-    /// How it works.
+    /// Its settings.
     pub spec: McdSpec,
     /// Blocks of the back.
     pub blocks: u64,

@@ -1,53 +1,76 @@
-//! MEMS caching disk: a fast model as a cache of a slow one (MSST 2005,
-//! section 4.2), and with memory as the fast one the cache of a controller.
+//! MEMS caching disk: a fast model as a cache of a slow one (MSST 2005, section
+//! 4.2), and with memory as the fast one the cache of a controller.
 //!
-//! The back is cut into segments, the front into slots for them; any segment
-//! may be in any slot. All host requests go to the front, but for reads that
-//! are passed on to the back because they stream. Data move between front and
-//! back through a segment buffer of non-volatile memory, in whole segments,
-//! several neighbours with one request to the back where that is allowed.
+//! The back is divided into segments, the front into slots for them; any
+//! segment may be in any slot. All host requests go to the front, except reads
+//! of a stream, which bypass it. Data move between front and back through a
+//! segment buffer of non-volatile memory, in whole segments; where allowed, one
+//! request to the back moves several neighbouring segments.
 //!
 //! - **Read miss**: the segment gets a slot; it is read from the back into the
-//!   buffer, from there written to its slot, and then read by the host. With
-//!   *Shortcut* pending requests are served by the buffer.
+//!   buffer, written from there to its slot, and then read by the host. With
+//!   *Shortcut* the buffer serves pending requests.
 //! - **Write miss**: the same, and then the write; with *Shortcut* the write
-//!   goes into the buffered data. With *Partial Write* nothing is read: a bit
-//!   per block says what is valid; a read of what is not fetches the segment,
-//!   of which only the blocks that are not valid are written to the slot. A
-//!   write of a whole segment never reads it.
-//! - **Giving up a segment**: a clean one at once. A dirty one is read into the
-//!   buffer and written to the back; its slot is free when that is done, with
-//!   *Immediate Report* as soon as the data are in the buffer, which are written
-//!   when the back has nothing to read, when the buffer is full, or when
-//!   somebody waits for them. Dirty neighbours in the back are written along,
-//!   and stay.
+//!   goes into the buffered data. With *Partial Write* nothing is read: one bit
+//!   per block marks it as valid; a read of invalid blocks fetches the segment,
+//!   of which only these are written to the slot. A write of a whole segment
+//!   never reads it.
+//! - **Eviction**: a clean segment is evicted at once. A dirty one is read into
+//!   the buffer and written to the back; its slot is free when that is done, or
+//!   with *Immediate Report* as soon as the data are in the buffer. Buffered
+//!   data are then written when the back is idle, when the buffer is full, or
+//!   when a request waits for them. Dirty neighbours on the back are written
+//!   with it, and stay cached.
 //! - **Cleaning**: dirty segments, the longest dirty first, are written one
-//!   request after another to a back that has had nothing else to do for a
-//!   while, or while too many are dirty.
+//!   request after another when the back has been idle for a while, or while
+//!   too many are dirty.
 //!
-//! Of the requests that concern one segment at a time only those go on that do
-//! not contradict each other: what is being fetched, given up or made valid is
-//! waited for. Slots, and room in the buffer, are handed out in the order in
-//! which they were asked for; who waits for a slot holds no buffer, and who has
-//! both needs nothing else, so that something always goes on.
+//! Conflicting requests for a segment run one after the other: they wait while
+//! it is being fetched, evicted or made valid. Slots, and room in the buffer,
+//! are assigned first come, first served. There is no deadlock: an operation
+//! that waits for a slot holds no buffer, and one that has both needs nothing
+//! else.
 //!
-//! Does not model: the time of the processor that does all this; a flush (all
-//! that is complete is in non-volatile memory) and a trim take no time and do
-//! nothing.
+//! Does not model: processor time. A flush (completed writes are in
+//! non-volatile memory) and a trim take no time and do nothing.
 //!
-//! See `contents.rs` for what survives when power fails.
+//! `contents.rs` describes what survives a power failure.
+//!
+//! Modules in reading order:
+//! - `spec`: the keys of a caching tier;
+//! - `kind`: the kind `mcd` of devices;
+//! - `jobs`: host requests, operations on segments and child requests under
+//!   way;
+//! - `table`: the contents of the front: one entry per slot;
+//! - `queues`: queues for slots, for room in the buffer, and for the back;
+//! - `pieces`: host requests, piece by piece;
+//! - `operations`: operations on segments;
+//! - `streams`: detection of streams;
+//! - `sizes`: automatic fetch size;
+//! - `counts`: the counts of a tier;
+//! - `contents`: what survives a power failure, and how the tier recovers.
+
+mod spec;
+
+pub mod kind;
+
+mod jobs;
+
+mod table;
+
+mod queues;
+
+mod pieces;
+
+mod operations;
+
+mod streams;
+
+mod sizes;
+
+mod counts;
 
 mod contents;
-mod counts;
-mod jobs;
-pub mod kind;
-mod operations;
-mod pieces;
-mod queues;
-mod sizes;
-mod spec;
-mod streams;
-mod table;
 
 pub use spec::{Fetch, McdSpec};
 
@@ -59,7 +82,7 @@ use crate::model::{CompletionSink, Events, Model, Report};
 use contents::ContentState;
 use counts::Counts;
 use jobs::{HostRequest, Job, Jobs, Op, Piece, Slab};
-use queues::{Arriving, BackLoad, Buffer, LateWrites, Resumed, SlotQueue};
+use queues::{Arriving, BackLoad, Buffer, DeferredWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use sledsim_base::request::{Extents, Op as RequestOp, Request};
 use sledsim_base::row::Row;
@@ -68,7 +91,7 @@ use std::collections::VecDeque;
 use streams::Streams;
 use table::Slots;
 
-/// Marks an operation in the directory; anything else there is a slot.
+/// Marks an operation in the directory; entries without it are slots.
 const OP: u32 = 1 << 31;
 
 /// A caching tier as a [`Model`].
@@ -80,17 +103,17 @@ pub struct Mcd {
     /// Blocks of the back.
     blocks: u64,
     slots: Slots,
-    /// Which slot a segment is in, or which operation has it.
+    /// The slot or operation that holds each segment.
     directory: Directory,
     policy: Box<dyn Policy>,
-    open: Slab<HostRequest>,
+    host_requests: Slab<HostRequest>,
     ops: Slab<Op>,
     jobs: Jobs,
     slot_queue: SlotQueue,
     buffer: Buffer,
-    late: LateWrites,
+    deferred: DeferredWrites,
     back: BackLoad,
-    /// The operation that cleans.
+    /// The operation that is cleaning.
     cleaner: Option<u32>,
     /// The instant of the last event.
     now: Nanos,
@@ -99,7 +122,7 @@ pub struct Mcd {
     counts: Counts,
     streams: Option<Streams>,
     sizes: Option<Sizes>,
-    kept: Option<Box<ContentState>>,
+    content_state: Option<Box<ContentState>>,
 }
 
 impl Mcd {
@@ -114,8 +137,8 @@ impl Mcd {
     ) -> Self {
         let mut children = Children::new(vec![front, back]);
         let keeps = children.contents(FRONT).is_some() && children.contents(BACK).is_some();
-        let kept = keeps.then(|| Box::new(ContentState::new(spec.placement.units as u32)));
-        Self::between(name, device, spec, children, kept)
+        let content_state = keeps.then(|| Box::new(ContentState::new(spec.placement.units as u32)));
+        Self::between(name, device, spec, children, content_state)
     }
 
     fn between(
@@ -123,7 +146,7 @@ impl Mcd {
         device: u16,
         spec: McdSpec,
         children: Children,
-        kept: Option<Box<ContentState>>,
+        content_state: Option<Box<ContentState>>,
     ) -> Self {
         let slots = spec.placement.units as u32;
         Self {
@@ -133,7 +156,7 @@ impl Mcd {
             slots: Slots::new(slots, spec.segment_blocks),
             directory: Directory::with_capacity(slots as usize),
             policy: spec.policy.make(slots),
-            open: Slab::new(),
+            host_requests: Slab::new(),
             ops: Slab::new(),
             jobs: Jobs::new(),
             slot_queue: SlotQueue::default(),
@@ -141,7 +164,7 @@ impl Mcd {
                 ops: VecDeque::new(),
                 free_blocks: spec.buffer_blocks,
             },
-            late: LateWrites::default(),
+            deferred: DeferredWrites::default(),
             back: BackLoad::default(),
             cleaner: None,
             now: Nanos::ZERO,
@@ -150,7 +173,7 @@ impl Mcd {
             counts: Counts::default(),
             streams: spec.bypass_after_blocks.map(Streams::new),
             sizes: (spec.fetch == Fetch::Automatic).then(|| Sizes::new(&spec)),
-            kept,
+            content_state,
             children,
             spec,
         }
@@ -179,7 +202,7 @@ impl Mcd {
         self.spec.placement.lbn(u64::from(slot)) + u64::from(self.spec.headers)
     }
 
-    /// Hands a request to a child; its id is that of the job.
+    /// Submits a request to a child; its id is that of the job.
     fn send(
         &mut self,
         child: usize,
@@ -188,16 +211,18 @@ impl Mcd {
         extents: Extents,
         sink: &mut dyn CompletionSink,
     ) {
-        let open = match &job {
-            Job::Access(open, _) | Job::Pass(open, _) => self.open.get(*open),
+        let host_request = match &job {
+            Job::Access(host_request, _) | Job::Bypass(host_request, _) => {
+                self.host_requests.get(*host_request)
+            }
             Job::Fetched(op) => (self.ops.get(*op))
                 .and_then(|op| op.waiting.first())
-                .and_then(|piece| self.open.get(piece.open)),
+                .and_then(|piece| self.host_requests.get(piece.host_request)),
             _ => None,
         };
         let mut request = Request {
-            parent: open.map(|open| open.row.id),
-            stream: open.map_or(0, |open| open.row.stream),
+            parent: host_request.map(|host_request| host_request.row.id),
+            stream: host_request.map_or(0, |host_request| host_request.row.stream),
             arrival: self.now,
             op,
             extents,
@@ -217,18 +242,18 @@ impl Mcd {
         matches!(job, Job::Destaged(op) if Some(*op) == self.cleaner)
     }
 
-    /// Pieces of a host request are done: the request is, if it was the last.
-    fn pieces_done(&mut self, open: u32, pieces: u32, sink: &mut dyn CompletionSink) {
-        let Some(request) = self.open.get_mut(open) else {
+    /// Counts completed pieces of a host request, which is complete after the last.
+    fn pieces_done(&mut self, host_request: u32, pieces: u32, sink: &mut dyn CompletionSink) {
+        let Some(request) = self.host_requests.get_mut(host_request) else {
             return;
         };
         request.left -= pieces;
         if request.left == 0
-            && let Some(request) = self.open.remove(open)
+            && let Some(request) = self.host_requests.remove(host_request)
         {
-            let row = request.done();
-            if let Some(kept) = &mut self.kept {
-                kept.done(open, &row);
+            let row = request.into_row();
+            if let Some(content_state) = &mut self.content_state {
+                content_state.end_request(host_request, &row);
             }
             sink.done(&row);
         }
@@ -256,15 +281,15 @@ impl Composite for Mcd {
             sizes.measure(row);
         }
         match job {
-            Job::Access(open, pieces) => self.accessed(open, &pieces, row, sink),
-            Job::Pass(open, pieces) => self.was_passed(open, &pieces, row, sink),
+            Job::Access(host_request, pieces) => self.accessed(host_request, &pieces, row, sink),
+            Job::Bypass(host_request, pieces) => self.bypassed(host_request, &pieces, row, sink),
             Job::Fetched(op) => self.fetched(op, row, sink),
             Job::Filled(op) => self.filled(op, row),
             Job::VictimRead(op) => self.victim_read(op, row, sink),
             Job::Destaged(op) => self.destaged(op),
             Job::Recovered => {}
         }
-        self.go_on(sink);
+        self.advance_all(sink);
     }
 
     fn timer(&self) -> Option<Nanos> {
@@ -274,7 +299,7 @@ impl Composite for Mcd {
     fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         self.now = at;
         self.clean();
-        self.go_on(sink);
+        self.advance_all(sink);
     }
 
     fn children_first(&self) -> bool {
@@ -295,7 +320,7 @@ impl Model for Mcd {
         self.advance(request.arrival, false, sink);
         self.now = request.arrival;
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = self.open.len() as u32;
+        row.queue_depth = self.host_requests.len() as u32;
         if !request.op.moves_data() {
             row.start = row.arrival;
             row.completion = row.arrival;
@@ -303,12 +328,12 @@ impl Model for Mcd {
             return;
         }
         let streams = request.op == RequestOp::Read
-            && (self.streams.as_mut()).is_some_and(|streams| streams.goes_on(&request));
-        let mut open = HostRequest::new(row);
-        open.streams = streams;
-        let open = self.open.insert(open);
-        if let Some(kept) = &mut self.kept {
-            kept.opened(open, &row);
+            && (self.streams.as_mut()).is_some_and(|streams| streams.continues_stream(&request));
+        let mut host_request = HostRequest::new(row);
+        host_request.streams = streams;
+        let host_request = self.host_requests.insert(host_request);
+        if let Some(content_state) = &mut self.content_state {
+            content_state.begin_request(host_request, &row);
         }
         self.arriving.newest = None;
         if let Some(sizes) = &mut self.sizes {
@@ -323,21 +348,21 @@ impl Model for Mcd {
                 let from = (lbn - segment * segment_blocks) as u32;
                 let blocks = (segment_blocks - u64::from(from)).min(extent.end() - lbn) as u32;
                 let piece = Piece {
-                    open,
+                    host_request,
                     segment,
                     from,
                     blocks,
                     at,
                 };
-                if let Some(open) = self.open.get_mut(open) {
-                    open.left += 1;
+                if let Some(host_request) = self.host_requests.get_mut(host_request) {
+                    host_request.left += 1;
                 }
                 if let Some(sizes) = &mut self.sizes
                     && !streams
                 {
                     let is_whole = u64::from(blocks) == segment_blocks;
                     let is_written = request.op == RequestOp::Write;
-                    sizes.asked(
+                    sizes.record_access(
                         segment,
                         !(is_written && (is_whole || self.spec.partial_write)),
                     );
@@ -348,8 +373,8 @@ impl Model for Mcd {
             }
         }
         self.access_ready(sink);
-        self.pass_on(sink);
-        self.go_on(sink);
+        self.send_bypassing(sink);
+        self.advance_all(sink);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
@@ -361,7 +386,9 @@ impl Model for Mcd {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.kept.is_some().then_some(self as &mut dyn Contents)
+        self.content_state
+            .is_some()
+            .then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

@@ -1,4 +1,4 @@
-//! Operations on segments: slots, buffer, and what moves between the children.
+//! Operations on segments: slots, buffer, and transfers between the children.
 
 use super::jobs::{Job, Op, Operation, Piece};
 use super::table::{NONE, runs};
@@ -9,37 +9,40 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
 impl Mcd {
-    /// Does all that has become possible.
-    pub(super) fn go_on(&mut self, sink: &mut dyn CompletionSink) {
+    /// Advances all operations and pieces that can proceed.
+    pub(super) fn advance_all(&mut self, sink: &mut dyn CompletionSink) {
         loop {
-            while let Some(open) = self.resumed.served.pop_front() {
-                self.pieces_done(open, 1, sink);
+            while let Some(host_request) = self.resumed.served_requests.pop_front() {
+                self.pieces_done(host_request, 1, sink);
             }
             if !self.resumed.pieces.is_empty() {
                 self.arriving.newest = None;
                 while let Some(piece) = self.resumed.pieces.pop_front() {
-                    let op = self.open.get(piece.open).map(|open| open.row.op);
+                    let op = self
+                        .host_requests
+                        .get(piece.host_request)
+                        .map(|host_request| host_request.row.op);
                     self.place(piece, op.unwrap_or_default(), false);
                 }
                 self.access_ready(sink);
-                self.pass_on(sink);
-            } else if !self.hand_out_slots()
-                && !self.hand_out_buffer(sink)
-                && !self.write_late(sink)
+                self.send_bypassing(sink);
+            } else if !self.assign_slots()
+                && !self.assign_buffer(sink)
+                && !self.write_deferred(sink)
             {
                 return;
             }
         }
     }
 
-    /// Gives slots to the first operation that wants some; whether one has all
-    /// it needs.
-    fn hand_out_slots(&mut self) -> bool {
+    /// Assigns slots to the first operation in the queue; returns whether an
+    /// operation got all it needs.
+    fn assign_slots(&mut self) -> bool {
         while let Some(&op) = self.slot_queue.ops.front()
-            && let Some(&segment) = self.slot_queue.lacking.front()
+            && let Some(&segment) = self.slot_queue.need_slot.front()
         {
             if let Some(slot) = self.slots.take(segment, op) {
-                self.slot_queue.lacking.pop_front();
+                self.slot_queue.need_slot.pop_front();
                 self.policy.insert(slot, segment);
                 self.directory.insert(segment, slot);
                 let Some(state) = self.ops.get_mut(op) else {
@@ -51,9 +54,9 @@ impl Mcd {
                     self.has_slots(op);
                     return true;
                 }
-            } else if self.slot_queue.coming < self.slot_queue.lacking.len() {
-                let segment = self.slot_queue.lacking[self.slot_queue.coming];
-                if !self.give_up(segment) {
+            } else if self.slot_queue.being_freed < self.slot_queue.need_slot.len() {
+                let segment = self.slot_queue.need_slot[self.slot_queue.being_freed];
+                if !self.evict_slot(segment) {
                     return false;
                 }
             } else {
@@ -64,7 +67,7 @@ impl Mcd {
     }
 
     fn has_slots(&mut self, op: u32) {
-        if (self.ops.get(op)).is_some_and(|op| op.what == Operation::Fill) {
+        if (self.ops.get(op)).is_some_and(|op| op.kind == Operation::Fill) {
             self.buffer.ops.push_back(op);
         } else if let Some(op) = self.ops.remove(op) {
             for slot in op.slots {
@@ -74,18 +77,19 @@ impl Mcd {
         }
     }
 
-    /// Gives up a slot for `segment`, now or soon; whether there is one.
-    fn give_up(&mut self, segment: u64) -> bool {
+    /// Evicts a slot for `segment`, now or after a destage; returns whether a slot
+    /// was evictable.
+    fn evict_slot(&mut self, segment: u64) -> bool {
         let slots = &self.slots;
         let mut is_idle = |slot| slots.is_idle(slot);
         let Some(slot) = self.policy.evict(segment, &mut is_idle) else {
             return false;
         };
         let entry = self.slots.at(slot);
-        self.counts.given_up += 1;
+        self.counts.evicted += 1;
         if entry.is_dirty {
-            self.counts.given_up_dirty += 1;
-            self.slot_queue.coming += 1;
+            self.counts.evicted_dirty += 1;
+            self.slot_queue.being_freed += 1;
             self.destage(slot, true);
         } else {
             self.directory.remove(entry.segment);
@@ -96,26 +100,26 @@ impl Mcd {
 
     fn release(&mut self, slot: u32) {
         self.slots.release(slot);
-        if let Some(kept) = &mut self.kept {
-            kept.void(slot);
+        if let Some(content_state) = &mut self.content_state {
+            content_state.void(slot);
         }
     }
 
-    /// Begins to write the segment in `slot` to the back, which gives the slot
-    /// up or not, with as many dirty neighbours as may go along.
-    fn destage(&mut self, slot: u32, gives_up: bool) -> u32 {
+    /// Begins to write the segment in `slot` to the back with as many dirty
+    /// neighbours as allowed; if `evicts`, the slot is freed.
+    fn destage(&mut self, slot: u32, evicts: bool) -> u32 {
         let segment = self.slots.at(slot).segment;
         let most = u64::from(self.spec.exchange_segments);
-        let goes_along = |segment: &u64| {
+        let is_dirty_neighbour = |segment: &u64| {
             let found = self.directory.get(*segment).filter(|found| found & OP == 0);
             found.is_some_and(|slot| self.slots.is_idle(slot) && self.slots.at(slot).is_dirty)
         };
         let low = segment.saturating_sub(most - 1);
-        let before = (low..segment).rev().take_while(goes_along).count() as u64;
+        let before = (low..segment).rev().take_while(is_dirty_neighbour).count() as u64;
         let end = (segment + most - before).min(self.segments());
-        let after = (segment + 1..end).take_while(goes_along).count() as u64;
+        let after = (segment + 1..end).take_while(is_dirty_neighbour).count() as u64;
         let (first, end) = (segment - before, segment + 1 + after);
-        let victim = gives_up.then_some(before as usize);
+        let victim = evicts.then_some(before as usize);
         let mut op = Op::new(Operation::Destage { victim }, first, (end - first) as u32);
         for other in first..end {
             let slot = self.directory.get(other).unwrap_or(slot);
@@ -124,7 +128,7 @@ impl Mcd {
             self.slots.at_mut(slot).pins += 1;
         }
         let op = self.ops.insert(op);
-        if gives_up {
+        if evicts {
             let entry = self.slots.at_mut(slot);
             entry.pins = 0;
             entry.op = op;
@@ -134,18 +138,18 @@ impl Mcd {
         op
     }
 
-    /// Room in the buffer for an operation.
-    fn room(&self, op: &Op) -> u64 {
+    /// The buffer blocks that an operation needs.
+    fn buffer_need(&self, op: &Op) -> u64 {
         u64::from(op.count) * u64::from(self.spec.segment_blocks)
     }
 
-    /// Gives room in the buffer to the first operation that wants some, which
-    /// begins; whether there was room for it.
-    fn hand_out_buffer(&mut self, sink: &mut dyn CompletionSink) -> bool {
+    /// Starts the first operation that waits for the buffer, if there is room;
+    /// returns whether there was.
+    fn assign_buffer(&mut self, sink: &mut dyn CompletionSink) -> bool {
         let Some(&op) = self.buffer.ops.front() else {
             return false;
         };
-        let Some(room) = self.ops.get(op).map(|op| self.room(op)) else {
+        let Some(room) = self.ops.get(op).map(|op| self.buffer_need(op)) else {
             return false;
         };
         if room > self.buffer.free_blocks {
@@ -156,8 +160,8 @@ impl Mcd {
         let Some(state) = self.ops.get(op) else {
             return false;
         };
-        if state.what == Operation::Fill {
-            let (moved, read) = self.to_fetch(state);
+        if state.kind == Operation::Fill {
+            let (moved, read) = self.missing_blocks(state);
             self.counts.fetched_blocks += u64::from(blocks_in(&read));
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
@@ -180,9 +184,9 @@ impl Mcd {
         true
     }
 
-    /// The blocks of the back that an operation lacks, and what is read for
-    /// them: all from the first to the last.
-    fn to_fetch(&self, op: &Op) -> (Extents, Extents) {
+    /// The missing blocks of an operation, and the extent read for them, from the
+    /// first to the last.
+    fn missing_blocks(&self, op: &Op) -> (Extents, Extents) {
         let mut moved = Extents::new();
         for (segment, &slot) in (op.first..).zip(&op.slots) {
             let lbn = self.lbn_of(segment);
@@ -197,10 +201,10 @@ impl Mcd {
         (moved, read)
     }
 
-    /// An operation's blocks are in the buffer, read from the back.
+    /// Handles the end of an operation's read of the back into the buffer.
     pub(super) fn fetched(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
-        if self.kept.is_some() {
-            self.keep_fetched(op, row);
+        if self.content_state.is_some() {
+            self.store_fetched(op, row);
         }
         self.serve_waiting(op, row);
         let Some(state) = self.ops.get(op) else {
@@ -216,34 +220,34 @@ impl Mcd {
                 append(&mut extents, data + u64::from(from), blocks);
             }
         }
-        if self.kept.is_some() {
-            self.hold_filled(op);
+        if self.content_state.is_some() {
+            self.stage_fill(op);
         }
         self.send(FRONT, RequestOp::Write, Job::Filled(op), extents, sink);
     }
 
-    /// The buffer holds an operation's data: it serves who waits for them, as
-    /// far as it may.
+    /// Serves the pieces that wait for an operation from the buffer, where allowed.
     fn serve_waiting(&mut self, op: u32, row: &Row) {
         let Some(state) = self.ops.get_mut(op) else {
             return;
         };
         state.is_buffered = true;
-        let is_fill = state.what == Operation::Fill;
+        let is_fill = state.kind == Operation::Fill;
         let (slots, waiting) = (state.slots.clone(), std::mem::take(&mut state.waiting));
         let is_fresh = is_fill && slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
-            if let Some(open) = waiting
+            if let Some(host_request) = waiting
                 .first()
-                .and_then(|piece| self.open.get_mut(piece.open))
+                .and_then(|piece| self.host_requests.get_mut(piece.host_request))
             {
-                open.charge(row);
+                host_request.charge(row);
             }
-            self.waited(&waiting, row);
+            self.account_wait(&waiting, row);
         }
         for piece in waiting {
-            let request = self.open.get(piece.open);
-            let is_read = request.is_some_and(|open| open.row.op == RequestOp::Read);
+            let request = self.host_requests.get(piece.host_request);
+            let is_read =
+                request.is_some_and(|host_request| host_request.row.op == RequestOp::Read);
             let may = if is_read {
                 self.is_in_buffer(op, &piece)
             } else {
@@ -261,39 +265,39 @@ impl Mcd {
         }
     }
 
-    /// The requests of these pieces waited for a child's request.
-    fn waited(&mut self, pieces: &[Piece], row: &Row) {
+    /// Accounts for the time that these pieces waited for a child's request.
+    fn account_wait(&mut self, pieces: &[Piece], row: &Row) {
         for piece in pieces {
-            if let Some(open) = self.open.get_mut(piece.open) {
-                open.account(row);
+            if let Some(host_request) = self.host_requests.get_mut(piece.host_request) {
+                host_request.account(row);
             }
         }
     }
 
-    /// An operation's blocks are in the front.
+    /// Handles the end of an operation's write to the front.
     pub(super) fn filled(&mut self, op: u32, row: &Row) {
         let Some(op_state) = self.ops.remove(op) else {
             return;
         };
-        self.buffer.free_blocks += self.room(&op_state);
+        self.buffer.free_blocks += self.buffer_need(&op_state);
         for (segment, &slot) in (op_state.first..).zip(&op_state.slots) {
             self.slots.set_valid(slot, 0, self.blocks_of(segment));
             self.slots.at_mut(slot).op = NONE;
-            if let Some(kept) = &mut self.kept {
-                kept.head(slot, segment, self.slots.bits(slot));
+            if let Some(content_state) = &mut self.content_state {
+                content_state.set_header(slot, segment, self.slots.bits(slot));
             }
         }
-        if let Some(kept) = &mut self.kept {
-            kept.empty_buffer(op);
+        if let Some(content_state) = &mut self.content_state {
+            content_state.empty_buffer(op);
         }
-        self.waited(&op_state.waiting, row);
+        self.account_wait(&op_state.waiting, row);
         self.resumed.pieces.extend(op_state.waiting);
     }
 
-    /// An operation's blocks are in the buffer, read from the front.
+    /// Handles the end of an operation's read of the front into the buffer.
     pub(super) fn victim_read(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
-        if self.kept.is_some() {
-            self.keep_victim_read(op, row);
+        if self.content_state.is_some() {
+            self.store_victim_read(op, row);
         }
         self.serve_waiting(op, row);
         let Some(state) = self.ops.get(op) else {
@@ -302,25 +306,25 @@ impl Mcd {
         if self.spec.immediate_report
             && let Operation::Destage {
                 victim: Some(victim),
-            } = state.what
+            } = state.kind
         {
             let slot = state.slots[victim];
-            self.late.awaited += state.waiting.len() as u32;
-            self.slot_queue.coming -= 1;
+            self.deferred.waiting_pieces += state.waiting.len() as u32;
+            self.slot_queue.being_freed -= 1;
             self.release(slot);
-            self.late.ops.push_back(op);
+            self.deferred.ops.push_back(op);
             if let Some(state) = self.ops.get_mut(op) {
-                state.is_late = true;
+                state.is_deferred = true;
             }
         } else {
             self.write_back(op, sink);
         }
     }
 
-    /// Sends an operation's data from the buffer to the back.
+    /// Writes an operation's data from the buffer to the back.
     fn write_back(&mut self, op: u32, sink: &mut dyn CompletionSink) {
-        if self.kept.is_some() {
-            self.hold_destaged(op);
+        if self.content_state.is_some() {
+            self.stage_destage(op);
         }
         let Some(state) = self.ops.get(op) else {
             return;
@@ -330,47 +334,46 @@ impl Mcd {
         self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, sink);
     }
 
-    /// Sends data that may stay in the buffer to the back, if the back rests, if
-    /// there is no room in the buffer, or if a piece waits for them; whether any
-    /// were sent.
-    fn write_late(&mut self, sink: &mut dyn CompletionSink) -> bool {
+    /// Writes deferred data to the back if the back is idle, if the buffer is full,
+    /// or if a piece waits for them; returns whether a write was sent.
+    fn write_deferred(&mut self, sink: &mut dyn CompletionSink) -> bool {
         let wanted = self.buffer.ops.front().and_then(|&op| self.ops.get(op));
-        let is_full = wanted.is_some_and(|op| self.room(op) > self.buffer.free_blocks);
-        let index = if self.back.busy == 0 || (is_full && self.late.busy == 0) {
-            (!self.late.ops.is_empty()).then_some(0)
-        } else if self.late.awaited > 0 {
-            let is_awaited =
+        let is_full = wanted.is_some_and(|op| self.buffer_need(op) > self.buffer.free_blocks);
+        let index = if self.back.busy == 0 || (is_full && self.deferred.busy == 0) {
+            (!self.deferred.ops.is_empty()).then_some(0)
+        } else if self.deferred.waiting_pieces > 0 {
+            let is_waited_for =
                 |&op: &u32| (self.ops.get(op)).is_some_and(|op| !op.waiting.is_empty());
-            self.late.ops.iter().position(is_awaited)
+            self.deferred.ops.iter().position(is_waited_for)
         } else {
             None
         };
-        let Some(op) = index.and_then(|index| self.late.ops.remove(index)) else {
+        let Some(op) = index.and_then(|index| self.deferred.ops.remove(index)) else {
             return false;
         };
-        self.late.busy += 1;
+        self.deferred.busy += 1;
         if let Some(state) = self.ops.get_mut(op) {
-            state.is_late = false;
-            self.late.awaited -= state.waiting.len() as u32;
+            state.is_deferred = false;
+            self.deferred.waiting_pieces -= state.waiting.len() as u32;
         }
         self.write_back(op, sink);
         true
     }
 
-    /// An operation's blocks are on the back.
+    /// Handles the end of an operation's write to the back.
     pub(super) fn destaged(&mut self, op: u32) {
         let Some(state) = self.ops.remove(op) else {
             return;
         };
-        self.buffer.free_blocks += self.room(&state);
-        if let Some(kept) = &mut self.kept {
-            kept.empty_buffer(op);
+        self.buffer.free_blocks += self.buffer_need(&state);
+        if let Some(content_state) = &mut self.content_state {
+            content_state.empty_buffer(op);
         }
-        let Operation::Destage { victim } = state.what else {
+        let Operation::Destage { victim } = state.kind else {
             return;
         };
         if victim.is_some() && self.spec.immediate_report {
-            self.late.busy -= 1;
+            self.deferred.busy -= 1;
         }
         for (index, &slot) in state.slots.iter().enumerate() {
             if Some(index) != victim {
@@ -379,7 +382,7 @@ impl Mcd {
             }
             self.directory.remove(state.first + index as u64);
             if !self.spec.immediate_report {
-                self.slot_queue.coming -= 1;
+                self.slot_queue.being_freed -= 1;
                 self.release(slot);
             }
         }
@@ -389,7 +392,7 @@ impl Mcd {
         self.resumed.pieces.extend(state.waiting);
     }
 
-    /// When dirty segments are next written without need.
+    /// When cleaning next begins.
     pub(super) fn clean_at(&self) -> Option<Nanos> {
         let dirty = self.slots.dirty();
         if dirty == 0 || self.cleaner.is_some() {

@@ -1,4 +1,4 @@
-//! Host requests, piece by piece: what can go on, and what has to wait.
+//! Host requests, piece by piece: which are ready, and which have to wait.
 
 use super::jobs::{Job, Op, Operation, Piece, Placed};
 use super::table::NONE;
@@ -10,9 +10,8 @@ use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 
 impl Mcd {
-    /// Says where `piece` stands: ready, waiting for an operation (one that
-    /// goes on or one that it begins), or to be passed on. The policy hears of
-    /// it the first time.
+    /// Classifies `piece`: ready, waiting for an operation (a current or a new
+    /// one), or bypassing the front. The first time, the policy counts the access.
     pub(super) fn place(&mut self, piece: Piece, op: RequestOp, is_first: bool) {
         let found = self.directory.get(piece.segment);
         if is_first {
@@ -31,7 +30,7 @@ impl Mcd {
                     self.wait_for(busy, piece, op);
                     return;
                 }
-                let has_all = self.slots.holds(slot, piece.from, piece.blocks);
+                let has_all = self.slots.is_valid(slot, piece.from, piece.blocks);
                 let is_whole = piece.blocks == self.blocks_of(piece.segment);
                 let may_write = has_all
                     || !is_growing && (self.spec.partial_write || is_whole || self.is_full(slot));
@@ -55,35 +54,38 @@ impl Mcd {
         }
     }
 
-    /// Counts a segment that was asked for.
+    /// Counts a requested segment.
     fn count(&mut self, op: RequestOp, found: Option<u32>) {
-        let op_of = |found: u32| self.ops.get(found & !OP).map(|op| op.what);
-        let gone = |what| matches!(what, Some(Operation::Destage { .. }));
+        let op_of = |found: u32| self.ops.get(found & !OP).map(|op| op.kind);
+        let gone = |kind| matches!(kind, Some(Operation::Destage { .. }));
         let found = found.is_some_and(|found| found & OP == 0 || !gone(op_of(found)));
         let counts = &mut self.counts;
-        let (asked, had) = match op {
+        let (requested, found_count) = match op {
             RequestOp::Write => (&mut counts.written, &mut counts.written_found),
             _ => (&mut counts.read, &mut counts.read_found),
         };
-        *asked += 1;
-        *had += u64::from(found);
+        *requested += 1;
+        *found_count += u64::from(found);
     }
 
     fn is_full(&self, slot: u32) -> bool {
         let blocks = self.blocks_of(self.slots.at(slot).segment);
-        self.slots.holds(slot, 0, blocks)
+        self.slots.is_valid(slot, 0, blocks)
     }
 
-    /// A piece of a segment that the front does not hold.
+    /// Handles a piece of a segment that is not in the front.
     fn miss(&mut self, piece: Piece, op: RequestOp) {
-        let streams = self.open.get(piece.open).is_some_and(|open| open.streams);
+        let streams = self
+            .host_requests
+            .get(piece.host_request)
+            .is_some_and(|host_request| host_request.streams);
         if streams {
-            self.arriving.passed.push(piece);
+            self.arriving.bypassing.push(piece);
             return;
         }
         let is_whole = piece.blocks == self.blocks_of(piece.segment);
         let is_write = op == RequestOp::Write;
-        let what = if is_write && (self.spec.partial_write || is_whole) {
+        let kind = if is_write && (self.spec.partial_write || is_whole) {
             Operation::Take
         } else {
             Operation::Fill
@@ -91,23 +93,23 @@ impl Mcd {
         let most = self.most_together();
         if let Some(newest) = self.arriving.newest
             && let Some(op) = self.ops.get_mut(newest)
-            && op.what == what
+            && op.kind == kind
             && op.end() == piece.segment
             && op.count < most
         {
             op.count += 1;
             op.waiting.push(piece);
-            self.slot_queue.lacking.push_back(piece.segment);
+            self.slot_queue.need_slot.push_back(piece.segment);
             self.directory.insert(piece.segment, OP | newest);
             return;
         }
-        let (first, end) = match what {
+        let (first, end) = match kind {
             Operation::Fill => self.group(piece.segment),
             _ => (piece.segment, piece.segment + 1),
         };
-        let mut op = Op::new(what, first, (end - first) as u32);
+        let mut op = Op::new(kind, first, (end - first) as u32);
         op.waiting.push(piece);
-        self.slot_queue.lacking.extend(first..end);
+        self.slot_queue.need_slot.extend(first..end);
         let op = self.ops.insert(op);
         for segment in first..end {
             self.directory.insert(segment, OP | op);
@@ -116,9 +118,9 @@ impl Mcd {
         self.arriving.newest = Some(op);
     }
 
-    /// The most segments that one operation may have.
+    /// The most segments of one operation.
     fn most_together(&self) -> u32 {
-        // Operations that wait for slots must leave some to be given up.
+        // Operations that wait for slots must leave some to evict.
         let most = (self.slots.len() as u32 / 4).max(1);
         self.spec.exchange_segments.min(most)
     }
@@ -142,14 +144,14 @@ impl Mcd {
         (segment - before, segment + 1 + after)
     }
 
-    /// A piece whose segment an operation has for itself.
+    /// Handles a piece whose segment an operation holds exclusively.
     fn wait_for(&mut self, op: u32, piece: Piece, request_op: RequestOp) {
         let is_read = request_op == RequestOp::Read;
         if self.spec.shortcut && is_read && self.is_in_buffer(op, &piece) {
             self.serve_from_buffer(op, piece);
         } else if let Some(op) = self.ops.get_mut(op) {
             op.waiting.push(piece);
-            self.late.awaited += u32::from(op.is_late);
+            self.deferred.waiting_pieces += u32::from(op.is_deferred);
         }
     }
 
@@ -159,30 +161,30 @@ impl Mcd {
         (self.ops.get(op)).is_some_and(|op| op.is_buffered && op.moves(lbn, piece.blocks))
     }
 
-    /// The buffer serves a piece, a read or a write into fetched data, from now
-    /// on; whether it is done is said by `go_on`.
+    /// Serves a piece from the buffer, a read or a write into fetched data;
+    /// `advance_all` completes it.
     pub(super) fn serve_from_buffer(&mut self, op: u32, piece: Piece) {
-        if let Some(kept) = &mut self.kept {
+        if let Some(content_state) = &mut self.content_state {
             let lbn = piece.segment * u64::from(self.spec.segment_blocks) + u64::from(piece.from);
-            kept.served(op, lbn, &piece);
+            content_state.serve_buffered(op, lbn, &piece);
         }
         let transfer = Nanos(self.spec.buffer_block_time.0 * u64::from(piece.blocks));
-        if let Some(open) = self.open.get_mut(piece.open) {
-            open.serve(self.now, self.spec.buffer_latency, transfer);
+        if let Some(host_request) = self.host_requests.get_mut(piece.host_request) {
+            host_request.serve(self.now, self.spec.buffer_latency, transfer);
         }
-        self.resumed.served.push_back(piece.open);
+        self.resumed.served_requests.push_back(piece.host_request);
     }
 
-    /// A piece of a segment of which the front lacks blocks that it needs: the
-    /// rest is fetched, as soon as nothing goes on in the slot.
+    /// Handles a piece that needs blocks missing from its slot: fetches them as
+    /// soon as the slot is idle.
     fn fill_up(&mut self, slot: u32, piece: Piece) {
         let is_idle = self.slots.is_idle(slot);
-        let what = if is_idle {
+        let kind = if is_idle {
             Operation::Fill
         } else {
             Operation::Wait
         };
-        let mut op = Op::new(what, piece.segment, 1);
+        let mut op = Op::new(kind, piece.segment, 1);
         op.slots.push(slot);
         op.waiting.push(piece);
         let op = self.ops.insert(op);
@@ -192,24 +194,25 @@ impl Mcd {
         }
     }
 
-    /// Sends what is ready to the front: one request for the pieces of a host
-    /// request.
+    /// Sends the ready pieces to the front, one request per host request.
     pub(super) fn access_ready(&mut self, sink: &mut dyn CompletionSink) {
         let mut ready = std::mem::take(&mut self.arriving.ready);
         let mut left = &ready[..];
         while let Some(first) = left.first() {
-            let open = first.piece.open;
-            let same = left.iter().take_while(|placed| placed.piece.open == open);
+            let host_request = first.piece.host_request;
+            let same = left
+                .iter()
+                .take_while(|placed| placed.piece.host_request == host_request);
             let (now, rest) = left.split_at(same.count());
             left = rest;
-            self.access(open, now, sink);
+            self.access(host_request, now, sink);
         }
         ready.clear();
         self.arriving.ready = ready;
     }
 
-    fn access(&mut self, open: u32, placed: &[Placed], sink: &mut dyn CompletionSink) {
-        let Some(request) = self.open.get(open) else {
+    fn access(&mut self, host_request: u32, placed: &[Placed], sink: &mut dyn CompletionSink) {
+        let Some(request) = self.host_requests.get(host_request) else {
             return;
         };
         let op = request.row.op;
@@ -225,42 +228,42 @@ impl Mcd {
                 append(&mut extents, lbn, blocks);
             }
         }
-        if self.kept.is_some() && op == RequestOp::Write {
-            self.hold_access(open, placed);
+        if self.content_state.is_some() && op == RequestOp::Write {
+            self.stage_access(host_request, placed);
         }
-        let job = Job::Access(open, SmallVec::from_slice(placed));
+        let job = Job::Access(host_request, SmallVec::from_slice(placed));
         self.send(FRONT, op, job, extents, sink);
     }
 
-    /// The front read or wrote pieces.
+    /// Handles the end of an access of pieces in the front.
     pub(super) fn accessed(
         &mut self,
-        open: u32,
+        host_request: u32,
         placed: &[Placed],
         row: &Row,
         sink: &mut dyn CompletionSink,
     ) {
-        if self.kept.is_some() {
-            self.keep_access(placed, row);
+        if self.content_state.is_some() {
+            self.store_access(placed, row);
         }
         for &Placed { slot, piece, grows } in placed {
             if grows {
                 self.slots.set_valid(slot, piece.from, piece.blocks);
                 self.slots.at_mut(slot).is_growing = false;
-                if let Some(kept) = &mut self.kept {
-                    kept.head(slot, piece.segment, self.slots.bits(slot));
+                if let Some(content_state) = &mut self.content_state {
+                    content_state.set_header(slot, piece.segment, self.slots.bits(slot));
                 }
             }
             self.unpin(slot);
         }
-        if let Some(open) = self.open.get_mut(open) {
-            open.charge(row);
-            open.account(row);
+        if let Some(host_request) = self.host_requests.get_mut(host_request) {
+            host_request.charge(row);
+            host_request.account(row);
         }
-        self.pieces_done(open, placed.len() as u32, sink);
+        self.pieces_done(host_request, placed.len() as u32, sink);
     }
 
-    /// Nothing goes on any more in a slot on one account.
+    /// Releases one pin of a slot.
     pub(super) fn unpin(&mut self, slot: u32) {
         let entry = self.slots.at_mut(slot);
         entry.pins -= 1;
@@ -272,14 +275,16 @@ impl Mcd {
         }
     }
 
-    /// Reads from the back what is not to be cached.
-    pub(super) fn pass_on(&mut self, sink: &mut dyn CompletionSink) {
-        let mut passed = std::mem::take(&mut self.arriving.passed);
-        let mut left = &passed[..];
+    /// Reads pieces that bypass the front from the back.
+    pub(super) fn send_bypassing(&mut self, sink: &mut dyn CompletionSink) {
+        let mut bypassing = std::mem::take(&mut self.arriving.bypassing);
+        let mut left = &bypassing[..];
         while let Some(first) = left.first() {
             let mut extents = Extents::new();
-            let open = first.open;
-            let same = left.iter().take_while(|piece| piece.open == open);
+            let host_request = first.host_request;
+            let same = left
+                .iter()
+                .take_while(|piece| piece.host_request == host_request);
             let (now, rest) = left.split_at(same.count());
             left = rest;
             for piece in now {
@@ -287,28 +292,28 @@ impl Mcd {
                 append(&mut extents, lbn, piece.blocks);
                 self.counts.passed_blocks += u64::from(piece.blocks);
             }
-            let job = Job::Pass(open, SmallVec::from_slice(now));
+            let job = Job::Bypass(host_request, SmallVec::from_slice(now));
             self.send(BACK, RequestOp::Read, job, extents, sink);
         }
-        passed.clear();
-        self.arriving.passed = passed;
+        bypassing.clear();
+        self.arriving.bypassing = bypassing;
     }
 
-    /// The back read pieces for the host.
-    pub(super) fn was_passed(
+    /// Handles the end of a read that bypassed the front.
+    pub(super) fn bypassed(
         &mut self,
-        open: u32,
+        host_request: u32,
         pieces: &[Piece],
         row: &Row,
         sink: &mut dyn CompletionSink,
     ) {
-        if self.kept.is_some() {
-            self.keep_passed(pieces, row);
+        if self.content_state.is_some() {
+            self.store_bypassed(pieces, row);
         }
-        if let Some(open) = self.open.get_mut(open) {
-            open.charge(row);
-            open.account(row);
+        if let Some(host_request) = self.host_requests.get_mut(host_request) {
+            host_request.charge(row);
+            host_request.account(row);
         }
-        self.pieces_done(open, pieces.len() as u32, sink);
+        self.pieces_done(host_request, pieces.len() as u32, sink);
     }
 }

@@ -1,38 +1,38 @@
-//! What waits for what: for slots, for room in the buffer, for the back.
+//! Queues for slots, for room in the buffer, and for the back.
 
 use super::jobs::{Piece, Placed};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// Operations that want slots, first come, first served.
+/// Operations that wait for slots, first come, first served.
 #[derive(Default)]
 pub(super) struct SlotQueue {
     pub(super) ops: VecDeque<u32>,
-    /// The segments for which they lack a slot.
-    pub(super) lacking: VecDeque<u64>,
-    /// How many slots are on their way.
-    pub(super) coming: usize,
+    /// The segments that still need a slot.
+    pub(super) need_slot: VecDeque<u64>,
+    /// How many slots are being freed.
+    pub(super) being_freed: usize,
 }
 
 /// Room in the segment buffer.
 pub(super) struct Buffer {
-    /// Operations that want some.
+    /// Operations that wait for room.
     pub(super) ops: VecDeque<u32>,
     pub(super) free_blocks: u64,
 }
 
-/// Operations whose data may stay in the buffer for a while.
+/// Operations whose writes to the back are deferred.
 #[derive(Default)]
-pub(super) struct LateWrites {
+pub(super) struct DeferredWrites {
     /// The oldest first.
     pub(super) ops: VecDeque<u32>,
-    /// How many are on their way to the back.
+    /// How many deferred writes are under way.
     pub(super) busy: u32,
-    /// How many pieces wait for any.
-    pub(super) awaited: u32,
+    /// How many pieces wait for a deferred write.
+    pub(super) waiting_pieces: u32,
 }
 
-/// Requests to the back that are no cleaning.
+/// Requests to the back other than cleaning.
 #[derive(Default)]
 pub(super) struct BackLoad {
     pub(super) busy: u32,
@@ -41,28 +41,28 @@ pub(super) struct BackLoad {
 }
 
 impl BackLoad {
-    /// A request is complete at `at`.
+    /// Counts a request that completed at `at`.
     pub(super) fn done(&mut self, at: Nanos) {
         self.busy -= 1;
         self.free_at = at;
     }
 }
 
-/// A host request while it is taken apart.
+/// A host request while it is divided into pieces.
 #[derive(Default)]
 pub(super) struct Arriving {
     /// Pieces that go to the front.
     pub(super) ready: Vec<Placed>,
-    /// Pieces that are passed on to the back.
-    pub(super) passed: Vec<Piece>,
-    /// The operation that it began last.
+    /// Pieces that bypass the front.
+    pub(super) bypassing: Vec<Piece>,
+    /// The operation started last for it.
     pub(super) newest: Option<u32>,
 }
 
-/// What may go on.
+/// Pieces and requests that can proceed.
 #[derive(Default)]
 pub(super) struct Resumed {
     pub(super) pieces: VecDeque<Piece>,
     /// Host requests of which a piece was served by the buffer.
-    pub(super) served: VecDeque<u32>,
+    pub(super) served_requests: VecDeque<u32>,
 }

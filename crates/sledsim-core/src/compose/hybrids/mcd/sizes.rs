@@ -1,62 +1,64 @@
-//! How much to fetch: several virtual managers, and the one that did best.
+//! Automatic fetch size: virtual caches of several segment sizes, and the one
+//! that costs least.
 
 use super::McdSpec;
 use crate::compose::caches::{Cache, PolicySpec};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
-/// The largest group that is tried, in KiB.
+/// The largest fetch size tried, in KiB.
 const MOST_KIB: u64 = 256;
-/// One group of the largest size in so many is watched.
+/// One in this many groups of the largest size is sampled.
 const SAMPLE: u64 = 8;
-/// After so many watched pieces the managers are compared: when one was in
-/// charge for the first time, and else.
+/// The managers are compared after this many sampled pieces: the first if the
+/// active manager is new, else the second.
 const EPOCHS: (u32, u32) = (64, 512);
-/// What is left of what a manager was seen to do after the next comparison.
-const KEPT: f64 = 0.5;
-/// One epoch in so many goes to a manager in turn, the best or not: what its
-/// reads take may have changed.
+/// The factor by which measurements decay at each comparison.
+const DECAY: f64 = 0.5;
+/// In one of this many epochs a manager is tried in turn, even if not the best:
+/// the time of its reads may have changed.
 const TRY_EVERY: u32 = 32;
 
 /// Virtual managers of segments of different sizes (MSST 2005, section 7).
 ///
-/// Each keeps an LRU list of segments of its size as large as the front, over
-/// one in [`SAMPLE`] of the largest groups (so with a list that much shorter).
-/// What a manager's misses cost is what a read of the back took while it was in
-/// charge, which has in it what the back makes of reads of that size, as by
-/// reading ahead. So each is in charge once, and in turn now and then, where it
-/// may be the best: where its misses, at what the next smaller one's reads took
-/// and the transfer of what it reads more, would cost less than those of any.
+/// Each simulates an LRU cache as large as the front with segments of its size,
+/// for a sample of one in [`SAMPLE`] groups of the largest size (so with a list
+/// that much shorter). The cost of a miss is the time of a read of the back
+/// while the manager was active, which includes effects of that read size such
+/// as read-ahead. So each manager is active once, and again in turn, if it may
+/// be the best: if its misses would cost less than any other's, each at the
+/// read time of the next smaller manager plus the transfer of its additional
+/// blocks.
 pub(super) struct Sizes {
     managers: Vec<Manager>,
     /// Segments of a group of the largest size.
     largest: u64,
-    /// Of this epoch, which is that many.
-    watched: u32,
+    /// Sampled pieces of this epoch, and its length.
+    sampled: u32,
     epoch: u32,
     epochs: u32,
-    in_charge: usize,
+    active: usize,
     segment_blocks: u32,
-    /// The most that neighbours are fetched together as.
+    /// The most segments that one read of the back fetches.
     exchange_segments: u32,
     served_until: Nanos,
-    /// Of all fetches: blocks, and the time of their transfer.
+    /// Blocks of all fetches, and their transfer time.
     blocks: f64,
     transfer_s: f64,
 }
 
 struct Manager {
-    /// Real segments in one of its own.
+    /// Real segments per virtual segment.
     segments: u32,
     cache: Cache,
-    /// One past the last segment that the present request missed, and how many
-    /// the read of it has.
+    /// One past the last segment that the current request missed, and the segments
+    /// in that read so far.
     missed: Option<(u64, u32)>,
-    /// Reads of the back that it would have made, of late.
+    /// Recent reads of the back that it would have made.
     misses: f64,
-    /// Those that it made in charge, and the time that they took in all.
+    /// Recent reads made while it was active, and their total time.
     reads: f64,
-    took_s: f64,
+    read_time_s: f64,
 }
 
 impl Sizes {
@@ -76,17 +78,17 @@ impl Sizes {
                     missed: None,
                     misses: 0.0,
                     reads: 0.0,
-                    took_s: 0.0,
+                    read_time_s: 0.0,
                 }
             })
             .collect();
         Self {
             managers,
             largest,
-            watched: 0,
+            sampled: 0,
             epoch: EPOCHS.0,
             epochs: 0,
-            in_charge: 0,
+            active: 0,
             segment_blocks: spec.segment_blocks,
             exchange_segments: spec.exchange_segments,
             served_until: Nanos::ZERO,
@@ -95,59 +97,63 @@ impl Sizes {
         }
     }
 
-    /// How many segments are fetched together at present.
+    /// How many segments are currently fetched together.
     pub(super) fn segments(&self) -> u32 {
-        self.managers[self.in_charge].segments
+        self.managers[self.active].segments
     }
 
-    /// The back did a fetch.
+    /// Records a fetch from the back.
     pub(super) fn measure(&mut self, row: &Row) {
-        let manager = &mut self.managers[self.in_charge];
+        let manager = &mut self.managers[self.active];
         manager.reads += 1.0;
-        // Of reads that are served at once only what each takes longer.
+        // Overlapping reads count only for the time after the one before.
         let since = row.start.max(self.served_until).min(row.completion);
-        manager.took_s += (row.completion - since).s();
+        manager.read_time_s += (row.completion - since).s();
         self.served_until = row.completion.max(self.served_until);
         self.blocks += f64::from(row.blocks);
         self.transfer_s += row.parts.transfer.s();
     }
 
-    /// A host request begins.
+    /// Begins a host request.
     pub(super) fn begin(&mut self) {
         for manager in &mut self.managers {
             manager.missed = None;
         }
     }
 
-    /// It asks for a part of `segment`, which is fetched if it is not there, or
-    /// not.
-    pub(super) fn asked(&mut self, segment: u64, is_fetched: bool) {
+    /// Records an access to `segment`; `is_fetched` if a miss fetches it.
+    pub(super) fn record_access(&mut self, segment: u64, is_fetched: bool) {
         let group = segment / self.largest;
-        // Fibonacci hashing spreads the groups that are watched.
+        // Fibonacci hashing spreads the sampled groups.
         if group.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (SAMPLE - 1) != 0 {
             return;
         }
         for manager in &mut self.managers {
             let own = segment / u64::from(manager.segments);
             if !manager.cache.access(own) && is_fetched {
-                // Neighbours that a request misses are one read.
+                // Neighbouring segments missed by one request are one read.
                 let (end, of_read) = manager.missed.unwrap_or_default();
-                let together = of_read + manager.segments;
-                let goes_on = end == own && of_read > 0 && together <= self.exchange_segments;
-                manager.misses += f64::from(u8::from(!goes_on));
-                let of_read = if goes_on { together } else { manager.segments };
+                let read_segments = of_read + manager.segments;
+                let extends_read =
+                    end == own && of_read > 0 && read_segments <= self.exchange_segments;
+                manager.misses += f64::from(u8::from(!extends_read));
+                let of_read = if extends_read {
+                    read_segments
+                } else {
+                    manager.segments
+                };
                 manager.missed = Some((own + 1, of_read));
             }
         }
-        self.watched += 1;
-        if self.watched == self.epoch {
-            self.watched = 0;
+        self.sampled += 1;
+        if self.sampled == self.epoch {
+            self.sampled = 0;
             self.epochs += 1;
             self.choose();
         }
     }
 
-    /// Puts a manager in charge of the next epoch.
+    /// Chooses the active manager of the next epoch.
     fn choose(&mut self) {
         let costs = self.managers.iter().map(Manager::cost_s).enumerate();
         let known = costs.filter_map(|(index, cost_s)| Some((index, cost_s?)));
@@ -163,18 +169,18 @@ impl Sizes {
             .map(|index| (index, self.least_s(index)))
             .filter(|(_, least_s)| *least_s < cost_s)
             .min_by(|one, other| one.1.total_cmp(&other.1));
-        self.in_charge = tried.map_or(best, |tried| tried.0);
+        self.active = tried.map_or(best, |tried| tried.0);
         for manager in &mut self.managers {
-            manager.misses *= KEPT;
+            manager.misses *= DECAY;
         }
-        let next = &mut self.managers[self.in_charge];
-        next.reads *= KEPT;
-        next.took_s *= KEPT;
+        let next = &mut self.managers[self.active];
+        next.reads *= DECAY;
+        next.read_time_s *= DECAY;
         let is_new = next.reads == 0.0;
         self.epoch = if is_new { EPOCHS.0 } else { EPOCHS.1 };
     }
 
-    /// The least that a manager's misses of late can have cost, in s.
+    /// A lower bound of the recent cost of a manager's misses, in s.
     fn least_s(&self, index: usize) -> f64 {
         let manager = &self.managers[index];
         let smaller = self.managers[..index].iter().rev();
@@ -186,12 +192,12 @@ impl Sizes {
 }
 
 impl Manager {
-    /// What a read took while it was in charge, in s, if there was one.
+    /// The mean time of a read while it was active, in s, if there was one.
     fn read_s(&self) -> Option<f64> {
-        (self.reads > 0.0).then(|| self.took_s / self.reads)
+        (self.reads > 0.0).then(|| self.read_time_s / self.reads)
     }
 
-    /// What its misses cost of late, in s.
+    /// The recent cost of its misses, in s.
     fn cost_s(&self) -> Option<f64> {
         Some(self.misses * self.read_s()?)
     }

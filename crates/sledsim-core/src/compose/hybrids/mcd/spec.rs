@@ -6,10 +6,10 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// The largest segment: 1 MiB, of which the bits fit into a header block.
+/// The largest segment: 1 MiB, whose valid bits fit into a header block.
 const MOST_SEGMENT_BLOCKS: u64 = 2048;
 
-/// A line of a controller's cache, unless it is said: 4 KiB.
+/// The default line of a controller's cache: 4 KiB.
 const DEFAULT_LINE_BLOCKS: u32 = 8;
 
 /// The largest number of segments.
@@ -18,28 +18,28 @@ const MOST_SLOTS: u64 = 1 << 26;
 /// How much is fetched on a read miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// The aligned group of so many segments around the one that was missed,
-    /// as far as the front does not hold them.
+    /// The aligned group of this many segments around the missed one, without those
+    /// already in the front.
     Segments(u32),
-    /// As many as would have cost least lately.
+    /// As many segments as would recently have cost least.
     Automatic,
 }
 
-/// A caching tier: checked, ready to be built.
+/// The checked settings of a caching tier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McdSpec {
     /// Blocks of a segment.
     pub segment_blocks: u32,
-    /// Where on the front the segments live.
+    /// The placement of the segments on the front.
     pub placement: Placement,
-    /// Whether every segment has a header block before its data on the front;
-    /// if not, the table is in memory that keeps itself.
+    /// Whether every segment has a header block before its data on the front; if
+    /// not, the table is in non-volatile memory.
     pub headers: bool,
     /// Blocks of the segment buffer.
     pub buffer_blocks: u64,
-    /// Time before the first block from the buffer to the host.
+    /// Latency of the buffer before the first block.
     pub buffer_latency: Nanos,
-    /// Time per block.
+    /// Transfer time per block.
     pub buffer_block_time: Nanos,
     /// Pending requests are served by the segment buffer.
     pub shortcut: bool,
@@ -47,26 +47,26 @@ pub struct McdSpec {
     pub immediate_report: bool,
     /// Parts of segments are written without reading the rest.
     pub partial_write: bool,
-    /// Which segment is given up.
+    /// The replacement policy.
     pub policy: PolicySpec,
-    /// How much is fetched at a time.
+    /// How much is fetched on a read miss.
     pub fetch: Fetch,
     /// The most segments that one request to the back moves.
     pub exchange_segments: u32,
-    /// Reads that go on from so many blocks read in sequence are not cached.
+    /// Reads that continue a stream of this many blocks are not cached.
     pub bypass_after_blocks: Option<u64>,
-    /// Dirty segments are written to a back that had nothing to do so long.
+    /// Dirty segments are written after the back has been idle this long.
     pub clean_after_idle: Option<Nanos>,
-    /// Dirty segments are written, idle or not, while there are more than this
-    /// share of all.
+    /// Dirty segments are written, idle or not, while they exceed this share of
+    /// all.
     pub clean_above: f64,
 }
 
 impl McdSpec {
-    /// Reads the keys of a tier between a front and a back of so many blocks.
+    /// Reads the keys of a tier with a front and a back of these sizes.
     ///
     /// # Errors
-    /// The key that is unknown, missing or not allowed.
+    /// A key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys, front_blocks: u64, back_blocks: u64) -> Result<Self> {
         let segment_blocks = segment_blocks(keys, "segment_kib")?;
         let headers = keys.opt_bool("headers")?.unwrap_or(true);
@@ -124,7 +124,7 @@ impl McdSpec {
             return Err(keys.refuse("cache_mib", must));
         }
         let placement = Placement::dense(lines, u64::from(line_blocks));
-        // A line is in the cache until it is written: what is on its way counts.
+        // A line occupies the cache until it has been written.
         let spec = Self {
             immediate_report: false,
             ..Self::common(keys, line_blocks, placement, false)?
@@ -132,7 +132,7 @@ impl McdSpec {
         Ok((spec, lines * u64::from(line_blocks)))
     }
 
-    /// What both kinds have, with all techniques on.
+    /// Reads the keys that both kinds share, with all techniques on.
     fn common(
         keys: &mut Keys,
         segment_blocks: u32,

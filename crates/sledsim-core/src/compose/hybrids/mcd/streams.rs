@@ -1,16 +1,16 @@
-//! Streams: reads that go on where reads before them ended.
+//! Streams: reads that continue where earlier reads ended.
 
 use sledsim_base::request::Request;
 
-/// How many streams are followed at once.
+/// How many streams are tracked at once.
 const MOST: usize = 32;
 
-/// Where streams go on, the one that went on last first.
+/// The ends of streams, the most recently continued first.
 ///
 /// A read that begins where another one ended continues its stream; any other
-/// begins one, in place of the one that has stood still longest. A stream that
-/// has read so many blocks is worth no place in a cache: it will not come back
-/// before they are given up, and the back reads it as fast as it can.
+/// begins a stream, which replaces the least recently continued one. A stream
+/// of this many blocks is not worth caching: its blocks would be evicted before
+/// their reuse, and the back reads it at full speed.
 pub(super) struct Streams {
     after_blocks: u64,
     ends: Vec<End>,
@@ -23,7 +23,7 @@ struct End {
 }
 
 impl Streams {
-    /// Streams that are known as such after `after_blocks`.
+    /// Detects streams after `after_blocks`.
     pub(super) fn new(after_blocks: u64) -> Self {
         Self {
             after_blocks,
@@ -31,9 +31,9 @@ impl Streams {
         }
     }
 
-    /// Takes note of a read; whether it goes on from as many blocks as make a
-    /// stream.
-    pub(super) fn goes_on(&mut self, request: &Request) -> bool {
+    /// Records a read; returns whether it continues a stream of at least
+    /// `after_blocks`.
+    pub(super) fn continues_stream(&mut self, request: &Request) -> bool {
         let lbn = request.lbn();
         let found = self.ends.iter().position(|end| end.next_lbn == lbn);
         let before = found.map_or(0, |index| self.ends.remove(index).blocks);

@@ -1,15 +1,15 @@
-//! What the front holds: one entry per slot.
+//! The contents of the front: one entry per slot.
 
 /// No slot, no operation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The slots of the front: which segment each holds and what of it.
+/// The slots of the front: the segment in each and its valid blocks.
 ///
 /// Memory is proportional to the number of slots: 32 bytes and a bit per block
 /// each.
 pub(super) struct Slots {
     entries: Vec<Slot>,
-    /// A bit per block: whether the front holds it.
+    /// A bit per block: whether it is valid.
     valid: Vec<u64>,
     words: usize,
     /// Slots without a segment.
@@ -25,13 +25,13 @@ pub(super) struct Slots {
 pub(super) struct Slot {
     /// The segment it holds.
     pub(super) segment: u64,
-    /// The operation that has it for itself, or [`NONE`].
+    /// The operation that holds it exclusively, or [`NONE`].
     pub(super) op: u32,
     /// Front accesses under way, and operations that need it to stay.
     pub(super) pins: u32,
-    /// Holds data that the back may not have.
+    /// Whether it holds data newer than the back.
     pub(super) is_dirty: bool,
-    /// A write under way makes blocks of it valid.
+    /// Whether a write under way makes blocks of it valid.
     pub(super) is_growing: bool,
     before: u32,
     after: u32,
@@ -77,14 +77,14 @@ impl Slots {
         self.entries.len()
     }
 
-    /// Whether a policy may give it up: nothing is going on in it.
+    /// Whether a policy may evict it: no access or operation uses it.
     #[inline]
     pub(super) fn is_idle(&self, slot: u32) -> bool {
         let slot = self.at(slot);
         slot.op == NONE && slot.pins == 0
     }
 
-    /// Takes an empty slot for `segment`, which operation `op` has for itself.
+    /// Takes an empty slot for `segment`, held exclusively by operation `op`.
     pub(super) fn take(&mut self, segment: u64, op: u32) -> Option<u32> {
         let slot = self.free.pop()?;
         let entry = self.at_mut(slot);
@@ -102,13 +102,13 @@ impl Slots {
         self.valid[from..from + self.words].copy_from_slice(bits);
     }
 
-    /// Finds out anew which slots are free.
+    /// Rebuilds the list of free slots.
     pub(super) fn find_free(&mut self, is_free: impl Fn(u32) -> bool) {
         let slots = 0..self.len() as u32;
         self.free = slots.rev().filter(|&slot| is_free(slot)).collect();
     }
 
-    /// Gives a slot back, empty.
+    /// Frees a slot.
     pub(super) fn release(&mut self, slot: u32) {
         self.clean(slot);
         let entry = self.at_mut(slot);
@@ -123,18 +123,18 @@ impl Slots {
         &self.valid[from..from + self.words]
     }
 
-    /// Whether the front holds nothing of its segment.
+    /// Whether a slot has no valid blocks.
     pub(super) fn is_empty(&self, slot: u32) -> bool {
         self.bits(slot).iter().all(|&word| word == 0)
     }
 
-    /// Whether the front holds all of `from..from + blocks`.
+    /// Whether all of `from..from + blocks` are valid.
     #[inline]
-    pub(super) fn holds(&self, slot: u32, from: u32, blocks: u32) -> bool {
-        holds(self.bits(slot), from, blocks)
+    pub(super) fn is_valid(&self, slot: u32, from: u32, blocks: u32) -> bool {
+        is_valid(self.bits(slot), from, blocks)
     }
 
-    /// Marks `from..from + blocks` as held.
+    /// Marks `from..from + blocks` as valid.
     #[inline]
     pub(super) fn set_valid(&mut self, slot: u32, from: u32, blocks: u32) {
         let base = slot as usize * self.words;
@@ -190,7 +190,7 @@ impl Slots {
         self.dirty
     }
 
-    /// The slot that has been dirty longest of those in which nothing goes on.
+    /// The idle slot that has been dirty longest.
     pub(super) fn oldest_idle_dirty(&self) -> Option<u32> {
         let mut slot = self.oldest_dirty;
         while slot != NONE {
@@ -205,11 +205,11 @@ impl Slots {
 
 /// Whether all of `from..from + blocks` are set in `bits`.
 #[inline]
-pub(super) fn holds(bits: &[u64], from: u32, blocks: u32) -> bool {
+pub(super) fn is_valid(bits: &[u64], from: u32, blocks: u32) -> bool {
     masks(from, blocks).all(|(word, mask)| bits[word] & mask == mask)
 }
 
-/// The words and bits that `from..from + blocks` take.
+/// The words and masks of `from..from + blocks`.
 #[inline]
 fn masks(from: u32, blocks: u32) -> impl Iterator<Item = (usize, u64)> {
     let end = from + blocks;
@@ -227,10 +227,10 @@ fn masks(from: u32, blocks: u32) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// The runs of bits equal to `wanted` among the first `blocks`: first and
+/// The runs of bits equal to `value` among the first `blocks`: first and
 /// length.
-pub(super) fn runs(bits: &[u64], blocks: u32, wanted: bool) -> impl Iterator<Item = (u32, u32)> {
-    let is = move |block: u32| (bits[(block / 64) as usize] >> (block % 64) & 1 == 1) == wanted;
+pub(super) fn runs(bits: &[u64], blocks: u32, value: bool) -> impl Iterator<Item = (u32, u32)> {
+    let is = move |block: u32| (bits[(block / 64) as usize] >> (block % 64) & 1 == 1) == value;
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < blocks && !is(at) {

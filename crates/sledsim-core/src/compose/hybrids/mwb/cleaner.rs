@@ -1,8 +1,8 @@
-//! Cleaning: the oldest logs go to the back.
+//! Cleaning: moves the oldest logs to the back.
 //!
-//! One request at a time, so that a request of the host waits for one of the
-//! cleaner's at most. Between two of them an idle cleaner looks up: if the host
-//! has come back to the back, it waits until that is idle again.
+//! It sends one request at a time, so that a host request waits for at most one
+//! of the cleaner's. Between two requests it yields: if the host uses the back
+//! again, cleaning waits until that is idle, unless too many logs are in use.
 
 use super::media::Block;
 use super::model::{Mwb, Sent};
@@ -13,32 +13,33 @@ use crate::model::CompletionSink;
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
 
-/// What comes next for the logs that are being cleaned.
+/// The next step for the logs being cleaned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// To read the log of the piece of this index.
+    /// Read the log of the piece with this index.
     Read(usize),
-    /// To write the run that begins with the piece of this index.
+    /// Write the run that begins with the piece with this index.
     Write(usize),
-    /// To write on the front that the logs are free.
+    /// Write the mark that the logs are free.
     Mark,
 }
 
-/// Why and what is being cleaned.
+/// The state of cleaning.
 #[derive(Debug)]
 pub(super) struct Cleaner {
-    /// A request of it is under way.
+    /// Whether a request of the cleaner is under way.
     is_busy: bool,
-    /// There is enough to clean while the back is idle, and in any case.
+    /// Whether enough logs are in use to clean while the back is idle, and in any
+    /// case.
     when_idle: bool,
     always: bool,
-    /// What comes next, if anything is being cleaned: this many of the oldest
-    /// logs.
+    /// The next step, if logs are being cleaned; how many of the oldest logs these
+    /// are.
     next: Option<Next>,
     logs: u64,
-    /// Their live blocks: by address first, then by LBN.
+    /// Their live blocks: in the order of addresses while reading, then of LBNs.
     pieces: Vec<Placed>,
-    /// Where the step under way leads.
+    /// The step after the one under way.
     then: Next,
     idle_after: Nanos,
 }
@@ -59,34 +60,34 @@ impl Cleaner {
 }
 
 impl Mwb {
-    /// When the idle detector lets cleaning go on, if it is what cleaning waits for.
+    /// When the idle detector lets cleaning continue, if cleaning waits for it.
     pub(super) fn clean_at(&self) -> Option<Nanos> {
         let cleaner = &self.timing.cleaner;
-        let wants = cleaner.when_idle || cleaner.next.is_some();
+        let is_wanted = cleaner.when_idle || cleaner.next.is_some();
         let at = self.timing.idle_at(cleaner.idle_after)?;
-        (wants && !cleaner.is_busy && self.can_clean()).then_some(at)
+        (is_wanted && !cleaner.is_busy && self.can_clean()).then_some(at)
     }
 
     /// Whether the next step is possible.
     fn can_clean(&self) -> bool {
         let logs = &self.timing.logs;
         match self.timing.cleaner.next {
-            Some(Next::Mark) => !logs.are_read(self.timing.cleaner.logs),
+            Some(Next::Mark) => !logs.are_being_read(self.timing.cleaner.logs),
             Some(_) => true,
-            None => logs.cleanable(1) > 0 || logs.only_one().is_some(),
+            None => logs.cleanable(1) > 0 || logs.sole_open_log().is_some(),
         }
     }
 
-    /// Cleans as far as it may at `at`.
+    /// Does the steps of cleaning that are allowed at `at`.
     pub(super) fn clean(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         loop {
-            self.decide();
+            self.update_demand();
             let timing = &self.timing;
             let cleaner = &timing.cleaner;
             let is_idle = (timing.idle_at(cleaner.idle_after)).is_some_and(|idle| idle <= at);
-            let wants = cleaner.when_idle || cleaner.next.is_some();
-            let may = cleaner.always || (wants && is_idle);
-            if cleaner.is_busy || !may || !self.can_clean() {
+            let is_wanted = cleaner.when_idle || cleaner.next.is_some();
+            let is_allowed = cleaner.always || (is_wanted && is_idle);
+            if cleaner.is_busy || !is_allowed || !self.can_clean() {
                 return;
             }
             match cleaner.next {
@@ -98,8 +99,8 @@ impl Mwb {
         }
     }
 
-    /// Looks how much is in use.
-    fn decide(&mut self) {
+    /// Updates whether to clean from the number of logs in use.
+    fn update_demand(&mut self) {
         let spec = &self.spec;
         let in_use = self.timing.logs.in_use();
         let blocked = self.timing.is_blocked();
@@ -108,9 +109,9 @@ impl Mwb {
         cleaner.always = blocked || (in_use > spec.to && (cleaner.always || in_use > spec.above));
     }
 
-    /// Chooses the logs to clean next, and finds their live blocks.
+    /// Chooses the logs to clean next, and collects their live blocks.
     fn choose(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        if let Some(only) = self.timing.logs.only_one() {
+        if let Some(only) = self.timing.logs.sole_open_log() {
             if let Some(log) = self.timing.logs.get(only) {
                 log.closed = true;
             }
@@ -152,7 +153,7 @@ impl Mwb {
         self.send(FRONT, read, Some(Sent::Cleaning), &[], sink);
     }
 
-    /// Writes a run of neighbouring blocks.
+    /// Writes a run of contiguous blocks to the back.
     fn write_run(&mut self, from: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         let timing = &mut self.timing;
         let cleaner = &mut timing.cleaner;
@@ -170,8 +171,8 @@ impl Mwb {
         }
         cleaner.then = Next::Write(to);
         cleaner.is_busy = true;
-        let tokens = match &self.keeping {
-            Some(keeping) => keeping.volatile.being_cleaned(lbn..end),
+        let tokens = match &self.content_state {
+            Some(state) => state.volatile.cleaned_tokens(lbn..end),
             None => Vec::new(),
         };
         let write = Request {
@@ -184,15 +185,15 @@ impl Mwb {
         self.send(BACK, write, Some(Sent::Cleaning), &tokens, sink);
     }
 
-    /// Writes over the first block of the last of the logs that it and those
-    /// before it are free.
+    /// Writes a mark over the first block of the last log cleaned: this log and all
+    /// older ones are free.
     fn mark(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let first = self.timing.logs.first() + self.timing.cleaner.logs;
         let lbn = shape.front(shape.start(first - 1));
         let mut tokens = Vec::new();
-        if let Some(keeping) = &mut self.keeping {
-            tokens.push(keeping.durable.announce(lbn, Block::Mark { first }));
+        if let Some(state) = &mut self.content_state {
+            tokens.push(state.durable.announce(lbn, Block::Mark { first }));
         }
         self.timing.cleaner.is_busy = true;
         let mark = Request {
@@ -205,7 +206,7 @@ impl Mwb {
         self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, sink);
     }
 
-    /// The request of the cleaner is complete.
+    /// Handles the completion of the cleaner's request.
     pub(super) fn cleaned(&mut self, id: u64) {
         let shape = self.spec.shape;
         let timing = &mut self.timing;
@@ -213,10 +214,10 @@ impl Mwb {
         cleaner.is_busy = false;
         match cleaner.next {
             Some(Next::Read(from)) => {
-                if let Some(keeping) = &mut self.keeping
+                if let Some(state) = &mut self.content_state
                     && let Next::Read(to) = cleaner.then
                 {
-                    keeping.volatile.keep_cleaned(id, &cleaner.pieces[from..to]);
+                    state.volatile.store_cleaned(id, &cleaner.pieces[from..to]);
                 }
                 cleaner.next = Some(cleaner.then);
             }
@@ -225,10 +226,10 @@ impl Mwb {
                 let (first, count) = (timing.logs.first(), cleaner.logs);
                 timing.logs.free(count);
                 cleaner.next = None;
-                if let Some(keeping) = &mut self.keeping {
+                if let Some(state) = &mut self.content_state {
                     let lbn = shape.front(shape.start(first + count - 1));
-                    keeping.durable.settle(lbn, 1);
-                    keeping.volatile.forget_cleaned();
+                    state.durable.confirm(lbn, 1);
+                    state.volatile.clear_cleaned();
                 }
             }
         }

@@ -5,8 +5,9 @@ use super::table::Placed;
 use sledsim_base::request::Extent;
 use std::collections::VecDeque;
 
-/// A log is begun only when of all logs but the last so many the summaries are
-/// on the front: so many logs have to be scanned for records after a failure.
+/// The most logs at the end of the queue without a summary on the front: a log
+/// is begun only when all older logs have theirs. Recovery scans this many logs
+/// for records.
 pub(super) const WITHOUT_SUMMARY: u64 = 8;
 
 /// One log in use.
@@ -14,15 +15,15 @@ pub(super) const WITHOUT_SUMMARY: u64 = 8;
 pub(super) struct Log {
     /// Blocks used, the summary included.
     pub(super) used: u64,
-    /// What its records hold, in their order.
+    /// The extents of its records, in order.
     pub(super) placed: Vec<Placed>,
     /// Its writes under way.
     pub(super) writes: u32,
-    /// Reads of the host under way.
+    /// Host reads under way.
     pub(super) reads: u32,
-    /// It takes no more records.
+    /// Whether it takes no more records.
     pub(super) closed: bool,
-    /// Its summary is on the front, and it is closed.
+    /// Whether it is closed and its summary is on the front.
     pub(super) summarised: bool,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Logs {
     /// Number of the oldest log in use, or of the next if there is none.
     first: u64,
     logs: VecDeque<Log>,
-    /// Lists of logs that were given up, to be used again.
+    /// Emptied lists of freed logs, for reuse.
     spare: Vec<Vec<Placed>>,
 }
 
@@ -53,7 +54,7 @@ impl Logs {
         self.logs.len() as u64
     }
 
-    /// Whether all places are taken, and the last log takes no more.
+    /// Whether all places are in use and the last log is closed.
     pub(super) fn are_full(&self) -> bool {
         self.in_use() == self.shape.logs() && self.logs.back().is_some_and(|log| log.closed)
     }
@@ -74,8 +75,8 @@ impl Logs {
         self.logs.iter()
     }
 
-    /// Room for data, in blocks, and for extents in the log that takes records;
-    /// a new one is begun if need be. `None` if none can be begun now.
+    /// The room for data, in blocks, and for extents in the open log; begins a new
+    /// log if needed. `None` if no log can be begun now.
     pub(super) fn room(&mut self) -> Option<(u64, usize)> {
         if self.logs.back().is_none_or(|log| log.closed) {
             let waits = self.in_use() >= WITHOUT_SUMMARY
@@ -93,7 +94,7 @@ impl Logs {
         ))
     }
 
-    /// Begins the next log, and tells its number.
+    /// Begins the next log; returns its number.
     pub(super) fn begin(&mut self) -> u64 {
         self.logs.push_back(Log {
             used: self.shape.summary_blocks(),
@@ -103,8 +104,8 @@ impl Logs {
         self.first + self.in_use() - 1
     }
 
-    /// Appends a record that the last log has room for: the address of its
-    /// header. The log is closed if nothing else fits.
+    /// Appends a record that fits in the last log; returns the address of its
+    /// header. Closes the log if nothing else fits.
     pub(super) fn append(&mut self, extents: &[Extent]) -> u64 {
         let number = self.first + self.in_use().saturating_sub(1);
         let Some(log) = self.logs.back_mut() else {
@@ -127,27 +128,26 @@ impl Logs {
         header
     }
 
-    /// How many of the oldest logs could be cleaned now, up to `most`.
+    /// How many of the oldest logs can be cleaned now, up to `most`.
     pub(super) fn cleanable(&self, most: u64) -> u64 {
         let oldest = self.logs.iter().take(most as usize);
         oldest.take_while(|log| log.summarised).count() as u64
     }
 
-    /// The number of the only log in use, if it takes records and could be
-    /// closed now.
-    pub(super) fn only_one(&self) -> Option<u64> {
+    /// The number of the only log in use, if it is open and can be closed now.
+    pub(super) fn sole_open_log(&self) -> Option<u64> {
         let log = self.logs.front()?;
-        let could = self.logs.len() == 1 && !log.closed && log.writes == 0;
-        could.then_some(self.first)
+        let can_close = self.logs.len() == 1 && !log.closed && log.writes == 0;
+        can_close.then_some(self.first)
     }
 
     /// Whether the host is reading any of the oldest `count` logs.
-    pub(super) fn are_read(&self, count: u64) -> bool {
+    pub(super) fn are_being_read(&self, count: u64) -> bool {
         let mut oldest = self.logs.iter().take(count as usize);
         oldest.any(|log| log.reads > 0)
     }
 
-    /// Gives up the oldest `count` logs.
+    /// Frees the oldest `count` logs.
     pub(super) fn free(&mut self, count: u64) {
         for mut log in self.logs.drain(..count as usize) {
             log.placed.clear();

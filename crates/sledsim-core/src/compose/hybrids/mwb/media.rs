@@ -1,38 +1,38 @@
-//! What the blocks on the front say that are not data of the host.
+//! The metadata blocks on the front: headers, summaries and marks.
 //!
-//! Children keep a token in place of the data of each block. A block of the
-//! buffer's own has a token, too: a hash of what it says. Which of the blocks
-//! that were ever sent to a place is there after a failure is the child's to
-//! know; [`Durable`] only tells what a token stands for.
+//! Children keep a token in place of the data of each block. The token of a
+//! metadata block is a hash of its contents. The child decides which of the
+//! blocks sent to a place survives a failure; [`Durable`] only maps tokens to
+//! contents.
 
 use super::table::Placed;
 use sledsim_base::request::Extent;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A block of the buffer's own.
+/// A metadata block.
 #[derive(Clone, Debug)]
 pub(super) enum Block {
-    /// Before the data of a record: its own address, where the data belong, and
+    /// Precedes the data of a record: its own address, the extents of the data, and
     /// a checksum over them.
     Header {
         address: u64,
         extents: Vec<Extent>,
         check: u64,
     },
-    /// The first of a log whose records are all on the front: the number of the
-    /// log, that of the oldest in use, and what the records hold.
+    /// First block of a log whose records are all on the front: the number of the
+    /// log, that of the oldest in use, and the extents of the records.
     Summary {
         log: u64,
         first: u64,
         placed: Vec<Placed>,
     },
-    /// The first of a log that is free: the number of the oldest in use.
+    /// First block of a free log: the number of the oldest log in use.
     Mark { first: u64 },
 }
 
 impl Block {
-    /// The token of a block that says this.
+    /// The token of this block.
     fn token(&self) -> u64 {
         match self {
             Self::Header {
@@ -77,22 +77,22 @@ fn hash(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
-/// What survives: all blocks of the buffer's own that may be on the front, by
-/// LBN, with their tokens.
+/// The surviving state: all metadata blocks that may be on the front, by LBN,
+/// with their tokens.
 #[derive(Debug, Default)]
 pub(super) struct Durable {
     blocks: BTreeMap<u64, Vec<(u64, Block)>>,
 }
 
 impl Durable {
-    /// `block` is about to be written at `lbn`: its token.
+    /// Records that `block` will be written at `lbn`; returns its token.
     pub(super) fn announce(&mut self, lbn: u64, block: Block) -> u64 {
         let token = block.token();
         self.blocks.entry(lbn).or_default().push((token, block));
         token
     }
 
-    /// As [`Durable::announce`] for a summary: the tokens of its blocks.
+    /// As [`Durable::announce`] for a summary; returns the tokens of its blocks.
     pub(super) fn summary(&mut self, lbn: u64, summary: Block, blocks: u64) -> Vec<u64> {
         let token = self.announce(lbn, summary);
         (0..blocks)
@@ -100,63 +100,63 @@ impl Durable {
             .collect()
     }
 
-    /// What was announced last for `lbn` is on the front, and with it `blocks`
-    /// blocks: what was there is gone.
-    pub(super) fn settle(&mut self, lbn: u64, blocks: u64) {
-        if let Some(there) = self.blocks.get_mut(&lbn)
-            && let Some(last) = there.pop()
+    /// Records that the block announced last for `lbn` is on the front, and that
+    /// its request overwrote `blocks` blocks.
+    pub(super) fn confirm(&mut self, lbn: u64, blocks: u64) {
+        if let Some(versions) = self.blocks.get_mut(&lbn)
+            && let Some(last) = versions.pop()
         {
-            there.clear();
-            there.push(last);
+            versions.clear();
+            versions.push(last);
         }
         while let Some((&over, _)) = self.blocks.range(lbn + 1..lbn + blocks).next() {
             self.blocks.remove(&over);
         }
     }
 
-    /// What a block says that was read from `lbn`.
+    /// The contents of a block read from `lbn`.
     pub(super) fn find(&self, lbn: u64, token: u64) -> Option<&Block> {
-        let there = self.blocks.get(&lbn)?;
-        let found = there.iter().find(|(other, _)| *other == token)?;
+        let versions = self.blocks.get(&lbn)?;
+        let found = versions.iter().find(|(other, _)| *other == token)?;
         Some(&found.1)
     }
 
     /// Whether these are all blocks of one summary.
-    pub(super) fn is_whole(tokens: &[u64]) -> bool {
+    pub(super) fn is_complete(tokens: &[u64]) -> bool {
         let mut blocks = (0..).zip(tokens);
         blocks.all(|(index, &token)| token == summary_token(tokens[0], index))
     }
 }
 
-/// Tokens on their way; lost when power fails.
+/// Tokens in transit; lost when power fails.
 #[derive(Debug, Default)]
 pub(super) struct Volatile {
-    /// Those of the next write of the host.
-    pub(super) held: Vec<u64>,
-    /// Of requests to children: the read of the host, and where in it their
-    /// blocks belong.
-    wanted: BTreeMap<u64, (u64, Vec<u32>)>,
-    /// What the host will get, by its request.
+    /// The tokens of the next host write.
+    pub(super) staged: Vec<u64>,
+    /// By request to a child: the host read, and the indices of its blocks there.
+    reads: BTreeMap<u64, (u64, Vec<u32>)>,
+    /// The tokens to return, by host request.
     returned: BTreeMap<u64, Vec<u64>>,
-    /// What a child's read returned that is no part of one of the host.
-    read: BTreeMap<u64, Vec<u64>>,
+    /// The tokens of internal reads.
+    internal_reads: BTreeMap<u64, Vec<u64>>,
     /// The speed-matching buffer, by LBN of the back.
     cleaned: BTreeMap<u64, u64>,
 }
 
 impl Volatile {
-    /// The child's request `id` reads blocks number `places` of `host`'s.
-    pub(super) fn wants(&mut self, id: u64, host: u64, places: Vec<u32>) {
+    /// Records that child request `id` reads the blocks at indices `places` of host
+    /// request `host`.
+    pub(super) fn begin_read(&mut self, id: u64, host: u64, places: Vec<u32>) {
         let tokens = self.returned.entry(host).or_default();
         let least = places.last().map_or(0, |last| *last as usize + 1);
         tokens.resize(least.max(tokens.len()), 0);
-        self.wanted.insert(id, (host, places));
+        self.reads.insert(id, (host, places));
     }
 
-    /// The child's request `id` returned `tokens`.
-    pub(super) fn arrived(&mut self, id: u64, tokens: Vec<u64>) {
-        let Some((host, places)) = self.wanted.remove(&id) else {
-            self.read.insert(id, tokens);
+    /// Stores the `tokens` that child request `id` returned.
+    pub(super) fn end_read(&mut self, id: u64, tokens: Vec<u64>) {
+        let Some((host, places)) = self.reads.remove(&id) else {
+            self.internal_reads.insert(id, tokens);
             return;
         };
         if let Some(returned) = self.returned.get_mut(&host) {
@@ -166,43 +166,43 @@ impl Volatile {
         }
     }
 
-    /// What the host's read `id` returned.
+    /// Takes the tokens that host read `id` returned.
     pub(super) fn take(&mut self, id: u64) -> Vec<u64> {
         self.returned.remove(&id).unwrap_or_default()
     }
 
-    /// What a read of the buffer's own returned.
-    pub(super) fn take_own(&mut self, id: u64) -> Vec<u64> {
-        self.read.remove(&id).unwrap_or_default()
+    /// Takes the tokens that an internal read returned.
+    pub(super) fn take_internal(&mut self, id: u64) -> Vec<u64> {
+        self.internal_reads.remove(&id).unwrap_or_default()
     }
 
-    /// The cleaner's read `id` brought these pieces of one log, and what lies
-    /// between them.
-    pub(super) fn keep_cleaned(&mut self, id: u64, pieces: &[Placed]) {
-        let tokens = self.take_own(id);
+    /// Stores the tokens of these pieces of one log, which the cleaner's read `id`
+    /// read with the blocks between them.
+    pub(super) fn store_cleaned(&mut self, id: u64, pieces: &[Placed]) {
+        let tokens = self.take_internal(id);
         let first = pieces.first().map_or(0, |piece| piece.address);
         for piece in pieces {
             let from = (piece.address - first) as usize;
-            let there = tokens.iter().skip(from).copied();
-            self.cleaned.extend((piece.lbn..piece.end()).zip(there));
+            let versions = tokens.iter().skip(from).copied();
+            self.cleaned.extend((piece.lbn..piece.end()).zip(versions));
         }
     }
 
     /// The tokens of these blocks in the speed-matching buffer.
-    pub(super) fn being_cleaned(&self, lbns: Range<u64>) -> Vec<u64> {
+    pub(super) fn cleaned_tokens(&self, lbns: Range<u64>) -> Vec<u64> {
         let token = |lbn| self.cleaned.get(&lbn).copied().unwrap_or(0);
         lbns.map(token).collect()
     }
 
-    /// The speed-matching buffer is empty again.
-    pub(super) fn forget_cleaned(&mut self) {
+    /// Empties the speed-matching buffer.
+    pub(super) fn clear_cleaned(&mut self) {
         self.cleaned.clear();
     }
 }
 
-/// Contents: what survives, and what does not.
+/// The contents: the surviving and the volatile state.
 #[derive(Debug, Default)]
-pub(super) struct Keeping {
+pub(super) struct ContentState {
     pub(super) durable: Durable,
     pub(super) volatile: Volatile,
 }

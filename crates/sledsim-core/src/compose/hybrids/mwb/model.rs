@@ -1,10 +1,10 @@
-//! What the host asks, and what becomes of it.
+//! The model: host requests, and their requests to the children.
 
 use super::logs::Logs;
-use super::media::{Block, Keeping, record_check};
+use super::media::{Block, ContentState, record_check};
 use super::spec::MwbSpec;
 use super::table::Placed;
-use super::timing::{HostRequest, Timing, Unplaced};
+use super::timing::{HostRequest, PendingWrite, Timing};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
@@ -25,10 +25,10 @@ pub struct Mwb {
     counts: Counts,
     pub(super) timing: Timing,
     /// Contents, if both children keep theirs.
-    pub(super) keeping: Option<Keeping>,
+    pub(super) content_state: Option<ContentState>,
 }
 
-/// Blocks moved since the beginning.
+/// Blocks transferred since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     appended: u64,
@@ -42,7 +42,7 @@ impl Counts {
     fn count(&mut self, child: usize, request: &Request, sent: Option<&Sent>) {
         let blocks = u64::from(request.blocks());
         match sent {
-            // Its header is no data.
+            // Its header is not data.
             Some(Sent::Append { .. }) => self.appended += blocks - 1,
             Some(Sent::FromLogs(_)) => self.read_from_logs += blocks,
             Some(Sent::FromBack) if request.op == Op::Read => self.read_from_back += blocks,
@@ -62,13 +62,13 @@ impl Counts {
     }
 }
 
-/// What a request to a child is for.
+/// The purpose of a request to a child.
 pub(super) enum Sent {
-    /// A record, its header at `address`.
+    /// Append a record with its header at `address`.
     Append { address: u64, extents: Extents },
-    /// A read of the host from these logs.
+    /// A host read from these logs.
     FromLogs(SmallVec<[u64; 2]>),
-    /// A read or trim of the host.
+    /// A host read or trim on the back.
     FromBack,
     /// The summary of this log.
     Summary(u64),
@@ -77,8 +77,8 @@ pub(super) enum Sent {
 }
 
 impl Mwb {
-    /// A write buffer on `front` for `back`, which are of the sizes that the
-    /// spec was read for.
+    /// A write buffer on `front` for `back`, with the sizes for which the spec was
+    /// read.
     #[must_use]
     pub fn new(
         name: &str,
@@ -99,12 +99,12 @@ impl Mwb {
             next_id: 0,
             counts: Counts::default(),
             timing: Timing::new(&spec, Logs::new(spec.shape, 0), Nanos::ZERO),
-            keeping: keeps.then(Keeping::default),
+            content_state: keeps.then(ContentState::default),
         }
     }
 
-    /// Hands a child a request, with tokens if it is a write and contents are
-    /// kept; tells the id it was given.
+    /// Submits a request to a child, with tokens if it is a write and contents are
+    /// kept; returns its id.
     pub(super) fn send(
         &mut self,
         child: usize,
@@ -121,7 +121,7 @@ impl Mwb {
         self.counts
             .count(child, &request, self.timing.sent.get(&id));
         let children = &mut self.children;
-        if self.keeping.is_some()
+        if self.content_state.is_some()
             && request.op == Op::Write
             && let Some(contents) = children.contents(child)
         {
@@ -131,8 +131,8 @@ impl Mwb {
         id
     }
 
-    /// Places what waits in logs, as far as there is room.
-    fn place(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+    /// Appends waiting writes to logs while there is room.
+    fn append_waiting(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(write) = self.timing.waiting.front_mut() {
             let Some((blocks, extents)) = self.timing.logs.room() else {
                 return;
@@ -143,7 +143,7 @@ impl Mwb {
             let lbn = self.spec.shape.front(address);
             let (host, stream) = (write.host, write.stream);
             let mut tokens = Vec::new();
-            if let Some(keeping) = &mut self.keeping {
+            if let Some(state) = &mut self.content_state {
                 tokens.push(0);
                 tokens.extend(
                     write
@@ -156,16 +156,16 @@ impl Mwb {
                     extents: extents.to_vec(),
                     check: record_check(&tokens[1..]),
                 };
-                tokens[0] = keeping.durable.announce(lbn, header);
+                tokens[0] = state.durable.announce(lbn, header);
             }
             let is_placed = write.next == write.extents.len();
             if is_placed {
                 self.timing.waiting.pop_front();
             }
-            if let Some(open) = self.timing.open.get_mut(&host)
+            if let Some(host_request) = self.timing.host_requests.get_mut(&host)
                 && !is_placed
             {
-                open.left += 1;
+                host_request.left += 1;
             }
             let append = Request {
                 parent: Some(host),
@@ -181,16 +181,16 @@ impl Mwb {
         }
     }
 
-    /// Reads each block where its newest is.
+    /// Reads each block from its newest version.
     fn read(&mut self, request: &Request, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let timing = &mut self.timing;
-        let keeps = self.keeping.is_some();
+        let keeps = self.content_state.is_some();
         let mut parts = [Extents::new(), Extents::new()];
         let mut logs = SmallVec::<[u64; 2]>::new();
-        // Where in the read the blocks of each part belong.
-        let mut wanted = [Vec::new(), Vec::new()];
-        let mut seen = 0;
+        // The indices in the read of each part's blocks.
+        let mut read_indices = [Vec::new(), Vec::new()];
+        let mut read_offset = 0;
         for extent in &request.extents {
             timing
                 .table
@@ -207,8 +207,8 @@ impl Mwb {
                         logs.push(log);
                     }
                     if keeps {
-                        wanted[child].extend(seen..seen + blocks);
-                        seen += blocks;
+                        read_indices[child].extend(read_offset..read_offset + blocks);
+                        read_offset += blocks;
                     }
                 });
         }
@@ -218,8 +218,8 @@ impl Mwb {
             }
         }
         let left = parts.iter().filter(|part| !part.is_empty()).count();
-        if let Some(open) = timing.open.get_mut(&request.id) {
-            open.left = left as u32;
+        if let Some(host_request) = timing.host_requests.get_mut(&request.id) {
+            host_request.left = left as u32;
         }
         timing.back_requests += u32::from(!parts[BACK].is_empty());
         let mut sent = [Some(Sent::FromLogs(logs)), Some(Sent::FromBack)];
@@ -233,14 +233,14 @@ impl Mwb {
                 ..*request
             };
             let id = self.send(child, part, sent[child].take(), &[], sink);
-            if let Some(keeping) = &mut self.keeping {
-                let places = std::mem::take(&mut wanted[child]);
-                keeping.volatile.wants(id, request.id, places);
+            if let Some(state) = &mut self.content_state {
+                let places = std::mem::take(&mut read_indices[child]);
+                state.volatile.begin_read(id, request.id, places);
             }
         }
     }
 
-    /// A record is on the front: it counts from now on.
+    /// Enters a record that is on the front in the table.
     fn appended(
         &mut self,
         header: u64,
@@ -258,9 +258,9 @@ impl Mwb {
             });
             address += u64::from(extent.blocks);
         }
-        if let Some(keeping) = &mut self.keeping {
+        if let Some(state) = &mut self.content_state {
             let lbn = self.spec.shape.front(header);
-            keeping.durable.settle(lbn, address - header);
+            state.durable.confirm(lbn, address - header);
         }
         let number = self.spec.shape.log(header);
         if let Some(log) = timing.logs.get(number) {
@@ -272,7 +272,7 @@ impl Mwb {
     }
 
     /// Writes the summary of a closed log whose records are all on the front;
-    /// tells the id of the request.
+    /// returns the id of the request.
     pub(super) fn summarise(
         &mut self,
         number: u64,
@@ -285,14 +285,14 @@ impl Mwb {
         let mut tokens = Vec::new();
         if let Some(log) = self.timing.logs.get(number) {
             log.writes += 1;
-            if let Some(keeping) = &mut self.keeping {
+            if let Some(state) = &mut self.content_state {
                 let placed = log.placed.clone();
                 let log = Block::Summary {
                     log: number,
                     first,
                     placed,
                 };
-                tokens = keeping.durable.summary(lbn, log, shape.summary_blocks());
+                tokens = state.durable.summary(lbn, log, shape.summary_blocks());
             }
         }
         let summary = Request {
@@ -306,22 +306,22 @@ impl Mwb {
         self.send(FRONT, summary, sent, &tokens, sink)
     }
 
-    /// A summary is on the front.
+    /// Handles the completion of a summary.
     pub(super) fn summarised(&mut self, number: u64) {
         let shape = self.spec.shape;
         if let Some(log) = self.timing.logs.get(number) {
             log.writes -= 1;
             log.summarised = true;
         }
-        if let Some(keeping) = &mut self.keeping {
+        if let Some(state) = &mut self.content_state {
             let lbn = shape.front(shape.start(number));
-            keeping.durable.settle(lbn, shape.summary_blocks());
+            state.durable.confirm(lbn, shape.summary_blocks());
         }
     }
 
-    /// One of the requests is complete that `host` waits for.
+    /// Counts a completed child request that host request `host` waits for.
     fn part_done(&mut self, host: u64, child: &Row, sink: &mut dyn CompletionSink) {
-        let Some(HostRequest { row, left }) = self.timing.open.get_mut(&host) else {
+        let Some(HostRequest { row, left }) = self.timing.host_requests.get_mut(&host) else {
             return;
         };
         *left -= 1;
@@ -340,7 +340,7 @@ impl Mwb {
         row.parts = child.parts;
         row.parts.queue += child.arrival - row.arrival;
         sink.done(row);
-        self.timing.open.remove(&host);
+        self.timing.host_requests.remove(&host);
     }
 }
 
@@ -357,12 +357,12 @@ impl Composite for Mwb {
         let at = row.completion;
         let sent = self.timing.sent.remove(&row.id);
         if row.op == Op::Read
-            && let Some(keeping) = &mut self.keeping
+            && let Some(state) = &mut self.content_state
             && let Some(contents) = self.children.contents(child)
         {
-            keeping
+            state
                 .volatile
-                .arrived(row.id, contents.take_read_data(row.id));
+                .end_read(row.id, contents.take_read_data(row.id));
         }
         match sent {
             Some(Sent::Append { address, extents }) => {
@@ -386,7 +386,7 @@ impl Composite for Mwb {
         if let Some(host) = row.parent {
             self.part_done(host, row, sink);
         }
-        self.place(at, sink);
+        self.append_waiting(at, sink);
         self.clean(at, sink);
     }
 
@@ -412,24 +412,24 @@ impl Model for Mwb {
         let at = request.arrival;
         self.advance(at, false, sink);
         let mut row = Row::of(&request, self.device);
-        row.queue_depth = self.timing.open.len() as u32;
+        row.queue_depth = self.timing.host_requests.len() as u32;
         if request.op == Op::Flush {
-            // What is complete is on the front for good.
+            // Completed writes are durable on the front.
             row.start = at;
             row.completion = at;
             return sink.done(&row);
         }
         request.flags.linked = false;
         self.timing
-            .open
+            .host_requests
             .insert(request.id, HostRequest { row, left: 1 });
         match request.op {
             Op::Write => {
-                let held = self.keeping.as_mut();
-                let tokens = held.map_or_else(VecDeque::new, |keeping| {
-                    std::mem::take(&mut keeping.volatile.held).into()
+                let content_state = self.content_state.as_mut();
+                let tokens = content_state.map_or_else(VecDeque::new, |state| {
+                    std::mem::take(&mut state.volatile.staged).into()
                 });
-                self.timing.waiting.push_back(Unplaced {
+                self.timing.waiting.push_back(PendingWrite {
                     host: request.id,
                     stream: request.stream,
                     extents: request.extents,
@@ -437,7 +437,7 @@ impl Model for Mwb {
                     done: 0,
                     tokens,
                 });
-                self.place(at, sink);
+                self.append_waiting(at, sink);
             }
             Op::Read => self.read(&request, sink),
             Op::Trim | Op::Flush => {
@@ -461,7 +461,9 @@ impl Model for Mwb {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.keeping.is_some().then_some(self as &mut dyn Contents)
+        self.content_state
+            .is_some()
+            .then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

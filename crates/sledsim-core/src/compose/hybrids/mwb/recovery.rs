@@ -1,4 +1,4 @@
-//! What survives, and how the table is rebuilt from it.
+//! Recovery: rebuilds the table from the state that survives.
 
 use super::logs::{Logs, WITHOUT_SUMMARY};
 use super::media::{Block, Durable, Volatile, record_check};
@@ -13,15 +13,15 @@ use sledsim_base::request::{Op, Request, blocks_in};
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
 
-/// A log as it was found.
-struct Found {
+/// A log found by recovery.
+struct FoundLog {
     placed: Vec<Placed>,
     summarised: bool,
 }
 
 impl Mwb {
-    /// Does the requests to the front that `ids` name, all of which were sent:
-    /// when the last is complete, if that is before `until`.
+    /// Waits for the requests `ids` to the front; returns when the last is
+    /// complete, if that is before `until`.
     fn finish(&mut self, ids: &[u64], at: Nanos, until: Nanos) -> Option<Nanos> {
         let mut now = at;
         let mut left = ids.len();
@@ -31,19 +31,19 @@ impl Mwb {
             now = row.completion;
             left -= 1;
             if row.op == Op::Read
-                && let Some(keeping) = &mut self.keeping
+                && let Some(state) = &mut self.content_state
                 && let Some(contents) = self.children.contents(child)
             {
-                keeping
+                state
                     .volatile
-                    .arrived(row.id, contents.take_read_data(row.id));
+                    .end_read(row.id, contents.take_read_data(row.id));
             }
         }
         Some(now)
     }
 
-    /// Reads these blocks of the front, first LBN and count: their tokens, and
-    /// when the last were read, if that is before `until`.
+    /// Reads ranges of the front, given as first LBN and count; returns their
+    /// tokens and when the last read completed, if that is before `until`.
     fn read_front(
         &mut self,
         parts: &[(u64, u64)],
@@ -57,17 +57,18 @@ impl Mwb {
         }
         let now = self.finish(&ids, at, until)?;
         let mut tokens = Vec::with_capacity(ids.len());
-        if let Some(keeping) = &mut self.keeping {
-            tokens.extend(ids.into_iter().map(|id| keeping.volatile.take_own(id)));
+        if let Some(state) = &mut self.content_state {
+            tokens.extend(ids.into_iter().map(|id| state.volatile.take_internal(id)));
         }
         Some((tokens, now))
     }
 
-    /// The records in `log`, all of whose blocks were read.
+    /// The extents of the valid records in `log`, given the tokens of all its
+    /// blocks.
     fn scan(&self, log: u64, tokens: &[u64]) -> Vec<Placed> {
         let shape = self.spec.shape;
         let mut placed = Vec::new();
-        let Some(keeping) = &self.keeping else {
+        let Some(state) = &self.content_state else {
             return placed;
         };
         let mut at = shape.summary_blocks() as usize;
@@ -78,13 +79,13 @@ impl Mwb {
                 address,
                 extents,
                 check,
-            }) = keeping.durable.find(shape.front(here), tokens[at - 1])
+            }) = state.durable.find(shape.front(here), tokens[at - 1])
             else {
                 continue;
             };
             let blocks = blocks_in(extents);
             let data = tokens.get(at..at + blocks as usize);
-            // What another log left here, or a record that is torn.
+            // A record of an earlier log in this place, or a torn record.
             if *address != here || data.is_none_or(|data| record_check(data) != *check) {
                 continue;
             }
@@ -102,20 +103,24 @@ impl Mwb {
         placed
     }
 
-    /// Reads the first block of every place and what has no summary: the number
-    /// of the oldest log in use, what was found by number, and when.
-    fn find_logs(&mut self, at: Nanos, until: Nanos) -> Option<(u64, BTreeMap<u64, Found>, Nanos)> {
+    /// Reads the first blocks of every place, and logs without a summary; returns
+    /// the number of the oldest log in use, the logs found by number, and the time.
+    fn find_logs(
+        &mut self,
+        at: Nanos,
+        until: Nanos,
+    ) -> Option<(u64, BTreeMap<u64, FoundLog>, Nanos)> {
         let shape = self.spec.shape;
         let places: Vec<_> = (0..shape.logs())
             .map(|place| (shape.front(shape.start(place)), shape.summary_blocks()))
             .collect();
         let (tokens, now) = self.read_front(&places, at, until)?;
-        // The oldest log in use, and the first that never had a summary.
+        // The oldest log in use, and one past the last log with a summary.
         let (mut first, mut next) = (0, 0);
         let mut found = BTreeMap::new();
         for ((lbn, _), tokens) in places.iter().zip(&tokens) {
-            let keeping = self.keeping.as_ref();
-            match keeping.and_then(|keeping| keeping.durable.find(*lbn, *tokens.first()?)) {
+            let state = self.content_state.as_ref();
+            match state.and_then(|state| state.durable.find(*lbn, *tokens.first()?)) {
                 Some(Block::Mark { first: oldest }) => first = first.max(*oldest),
                 Some(Block::Summary {
                     log,
@@ -123,11 +128,11 @@ impl Mwb {
                     placed,
                 }) => {
                     first = first.max(*oldest);
-                    if Durable::is_whole(tokens) {
+                    if Durable::is_complete(tokens) {
                         next = next.max(log + 1);
                         let placed = placed.clone();
                         let summarised = true;
-                        found.insert(*log, Found { placed, summarised });
+                        found.insert(*log, FoundLog { placed, summarised });
                     }
                 }
                 Some(Block::Header { .. }) | None => {}
@@ -145,9 +150,9 @@ impl Mwb {
         for (log, tokens) in to_scan.into_iter().zip(&tokens) {
             let placed = self.scan(log, tokens);
             let summarised = false;
-            found.insert(log, Found { placed, summarised });
+            found.insert(log, FoundLog { placed, summarised });
         }
-        // What follows the last record was never begun, or all of it was torn.
+        // Logs after the last record were never begun, or all their records are torn.
         while let Some(last) = found.last_entry()
             && last.get().placed.is_empty()
             && !last.get().summarised
@@ -160,20 +165,20 @@ impl Mwb {
 
 impl Contents for Mwb {
     fn stage_write(&mut self, tokens: &[u64]) {
-        if let Some(keeping) = &mut self.keeping {
-            keeping.volatile.held = tokens.to_vec();
+        if let Some(state) = &mut self.content_state {
+            state.volatile.staged = tokens.to_vec();
         }
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let keeping = self.keeping.as_mut();
-        keeping.map_or_else(Vec::new, |keeping| keeping.volatile.take(id))
+        let state = self.content_state.as_mut();
+        state.map_or_else(Vec::new, |state| state.volatile.take(id))
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
-        if let Some(keeping) = &mut self.keeping {
-            keeping.volatile = Volatile::default();
+        if let Some(state) = &mut self.content_state {
+            state.volatile = Volatile::default();
         }
         self.timing = Timing::new(&self.spec, Logs::new(self.spec.shape, 0), Nanos::ZERO);
     }
@@ -182,8 +187,8 @@ impl Contents for Mwb {
         let now = self.children.recover_until(at, until)?;
         let (first, found, now) = self.find_logs(now, until)?;
         let mut timing = Timing::new(&self.spec, Logs::new(self.spec.shape, first), now);
-        let mut without = Vec::new();
-        for (number, Found { placed, summarised }) in found {
+        let mut without_summary = Vec::new();
+        for (number, FoundLog { placed, summarised }) in found {
             timing.logs.begin();
             for &piece in &placed {
                 timing.table.put(piece);
@@ -194,17 +199,17 @@ impl Contents for Mwb {
                 log.summarised = summarised;
             }
             if !summarised {
-                without.push(number);
+                without_summary.push(number);
             }
         }
         self.timing = timing;
-        // No log is open now, so that what is torn stays where nobody looks.
+        // No log is open now, so torn records stay outside the scanned logs.
         let mut ids = Vec::new();
-        for &number in &without {
+        for &number in &without_summary {
             ids.push(self.summarise(number, now, &mut NullSink));
         }
         let now = self.finish(&ids, now, until)?;
-        for number in without {
+        for number in without_summary {
             self.summarised(number);
         }
         self.timing.forget_sent();

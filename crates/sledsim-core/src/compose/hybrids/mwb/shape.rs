@@ -1,19 +1,19 @@
-//! How the front is divided: logs, summaries, addresses.
+//! The division of the front: logs, summaries, addresses.
 
 use crate::compose::hybrids::placement::Placement;
 
-/// Extents that one block can list behind its 32 bytes of numbers and checksum:
-/// 8 bytes each, 6 for the LBN and 15 bits for the blocks.
+/// Extents that one block can list after its 32 bytes of numbers and checksum:
+/// 8 bytes each, of which 6 for the LBN and 15 bits for the blocks.
 const EXTENTS_PER_BLOCK: u64 = (512 - 32) / 8;
 /// Blocks of a log for each block of its summary.
 const BLOCKS_PER_SUMMARY_BLOCK: u64 = 256;
 
 /// The logs on the front.
 ///
-/// Logs are numbered in the order in which they are begun, from 0 and for ever;
-/// log n lives in place n modulo the number of places. The *address* of a block
-/// is n times the blocks of a log plus its place in the log: it tells where the
-/// block is, and of two addresses the larger was written later.
+/// Logs are numbered from 0 in the order in which they are begun, without
+/// bound; log n occupies place n modulo the number of places. The *address* of
+/// a block is n times the blocks of a log plus its offset in the log: it
+/// identifies the place, and the larger of two addresses was written later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
     placement: Placement,
@@ -29,8 +29,8 @@ impl Shape {
         }
     }
 
-    /// What a log of about this size takes at least: its summary, and a header
-    /// with a block of data.
+    /// The least blocks of a log of about this size: its summary, and a header with
+    /// a block of data.
     pub(super) fn least_log_blocks(log_blocks: u64) -> u64 {
         summary_blocks(log_blocks) + 2
     }
@@ -50,12 +50,12 @@ impl Shape {
         summary_blocks(self.log_blocks)
     }
 
-    /// Extents that a summary has room for.
+    /// The most extents in a summary.
     pub(super) fn extents(&self) -> u64 {
         EXTENTS_PER_BLOCK * self.summary_blocks()
     }
 
-    /// Extents that the header of a record has room for.
+    /// The most extents in the header of a record.
     pub(super) fn record_extents(&self) -> u64 {
         EXTENTS_PER_BLOCK
     }

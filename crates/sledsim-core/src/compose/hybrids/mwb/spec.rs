@@ -1,4 +1,4 @@
-//! What a MEMS write buffer is told: its keys.
+//! The keys of a MEMS write buffer.
 
 use super::shape::Shape;
 use crate::compose::hybrids::placement::{PlacementSpec, blocks_of};
@@ -11,35 +11,35 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 const LOG_BLOCKS: u64 = 256;
 /// Blocks of the speed-matching buffer: 2 MB (MSST 2005, section 6).
 const BUFFER_BLOCKS: u64 = 4096;
-/// The largest log, 16 MiB: a summary says the blocks of an extent in 15 bits.
+/// The largest log, 16 MiB: a summary has 15 bits for the blocks of an extent.
 const MAX_LOG_BLOCKS: u64 = 1 << 15;
-/// The largest buffer, 1 TiB: a request says its blocks in 32 bits.
+/// The largest buffer, 1 TiB: a request has 32 bits for its blocks.
 const MAX_BUFFER_BLOCKS: u64 = 1 << 31;
 
-/// Where the logs are, and when they are cleaned. Thresholds are not published:
-/// their defaults are sledsim's.
+/// The placement of the logs, and when they are cleaned. The paper gives no
+/// thresholds; their defaults are sledsim's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MwbSpec {
     pub(super) shape: Shape,
-    /// The most logs that are cleaned together.
+    /// The most logs cleaned together.
     pub(super) clean_logs: u64,
-    /// How long the back must have been without requests of the host.
+    /// How long the back must have been without host requests.
     pub(super) idle_after: Nanos,
-    /// Logs in use above which an idle back is written to.
+    /// Logs in use above which cleaning begins when the back is idle.
     pub(super) idle_above: u64,
-    /// Logs in use above which it is written to in any case.
+    /// Logs in use above which cleaning begins in any case.
     pub(super) above: u64,
     /// Logs in use at which cleaning stops.
     pub(super) to: u64,
 }
 
 impl MwbSpec {
-    /// Reads the keys of a buffer whose children offer so many blocks.
+    /// Reads the keys of a buffer whose children have these sizes.
     ///
     /// # Errors
-    /// The key that is not allowed.
+    /// A key that is not allowed.
     pub fn read(keys: &mut Keys, front_blocks: u64, back_blocks: u64) -> Result<Self> {
-        let placed = PlacementSpec::read(keys)?;
+        let placement_spec = PlacementSpec::read(keys)?;
         let log_blocks = blocks_of(keys, "log_kib", 1 << 10)?.unwrap_or(LOG_BLOCKS);
         let least = Shape::least_log_blocks(log_blocks);
         if !(least..=MAX_LOG_BLOCKS).contains(&log_blocks) {
@@ -50,7 +50,7 @@ impl MwbSpec {
             );
             return Err(keys.refuse("log_kib", must));
         }
-        let placement = placed.on(keys, front_blocks, log_blocks, "log")?;
+        let placement = placement_spec.on(keys, front_blocks, log_blocks, "log")?;
         let logs = placement.units;
         let used = if keys.has("front_mib") {
             "front_mib"
@@ -99,7 +99,7 @@ impl MwbSpec {
             let must = format!("must be at most clean_idle_above, which is {idle_above}");
             return Err(keys.refuse("clean_to", must));
         }
-        // More than a share of a whole number is more than its whole part.
+        // More logs than a fraction means more than its integer part.
         let whole = |share: f64| (share * logs as f64) as u64;
         Ok(Self {
             shape: Shape::new(placement, log_blocks),

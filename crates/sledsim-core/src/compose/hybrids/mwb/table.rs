@@ -1,9 +1,9 @@
-//! The lookup table: where on the front the newest of each block is.
+//! The lookup table: the address on the front of each block's newest version.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Blocks of the back that lie one behind the other on the front.
+/// Blocks of the back that are contiguous on the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     /// First LBN on the back.
@@ -30,10 +30,10 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Enters what was written, but for blocks that are known to be newer.
+    /// Enters written blocks, except where the table has newer ones.
     pub(super) fn put(&mut self, new: Placed) {
         let end = new.end();
-        // Mostly it is there as a whole, or nothing of it.
+        // In most cases the table has exactly this piece, or no part of it.
         match self.pieces.range_mut(..end).next_back() {
             Some((&lbn, (blocks, address))) if lbn == new.lbn && *blocks == new.blocks => {
                 *address = new.address.max(*address);
@@ -76,7 +76,7 @@ impl Table {
         }
     }
 
-    /// Makes two of a piece that goes on past `lbn`.
+    /// Splits a piece that extends past `lbn`.
     fn cut(&mut self, lbn: u64) {
         let Some((&start, piece)) = self.pieces.range_mut(..lbn).next_back() else {
             return;
@@ -90,7 +90,7 @@ impl Table {
         }
     }
 
-    /// Forgets what `old` placed, where it is still the newest.
+    /// Removes the blocks of `old` that are still the newest.
     pub(super) fn remove(&mut self, old: Placed) {
         if let Entry::Occupied(there) = self.pieces.entry(old.lbn)
             && *there.get() == (old.blocks, old.address)
@@ -109,8 +109,8 @@ impl Table {
         }
     }
 
-    /// Visits the blocks from `lbn` on in pieces, those of the table with their
-    /// addresses and those that are not in it without one.
+    /// Visits the blocks from `lbn` on in pieces: those in the table with their
+    /// addresses, the others with `None`.
     pub(super) fn visit(&self, lbn: u64, blocks: u32, mut each: impl FnMut(u64, u32, Option<u64>)) {
         let end = lbn + u64::from(blocks);
         let mut from = lbn;

@@ -1,4 +1,4 @@
-//! What is under way in a write buffer, and when it happens.
+//! The timing state of a write buffer.
 
 use super::cleaner::Cleaner;
 use super::logs::Logs;
@@ -10,18 +10,18 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What says when things happen; lost when power fails.
+/// The timing state; lost when power fails.
 pub(super) struct Timing {
     pub(super) logs: Logs,
     pub(super) table: Table,
     pub(super) cleaner: Cleaner,
-    /// Requests of the host that are not complete.
-    pub(super) open: BTreeMap<u64, HostRequest>,
-    /// Writes that are not wholly on their way to the front, in their order.
-    pub(super) waiting: VecDeque<Unplaced>,
+    /// Host requests under way.
+    pub(super) host_requests: BTreeMap<u64, HostRequest>,
+    /// Writes not yet completely sent to the front, in order.
+    pub(super) waiting: VecDeque<PendingWrite>,
     /// Requests to children under way.
     pub(super) sent: BTreeMap<u64, Sent>,
-    /// Requests of the host that the back has, and when it last had any.
+    /// Host requests at the back, and when the last of them completed.
     pub(super) back_requests: u32,
     pub(super) back_idle: Nanos,
 }
@@ -32,7 +32,7 @@ impl Timing {
             logs,
             table: Table::default(),
             cleaner: Cleaner::new(spec),
-            open: BTreeMap::new(),
+            host_requests: BTreeMap::new(),
             waiting: VecDeque::new(),
             sent: BTreeMap::new(),
             back_requests: 0,
@@ -45,39 +45,40 @@ impl Timing {
         !self.waiting.is_empty() && self.logs.are_full()
     }
 
-    /// Forgets what was sent to children.
+    /// Drops the requests to children.
     pub(super) fn forget_sent(&mut self) {
         self.sent.clear();
     }
 
-    /// When the back will have been idle for `after`, if the host leaves it alone.
+    /// When the back will have been idle for `after`, unless host requests arrive
+    /// before.
     pub(super) fn idle_at(&self, after: Nanos) -> Option<Nanos> {
         (self.back_requests == 0).then(|| self.back_idle + after)
     }
 }
 
-/// A request of the host.
+/// A host request.
 pub(super) struct HostRequest {
     pub(super) row: Row,
-    /// Requests to children that it waits for; one more while part of it waits
-    /// for a log.
+    /// Requests to children that it waits for, plus one while part of it waits for
+    /// a log.
     pub(super) left: u32,
 }
 
-/// The rest of a write of the host.
-pub(super) struct Unplaced {
+/// The remaining part of a host write.
+pub(super) struct PendingWrite {
     pub(super) host: u64,
     pub(super) stream: u32,
     pub(super) extents: Extents,
-    /// The extent that goes on, and how many of its blocks are placed.
+    /// The current extent, and how many of its blocks are appended.
     pub(super) next: usize,
     pub(super) done: u32,
-    /// What is left of its tokens, if contents are kept.
+    /// The remaining tokens, if contents are kept.
     pub(super) tokens: VecDeque<u64>,
 }
 
-impl Unplaced {
-    /// Takes up to so many blocks in up to so many extents.
+impl PendingWrite {
+    /// Takes up to `blocks` blocks in up to `extents` extents.
     pub(super) fn take(&mut self, mut blocks: u64, extents: usize) -> Extents {
         let mut record = Extents::new();
         while blocks > 0

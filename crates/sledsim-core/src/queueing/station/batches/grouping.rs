@@ -1,4 +1,4 @@
-//! Groups: of the commands that are ready, those that need the same passes.
+//! Grouping: ready commands that need the same passes form a batch.
 
 use super::Batches;
 use crate::model::BatchPlanner;
@@ -9,12 +9,12 @@ use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// Memory of [`Station::gather`].
+/// Working memory of [`Station::form_groups`].
 #[derive(Debug, Default)]
 pub(super) struct Grouping {
     ready: Vec<Waiting>,
     taken: Vec<bool>,
-    /// Where each one's first block is: row, cylinder, number.
+    /// Row and cylinder of each command's first block, and its index in `ready`.
     index: Vec<(u32, u32, usize)>,
     near: Vec<usize>,
     extents: Vec<Extent>,
@@ -22,9 +22,9 @@ pub(super) struct Grouping {
 }
 
 impl<M: Mechanism> Station<M> {
-    /// If the first command has waited long enough by `at`, hands all that is
-    /// ready to the scheduler, in groups.
-    pub(in crate::queueing::station) fn gather(&mut self, at: Nanos) {
+    /// If the first command has waited for the window by `at`, pushes all ready
+    /// commands to the scheduler, in groups.
+    pub(in crate::queueing::station) fn form_groups(&mut self, at: Nanos) {
         let due = |first: &Waiting| first.ready + self.window <= at;
         let Some(planner) = self.mechanism.batches() else {
             return;
@@ -48,22 +48,23 @@ impl<M: Mechanism> Station<M> {
 }
 
 impl Batches {
-    /// What enters the scheduler for the group found last.
+    /// Makes the request for the group found last.
     fn take_group(&mut self) -> Waiting {
         let (Grouping { ready, group, .. }, store) = (&mut self.grouping, &mut self.store);
         if let [only] = group[..] {
             return std::mem::take(&mut ready[only]);
         }
-        let slot = store.slot();
+        let slot = store.take_slot();
         for &member in &*group {
             store.slots[slot].push(std::mem::take(&mut ready[member]));
         }
-        store.whole(slot)
+        store.combine(slot)
     }
 }
 
 impl Grouping {
-    /// Takes the commands that are ready at `at`, and notes where they are.
+    /// Takes the commands that are ready at `at`, and records their rows and
+    /// cylinders.
     fn take_ready(
         &mut self,
         incoming: &mut VecDeque<Waiting>,
@@ -85,8 +86,8 @@ impl Grouping {
         self.taken.resize(ready.len(), false);
     }
 
-    /// Finds the commands that go with `leader`: those that need no pass beside
-    /// its own, in the order of arrival.
+    /// Finds the commands to serve with `leader`: those that need no further pass,
+    /// in the order of arrival.
     fn find_group(&mut self, leader: usize, at: Nanos, planner: &dyn BatchPlanner) {
         let request = &self.ready[leader].request;
         self.extents.clear();
@@ -118,8 +119,8 @@ impl Grouping {
         }
     }
 
-    /// Finds the commands whose first block is within reach of a pass just
-    /// planned.
+    /// Finds the commands whose first block is within reach of the passes planned
+    /// last.
     fn find_near(&mut self, at: Nanos, planner: &dyn BatchPlanner) {
         let Self { index, near, .. } = self;
         planner.reaches(at, &mut |row, low, high| {

@@ -1,18 +1,19 @@
 //! Batches: commands that a station serves together.
+//! Batches form in two ways (CMU-CS-03-125, section 3.3), and in a third
+//! described in `merging`. The host links the commands: they wait until the
+//! last one has arrived. Or the device delays the first command for a window of
+//! time: when it is over and the mechanism is free, all ready commands are
+//! grouped, in the order of arrival; each command takes along those that need
+//! no further pass.
 //!
-//! Two ways lead to one (CMU-CS-03-125, section 3.3), and a third has a page of
-//! its own: `merging`. The host links the
-//! commands: they wait until the last one is there. Or the device holds back
-//! the first command for a window of time: when it is over and the mechanism is
-//! free, all that is ready is grouped, in the order of arrival; with a command
-//! go those that need no pass beside its own.
-//!
-//! A batch enters the scheduler as one request with all extents, gathered and
-//! marked as linked; its id is the place of its commands here. The mechanism serves it in
-//! passes, and each command has a row: it starts with the positioning for the
-//! first pass that has blocks of it, and passes without any are `other`. A read
-//! is complete when the last of its blocks has crossed the bus, a write with its
-//! last pass. A pass's energy is shared by blocks.
+//! A batch enters the scheduler as one request with all extents, marked as
+//! gathered and linked; its id is the slot of its commands here. The mechanism
+//! serves it in passes, and each command has a row: it starts with the
+//! positioning for the first pass with blocks of the command; the time of
+//! passes without any is `other`. A read is complete when the last of its
+//! blocks has crossed the bus, a write with its last pass. The energy of a pass
+//! is divided by blocks. `grouping` forms the batches of a window; `serving`
+//! divides the passes among the commands.
 
 mod grouping;
 mod serving;
@@ -22,7 +23,7 @@ use super::plain::Station;
 use crate::model::mechanism::Mechanism;
 use crate::queueing::schedulers::Waiting;
 use grouping::Grouping;
-use serving::Served;
+use serving::BatchInService;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Extents, Flags, Request};
@@ -31,14 +32,15 @@ use sledsim_base::units::Nanos;
 /// Which commands become a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Batching {
-    /// None: links are ignored.
+    /// No command; links are ignored.
     None,
-    /// Those that the host links.
+    /// Commands linked by the host.
     #[default]
     Explicit,
-    /// Those that are ready so long after the first, whatever their links.
+    /// Commands that are ready when this time after the first has passed,
+    /// regardless of links.
     Window(Nanos),
-    /// Those that wait and lie side by side with the one that is picked.
+    /// Waiting commands whose extents adjoin that of the command picked.
     Adjacent,
 }
 
@@ -46,7 +48,7 @@ impl Batching {
     /// Reads the table `[batching]`, if it is there.
     ///
     /// # Errors
-    /// The key that is unknown, missing or not allowed.
+    /// A key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let Some(mut keys) = keys.take_table("batching") else {
             return Ok(Self::default());
@@ -70,52 +72,53 @@ impl Batching {
     }
 }
 
-/// The commands of batches, and what serving one takes; memory is used again.
+/// The commands of batches and the state of the one in service; memory is
+/// reused.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    /// Batches that are not complete: stream and slot.
-    open: Vec<(u32, usize)>,
-    store: Store,
-    served: Served,
+    /// Batches that lack their last command: stream and slot.
+    incomplete: Vec<(u32, usize)>,
+    store: CommandStore,
+    served: BatchInService,
     pub(super) merging: Merging,
     grouping: Grouping,
 }
 
 /// Commands by slot.
 #[derive(Debug, Default)]
-struct Store {
+struct CommandStore {
     slots: Vec<Vec<Waiting>>,
     free: Vec<usize>,
-    /// Extents that were served.
+    /// Emptied extents, for reuse.
     spare: Vec<Extents>,
 }
 
 impl Batches {
-    /// Whether any batch lacks its last command.
+    /// Whether any batch still lacks its last command.
     #[inline]
-    pub fn are_open(&self) -> bool {
-        !self.open.is_empty()
+    pub fn has_incomplete(&self) -> bool {
+        !self.incomplete.is_empty()
     }
 }
 
-impl Store {
-    /// A slot without commands.
-    fn slot(&mut self) -> usize {
+impl CommandStore {
+    /// Takes a slot without commands.
+    fn take_slot(&mut self) -> usize {
         self.free.pop().unwrap_or_else(|| {
             self.slots.push(Vec::new());
             self.slots.len() - 1
         })
     }
 
-    /// Takes back a slot that was emptied, and the extents of its request.
-    fn give_back(&mut self, slot: usize, mut extents: Extents) {
+    /// Frees an emptied slot and the extents of its request.
+    fn free_slot(&mut self, slot: usize, mut extents: Extents) {
         extents.clear();
         self.spare.push(extents);
         self.free.push(slot);
     }
 
-    /// The request that stands for the commands of a slot.
-    fn whole(&mut self, slot: usize) -> Waiting {
+    /// Makes one request of the commands of a slot.
+    fn combine(&mut self, slot: usize) -> Waiting {
         let mut extents = self.spare.pop().unwrap_or_default();
         let members = &self.slots[slot];
         for member in members {
@@ -142,44 +145,44 @@ impl Store {
 }
 
 impl<M: Mechanism> Station<M> {
-    /// Takes a command that may be part of a batch: what is then ready, a whole
-    /// batch or a command that is part of none.
+    /// Adds a command that may be part of a batch; returns a complete batch, or the
+    /// command itself if it is part of none.
     #[cold]
-    pub(super) fn join(&mut self, mut waiting: Waiting) -> Option<Waiting> {
+    pub(super) fn add_to_batch(&mut self, mut waiting: Waiting) -> Option<Waiting> {
         let batches = &mut self.batches;
         let (linked, stream) = (waiting.request.flags.linked, waiting.request.stream);
-        let known = batches.open.iter().position(|(of, _)| *of == stream);
-        if !linked && (known.is_none() || waiting.request.flags.background) {
+        let index = batches.incomplete.iter().position(|(of, _)| *of == stream);
+        if !linked && (index.is_none() || waiting.request.flags.background) {
             return Some(waiting);
         }
         waiting.request.flags.linked = false;
-        let place = known.unwrap_or_else(|| {
-            let slot = batches.store.slot();
-            batches.open.push((stream, slot));
-            batches.open.len() - 1
+        let place = index.unwrap_or_else(|| {
+            let slot = batches.store.take_slot();
+            batches.incomplete.push((stream, slot));
+            batches.incomplete.len() - 1
         });
-        let slot = batches.open[place].1;
+        let slot = batches.incomplete[place].1;
         batches.store.slots[slot].push(waiting);
         if linked {
             self.in_batches += 1;
             return None;
         }
-        batches.open.swap_remove(place);
-        Some(batches.store.whole(slot))
+        batches.incomplete.swap_remove(place);
+        Some(batches.store.combine(slot))
     }
 
-    /// What the scheduler picked, with those that lie side by side with it.
+    /// Merges the request picked with the waiting requests that adjoin it.
     pub(super) fn merge(&mut self, picked: Waiting) -> Waiting {
         let Batches { merging, store, .. } = &mut self.batches;
-        merging.gather(&picked);
+        merging.collect(&picked);
         if merging.group.len() < 2 {
             return picked;
         }
         let others = merging.group.len() - 1;
         self.waiting -= others;
         self.in_batches += others;
-        let slot = store.slot();
+        let slot = store.take_slot();
         store.slots[slot].append(&mut merging.group);
-        store.whole(slot)
+        store.combine(slot)
     }
 }

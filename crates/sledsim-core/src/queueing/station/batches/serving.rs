@@ -1,4 +1,4 @@
-//! The batch in service: each command's share of the passes.
+//! The batch in service, with each command's share of the passes.
 
 use super::Batches;
 use crate::model::CompletionSink;
@@ -11,11 +11,11 @@ use sledsim_base::units::Nanos;
 
 /// The batch in service.
 #[derive(Debug, Default)]
-pub(super) struct Served {
+pub(super) struct BatchInService {
     members: Vec<Member>,
-    /// First block, one past the last, and the member they are of.
+    /// First block, one past the last, and the member.
     extents: Vec<(u64, u64, u32)>,
-    /// Which members have how many blocks in a pass, pass by pass.
+    /// The blocks of each member in each pass, in the order of passes.
     shares: Vec<Share>,
     next_share: usize,
 }
@@ -42,12 +42,12 @@ impl<M: Mechanism> Station<M> {
     pub(in crate::queueing::station) fn serve_batch(
         &mut self,
         at: Nanos,
-        whole: Waiting,
+        batch: Waiting,
         sink: &mut dyn CompletionSink,
     ) {
-        let slot = whole.request.id as usize;
+        let slot = batch.request.id as usize;
         self.steps.clear();
-        let service = self.mechanism.serve(at, &whole.request, &mut self.steps);
+        let service = self.mechanism.serve(at, &batch.request, &mut self.steps);
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;
@@ -61,7 +61,7 @@ impl<M: Mechanism> Station<M> {
             served.add(&waiting, row);
         }
         served.extents.sort_unstable();
-        store.give_back(slot, whole.request.extents);
+        store.free_slot(slot, batch.request.extents);
         self.serving = served.members.len() as u32;
         self.in_batches -= served.members.len() - 1;
 
@@ -84,7 +84,7 @@ impl<M: Mechanism> Station<M> {
         }
     }
 
-    /// A pass of a batch with reads ended: the blocks of these take the bus.
+    /// Ends a pass of a batch with reads: the blocks read take the bus.
     pub(in crate::queueing::station) fn end_batch_pass(
         &mut self,
         pass: usize,
@@ -112,8 +112,8 @@ impl<M: Mechanism> Station<M> {
 }
 
 impl Member {
-    /// Adds the time of a pass with blocks of this command, the one before having
-    /// ended `before` after the start of service at `at`.
+    /// Adds the time of a pass with blocks of this command. The pass before ended
+    /// `before` after the start of service at `at`.
     fn pass(&mut self, at: Nanos, before: Nanos, pass: usize, step: &Step, parts: Parts) {
         let row = &mut self.row;
         if row.passes == 0 {
@@ -137,7 +137,7 @@ impl Member {
     }
 }
 
-impl Served {
+impl BatchInService {
     fn clear(&mut self) {
         self.members.clear();
         self.extents.clear();
@@ -145,7 +145,7 @@ impl Served {
         self.next_share = 0;
     }
 
-    /// One more command, with its row before any pass.
+    /// Adds a command, with its row before any pass.
     fn add(&mut self, waiting: &Waiting, mut row: Row) {
         let member = self.members.len() as u32;
         let places = waiting.request.extents.iter();
@@ -160,14 +160,14 @@ impl Served {
         });
     }
 
-    /// Whose block it is; the extents are in order.
+    /// The member that a block belongs to; the extents are sorted.
     fn member_of(&self, lbn: u64) -> u32 {
         let place = self.extents.partition_point(|extent| extent.0 <= lbn) - 1;
         self.extents[place].2
     }
 
-    /// Gives every command its share of the passes of `service`, which began at
-    /// `at`: time and energy.
+    /// Divides the time and energy of the passes of `service`, which began at `at`,
+    /// among the commands.
     fn share_passes<M: Mechanism>(
         &mut self,
         at: Nanos,
@@ -178,13 +178,13 @@ impl Served {
         let mut before = Nanos::ZERO;
         let passes_j: f64 = steps.iter().map(|step| step.energy_j).sum();
         for (pass, step) in steps.iter().enumerate() {
-            let (mut woken, mut pass_j) = (Nanos::ZERO, step.energy_j);
+            let (mut wake_time, mut pass_j) = (Nanos::ZERO, step.energy_j);
             if pass == 0 {
-                woken = service.parts.other;
+                wake_time = service.parts.other;
                 pass_j += (service.energy_nj as f64 * 1e-9 - passes_j).max(0.0);
             }
-            let mut parts = step.parts(before + woken);
-            parts.other = woken;
+            let mut parts = step.parts(before + wake_time);
+            parts.other = wake_time;
             let first = self.shares.len();
             self.share_blocks(pass, mechanism.blocks_of(pass));
             for share in &self.shares[first..] {
@@ -196,7 +196,7 @@ impl Served {
         }
     }
 
-    /// Counts the blocks of a pass by command.
+    /// Counts the blocks of a pass per command.
     fn share_blocks(&mut self, pass: usize, lbns: &[u64]) {
         let first = self.shares.len();
         for &lbn in lbns {

@@ -1,7 +1,6 @@
-//! What the station asks of its mechanism on its own account: read-ahead and
-//! destaging.
+//! Background work of the station: read-ahead and destaging.
 
-use super::{Buffered, UnderWay};
+use super::{Buffered, Operation};
 use crate::model::mechanism::{Mechanism, Service, Span};
 use crate::model::{CompletionSink, Energy};
 use crate::queueing::schedulers::Waiting;
@@ -10,24 +9,23 @@ use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 
-/// The id of what the station asks of its mechanism on its own account, also
-/// marked as background work.
+/// The id of background requests, which are also flagged as such.
 const BACKGROUND_ID: u64 = u64::MAX;
 
-/// Where read-ahead is.
+/// The state of read-ahead.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
-    /// One past the last block that the host has had.
+pub(super) struct ReadAheadState {
+    /// One past the last block that the host has read.
     pub(super) after: u64,
-    /// Read ahead up to here.
+    /// One past the last block read ahead.
     pub(super) next: u64,
-    /// Where to stop.
+    /// The block at which to stop.
     pub(super) goal: u64,
 }
 
 impl<M: Mechanism> Buffered<M> {
-    /// Read-ahead follows this read.
-    pub(super) fn follow(&mut self, request: &Request) {
+    /// Starts read-ahead behind this read.
+    pub(super) fn follow_read(&mut self, request: &Request) {
         let Some(last) = request.extents.last() else {
             return;
         };
@@ -40,18 +38,18 @@ impl<M: Mechanism> Buffered<M> {
             ReadAhead::Cylinder => end_of(Span::Cylinder),
             ReadAhead::Full => after + self.segments.capacity(),
         };
-        self.stream = Some(Stream {
+        self.ahead = Some(ReadAheadState {
             after,
             next: after,
             goal: goal.min(self.mechanism.blocks()),
         });
     }
 
-    /// Everything dirty goes to the media, then a flush is complete.
+    /// Writes all dirty blocks to the media, then completes a flush.
     pub(super) fn flush(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
-        let mut row = self.row(waiting, at);
+        let mut row = self.row_at(waiting, at);
         while let Some(index) = self.segments.longest_dirty() {
-            self.stream = None;
+            self.ahead = None;
             let run = self.segments.dirty_run(index);
             let service = self.destage(index, run, true, at);
             row.parts = row.parts + service.parts;
@@ -65,44 +63,41 @@ impl<M: Mechanism> Buffered<M> {
         sink.done(&row);
     }
 
-    /// Reads the next row ahead; `false` if there is none to read.
+    /// Reads the next row ahead; returns `false` if there is none.
     pub(super) fn read_ahead(&mut self, at: Nanos) -> bool {
-        let Some(stream) = self.stream else {
+        let Some(ahead) = self.ahead else {
             return false;
         };
-        let first = self.segments.missing_from(stream.next);
-        if first >= stream.goal || self.is_wanted(first..stream.goal) {
+        let first = self.segments.missing_from(ahead.next);
+        if first >= ahead.goal || self.mechanism_is_needed(first..ahead.goal) {
             return false;
         }
         let row = self.mechanism.end_of(first, Span::Row);
-        let room = stream.after + self.segments.capacity();
+        let room = ahead.after + self.segments.capacity();
         let mut end = row.min(room);
-        if end <= first || (end < row && first > stream.after) {
+        if end <= first || (end < row && first > ahead.after) {
             return false;
         }
         end = end.min(self.segments.held_after(first).unwrap_or(end));
-        self.stream = Some(Stream {
-            next: end,
-            ..stream
-        });
+        self.ahead = Some(ReadAheadState { next: end, ..ahead });
         let extent = Extent {
             lbn: first,
             blocks: (end - first) as u32,
         };
-        self.bringing.push(extent);
+        self.fetching.push(extent);
         let (service, joules) = self.background(Op::Read, extent, at);
         if service.status == Status::Error {
             self.drop_lost();
-            self.stream = None;
+            self.ahead = None;
         }
-        self.spent.read_ahead_j += joules;
+        self.background_energy.read_ahead_j += joules;
         true
     }
 
-    /// Writes the next row of the run that has been dirty longest, if any is.
+    /// Writes the next row of the run that has been dirty longest, if there is one.
     pub(super) fn destage_row(&mut self, at: Nanos) {
         let dirty = self.segments.longest_dirty();
-        if let Some(index) = dirty.filter(|_| !self.is_wanted(0..0)) {
+        if let Some(index) = dirty.filter(|_| !self.mechanism_is_needed(0..0)) {
             let mut run = self.segments.dirty_run(index);
             let row = self.mechanism.end_of(run.lbn, Span::Row);
             run.blocks = (run.end().min(row) - run.lbn) as u32;
@@ -110,17 +105,17 @@ impl<M: Mechanism> Buffered<M> {
         }
     }
 
-    /// Writes the first dirty blocks of a segment. If `busy`, the segment
-    /// keeps its place until they are written.
+    /// Writes the first dirty blocks of a segment. If `busy`, the segment cannot be
+    /// replaced until they are written.
     pub(super) fn destage(&mut self, index: usize, run: Extent, busy: bool, at: Nanos) -> Service {
         self.segments.destage(index, run.end(), busy);
         let (service, joules) = self.background(Op::Write, run, at);
-        self.spent.destage_j += joules;
+        self.background_energy.destage_j += joules;
         service
     }
 
-    /// Has the mechanism do something for the station itself, from `at` or
-    /// from when it is free; with the energy it took in joules.
+    /// Serves a background request, at `at` or as soon as the mechanism is free;
+    /// returns the service and its energy in joules.
     fn background(&mut self, op: Op, extent: Extent, at: Nanos) -> (Service, f64) {
         let start = at.max(self.mechanism_free);
         let request = Request {
@@ -140,13 +135,13 @@ impl<M: Mechanism> Buffered<M> {
         let media = service.parts.total();
         self.mechanism_free = start + media;
         self.busy += media;
-        self.under_way = Some(UnderWay::Background);
+        self.under_way = Some(Operation::Background);
         let spent = Energy {
             idle_j: 0.0,
             inactive_j: 0.0,
             ..self.mechanism.energy(self.mechanism_free) - before
         };
-        self.spent = self.spent + spent;
+        self.background_energy = self.background_energy + spent;
         (service, spent.total_j())
     }
 }

@@ -1,4 +1,4 @@
-//! The bus: what is held and what was read crosses it.
+//! Transfers over the bus: blocks held by the buffer and blocks read.
 
 use super::Buffered;
 use crate::model::CompletionSink;
@@ -8,25 +8,36 @@ use crate::queueing::station::SpeedMatching;
 use sledsim_base::units::Nanos;
 
 impl<M: Mechanism> Buffered<M> {
-    /// All blocks of a read are held.
-    pub(super) fn hit(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
-        let mut row = self.row(waiting, at);
+    /// Completes a read whose blocks are all held.
+    pub(super) fn complete_hit(
+        &mut self,
+        waiting: &Waiting,
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
+        let mut row = self.row_at(waiting, at);
         row.completion = self.take_bus(row.blocks, at);
         row.parts.bus = row.completion - at;
         sink.done(&row);
-        self.follow(&waiting.request);
+        self.follow_read(&waiting.request);
     }
 
-    /// The data of a write are in the buffer.
-    pub(super) fn accept(&self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
-        let mut row = self.row(waiting, at);
+    /// Completes a write whose data are in the buffer.
+    pub(super) fn complete_write_back(
+        &self,
+        waiting: &Waiting,
+        at: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
+        let mut row = self.row_at(waiting, at);
         if at == waiting.data_in {
             row.start = at - row.parts.bus;
         }
         sink.done(&row);
     }
 
-    /// Read data take the bus at `at`; when the last block has crossed.
+    /// Transfers read data from `at` on; returns when the last block has crossed
+    /// the bus.
     pub(super) fn take_bus(&mut self, blocks: u32, at: Nanos) -> Nanos {
         if self.interface.bus_ns_per_block == 0.0 {
             return at;
@@ -35,12 +46,12 @@ impl<M: Mechanism> Buffered<M> {
         self.bus_free
     }
 
-    /// The blocks of a pass that the host wants.
-    fn wanted(&self, step: &Step) -> u32 {
+    /// How many blocks of a pass the host requested.
+    fn requested_blocks(&self, step: &Step) -> u32 {
         if step.again {
             return 0;
         }
-        let Some(end) = self.wanted_end else {
+        let Some(end) = self.requested_end else {
             return step.blocks;
         };
         let past = (step.lbn + u64::from(step.blocks)).saturating_sub(end);
@@ -62,21 +73,25 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// The blocks of a pass of the read in service take the bus.
-    pub(super) fn cross(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
+    pub(super) fn transfer_pass(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         match self.buffer.speed_matching {
             SpeedMatching::None => {
-                let blocks = self.steps.iter().map(|step| self.wanted(step)).sum();
+                let blocks = self
+                    .steps
+                    .iter()
+                    .map(|step| self.requested_blocks(step))
+                    .sum();
                 self.take_bus(blocks, at);
             }
             SpeedMatching::Pass => {
-                self.take_bus(self.wanted(&self.steps[pass]), at);
+                self.take_bus(self.requested_blocks(&self.steps[pass]), at);
             }
             SpeedMatching::Block if self.steps[pass].again => {}
             SpeedMatching::Block => {
-                // The last block cannot cross before it has come.
+                // The last block cannot cross before it has been read.
                 let step = &self.steps[pass];
                 let last = self.row.start + step.end + self.interface.bus(1);
-                self.bus_free = self.take_bus(self.wanted(step), at).max(last);
+                self.bus_free = self.take_bus(self.requested_blocks(step), at).max(last);
             }
         }
         if pass + 1 < self.steps.len() {
@@ -87,8 +102,8 @@ impl<M: Mechanism> Buffered<M> {
         }
     }
 
-    /// Announces the completion of the request in service; what lies between
-    /// the end of the media transfer and `completion` was the bus.
+    /// Announces the completion of the request in service; the time from the end of
+    /// the media transfer to `completion` is bus time.
     pub(super) fn complete(&mut self, completion: Nanos, sink: &mut dyn CompletionSink) {
         self.row.completion = completion;
         self.row.parts.bus += completion - self.mechanism_free;

@@ -1,6 +1,6 @@
 //! Serving a request with the mechanism.
 
-use super::{Buffered, UnderWay};
+use super::{Buffered, Operation};
 use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, Span};
 use crate::queueing::schedulers::Waiting;
@@ -13,18 +13,18 @@ impl<M: Mechanism> Buffered<M> {
     /// Serves a request that the scheduler picked, if it still needs the
     /// mechanism.
     pub(super) fn serve(&mut self, mut waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
-        let row = self.row(&waiting, at);
+        let row = self.row_at(&waiting, at);
         let request = &mut waiting.request;
         if request.op == Op::Read {
             if self.segments.hit(&request.extents) {
-                return self.hit(&waiting, at, sink);
+                return self.complete_hit(&waiting, at, sink);
             }
             self.begin_read(request, at);
         } else {
-            self.stream = None;
-            if self.holds_back(request) {
+            self.ahead = None;
+            if self.is_write_back(request) {
                 self.make_room(request.extents[0], at);
-                return self.accept(&waiting, at.max(self.mechanism_free), sink);
+                return self.complete_write_back(&waiting, at.max(self.mechanism_free), sink);
             }
             for extent in &request.extents {
                 self.segments.overwrite(*extent);
@@ -39,11 +39,11 @@ impl<M: Mechanism> Buffered<M> {
         }
     }
 
-    /// A read begins: what is held of it takes the bus, and `request` becomes
-    /// what the mechanism reads.
+    /// Begins a read: the blocks held take the bus, and `request` is reduced to
+    /// those that the mechanism reads.
     fn begin_read(&mut self, request: &mut Request, at: Nanos) {
-        self.follow(request);
-        self.wanted_end = None;
+        self.follow_read(request);
+        self.requested_end = None;
         if let [extent] = request.extents.as_mut_slice() {
             let missing = self.segments.missing_from(extent.lbn);
             let held = (missing - extent.lbn) as u32;
@@ -52,13 +52,13 @@ impl<M: Mechanism> Buffered<M> {
             }
             extent.lbn = missing;
             extent.blocks -= held;
-            self.wanted_end = Some(extent.end());
+            self.requested_end = Some(extent.end());
             extent.blocks += self.rest_of_row(*extent);
         }
-        self.bringing.clone_from(&request.extents);
+        self.fetching.clone_from(&request.extents);
     }
 
-    /// Destages what is in the way of a write into the buffer.
+    /// Destages runs to make room for a write into the buffer.
     fn make_room(&mut self, extent: Extent, at: Nanos) {
         while !self.segments.place(extent) {
             let Some(index) = self.segments.in_the_way(extent) else {
@@ -69,19 +69,20 @@ impl<M: Mechanism> Buffered<M> {
         }
     }
 
-    /// The mechanism serves `request` from `at` on; what that takes goes to `row`.
+    /// Serves `request` with the mechanism from `at` on, and completes `row`.
     fn access(&mut self, request: &Request, mut row: Row, at: Nanos) {
         self.steps.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;
-        self.under_way = Some(UnderWay::Request);
+        self.under_way = Some(Operation::Request);
         row.passes = service.passes;
         row.retries = service.retries;
         if service.status == Status::Error {
-            let is_wanted =
-                |lbn: &u64| request.op == Op::Write || self.wanted_end.is_none_or(|end| *lbn < end);
+            let is_wanted = |lbn: &u64| {
+                request.op == Op::Write || self.requested_end.is_none_or(|end| *lbn < end)
+            };
             if self.mechanism.lost_blocks().iter().any(is_wanted) {
                 row.status = Status::Error;
             }
@@ -98,16 +99,15 @@ impl<M: Mechanism> Buffered<M> {
         self.row = row;
     }
 
-    /// How many blocks behind `extent` the mechanism moves over anyway when it
-    /// reads it; none without read-ahead.
+    /// How many blocks behind `extent` the same pass covers; 0 without read-ahead.
     fn rest_of_row(&self, extent: Extent) -> u32 {
         let last = extent.end() - 1;
-        if self.stream.is_none_or(|stream| stream.goal <= extent.end()) {
+        if self.ahead.is_none_or(|ahead| ahead.goal <= extent.end()) {
             return 0;
         }
         let row_end = self.mechanism.end_of(last, Span::Row);
-        // A pass may go on from the last row of a track to the first of the
-        // next; then the rest of that row can be a pass more.
+        // A pass may continue from the last row of a track to the first of the
+        // next; the rest of that row may then need another pass.
         let mut track = extent.lbn;
         while track <= last {
             let end = self.mechanism.end_of(track, Span::Track);
@@ -121,19 +121,18 @@ impl<M: Mechanism> Buffered<M> {
             .saturating_sub(extent.end()) as u32
     }
 
-    /// Of what was read, only the blocks before the first one that is lost are
-    /// kept.
+    /// Keeps only the blocks read before the first lost one.
     #[cold]
     pub(super) fn drop_lost(&mut self) {
         let Some(&first) = self.mechanism.lost_blocks().iter().min() else {
             return;
         };
-        match self.bringing.as_mut_slice() {
+        match self.fetching.as_mut_slice() {
             [extent] if extent.lbn < first => {
                 let kept = (first - extent.lbn).min(u64::from(extent.blocks));
                 extent.blocks = kept as u32;
             }
-            _ => self.bringing.clear(),
+            _ => self.fetching.clear(),
         }
     }
 }

@@ -79,7 +79,7 @@ fn dirty_neighbours_are_written_along_and_stay() {
 }
 
 #[test]
-fn what_is_written_while_it_goes_along_is_dirty_again() {
+fn a_segment_written_during_its_destage_is_dirty_again() {
     let keys = "exchange_kib = 8\nimmediate_report = false\nclean_after_idle_ms = 1";
     let requests = [
         (0, W, 0, 8),
@@ -103,7 +103,7 @@ fn what_is_written_while_it_goes_along_is_dirty_again() {
 }
 
 #[test]
-fn a_group_is_fetched_as_far_as_the_front_does_not_hold_it() {
+fn a_group_is_fetched_without_segments_in_the_front() {
     let keys = format!("{PLAIN}\nfetch_kib = 16");
     let case = run(small(144, &keys), &[(0, R, 17, 1), (500_000, R, 0, 32)]);
     let expected = [
@@ -123,7 +123,7 @@ fn a_group_is_fetched_as_far_as_the_front_does_not_hold_it() {
 }
 
 #[test]
-fn dirty_segments_are_cleaned_when_the_back_rests_or_too_many_are() {
+fn dirty_segments_are_cleaned_when_the_back_is_idle_or_too_many_are_dirty() {
     // The back rests since the begin: as soon as the slot is idle.
     let keys = "clean_after_idle_ms = 1";
     let case = run(small(36, keys), &[(5_000_000, W, 3, 2)]);
@@ -165,7 +165,7 @@ fn dirty_segments_are_cleaned_when_the_back_rests_or_too_many_are() {
 }
 
 #[test]
-fn what_leaves_dirty_is_not_cleaned_and_all_others_are() {
+fn dirty_segments_being_evicted_are_not_cleaned_and_all_others_are() {
     // Two slots. Segment 1 is used again, so that 3 leaves for 5; it was the
     // last to become dirty.
     let requests = [

@@ -84,7 +84,7 @@ fn a_write_miss_reads_the_segment_unless_it_may_write_parts() {
 }
 
 #[test]
-fn what_is_fetched_and_written_into_is_dirty_and_goes_back() {
+fn a_write_into_fetched_data_makes_the_segment_dirty() {
     // One slot; the write is put into the fetched data, then the slot is
     // wanted for another segment.
     let keys = "partial_write = false";
@@ -101,7 +101,7 @@ fn what_is_fetched_and_written_into_is_dirty_and_goes_back() {
 }
 
 #[test]
-fn only_those_of_a_group_that_were_written_into_are_dirty() {
+fn only_written_segments_of_a_group_are_dirty() {
     // A read fetches segments 0 to 3; a write into segment 1 waits for it.
     let keys = "partial_write = false\nfetch_kib = 16\nclean_after_idle_ms = 1";
     let case = run(small(144, keys), &[(0, R, 0, 1), (10, W, 8, 1)]);
@@ -143,7 +143,7 @@ fn parts_of_a_segment_become_valid_one_write_after_the_other() {
 }
 
 #[test]
-fn who_waits_in_a_slot_waits_until_nothing_goes_on_in_it() {
+fn a_fetch_of_missing_blocks_waits_until_the_slot_is_idle() {
     let requests = [
         (0, W, 0, 1),
         (2000, W, 4, 1),
@@ -157,7 +157,7 @@ fn who_waits_in_a_slot_waits_until_nothing_goes_on_in_it() {
 }
 
 #[test]
-fn of_pieces_served_at_once_the_longest_says_where_the_time_went() {
+fn of_pieces_served_at_once_the_longest_determines_the_parts() {
     let keys = "exchange_kib = 8";
     for (lbn, blocks) in [(6, 7), (3, 7)] {
         let case = run(small(72, keys), &[(0, R, lbn, blocks)]);
@@ -179,7 +179,7 @@ fn a_request_is_complete_when_its_last_piece_is() {
 }
 
 #[test]
-fn a_read_of_what_is_not_valid_fetches_only_what_is_missing() {
+fn a_read_of_invalid_blocks_fetches_only_missing_blocks() {
     // Blocks 0 to 3 are valid; the back is read from 4 on.
     let case = run(
         small(36, PLAIN.replace("partial_write = false", "").as_str()),

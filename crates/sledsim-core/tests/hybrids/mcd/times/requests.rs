@@ -6,7 +6,7 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 
 #[test]
-fn reads_that_stream_pass_by_unless_they_hit() {
+fn reads_of_streams_bypass_the_front_unless_they_hit() {
     let keys = "bypass_after_kib = 8";
     let requests = [
         (0, R, 0, 8),

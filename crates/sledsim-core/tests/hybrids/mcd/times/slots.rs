@@ -3,7 +3,7 @@
 use super::{PLAIN, R, W, run, small};
 
 #[test]
-fn a_clean_segment_goes_at_once_and_a_dirty_one_through_the_buffer() {
+fn a_clean_segment_is_evicted_at_once_and_a_dirty_one_through_the_buffer() {
     // One slot. Clean:
     let case = run(small(9, PLAIN), &[(0, R, 0, 8), (500_000, R, 8, 8)]);
     assert_eq!(case.completions()[1], 500_000 + 100_800 + 1090 + 1080);
@@ -39,7 +39,7 @@ fn a_clean_segment_goes_at_once_and_a_dirty_one_through_the_buffer() {
 }
 
 #[test]
-fn what_leaves_is_read_from_the_buffer_and_fetched_again_after_it_is_there() {
+fn an_evicted_segment_is_read_from_the_buffer_until_it_is_on_the_back() {
     // Segment 0 leaves for segment 1; it is in the buffer from 501080 to 601880.
     let requests = [
         (0, W, 0, 8),
@@ -64,7 +64,7 @@ fn what_leaves_is_read_from_the_buffer_and_fetched_again_after_it_is_there() {
 }
 
 #[test]
-fn room_in_the_buffer_is_waited_for() {
+fn operations_wait_for_room_in_the_buffer() {
     // One slot; the segment that leaves is in the buffer from 501080 on. A
     // buffer of one segment has no room for the next until it is on the back.
     let requests = [(0, W, 0, 8), (500_000, R, 8, 8)];
@@ -88,7 +88,7 @@ fn room_in_the_buffer_is_waited_for() {
 }
 
 #[test]
-fn what_yields_goes_when_it_is_waited_for() {
+fn deferred_writes_are_sent_when_a_request_waits_for_them() {
     // One slot. Segment 0 leaves for segment 1 at 501080 and yields to the read
     // of it and to the next ones, of segments 2 and 3. A write to segment 0 at
     // 550000 must not wait for these: it goes behind the read under way.
@@ -108,7 +108,7 @@ fn what_yields_goes_when_it_is_waited_for() {
 }
 
 #[test]
-fn what_yields_goes_when_it_stands_in_the_way() {
+fn deferred_writes_are_sent_when_the_buffer_is_full() {
     // One slot, a buffer of one segment, and a stream that passes by and keeps
     // the back busy from 2490000 to 2994000. Segment 0 leaves at 2501080 and
     // yields to the stream, but the segment it leaves for needs its room. The
@@ -133,7 +133,7 @@ fn what_yields_goes_when_it_stands_in_the_way() {
 }
 
 #[test]
-fn slots_are_handed_out_first_come_first_served() {
+fn slots_are_assigned_first_come_first_served() {
     // One slot, four whole segments at once: each waits for its turn.
     let requests = [(0, W, 0, 8), (1, W, 8, 8), (2, R, 16, 8), (3, W, 24, 8)];
     let case = run(small(9, PLAIN), &requests);
