@@ -227,8 +227,8 @@ fn read_ahead_may_go_on_after_a_write() {
     // The write comes while block 30 passes; 31 to 69 are still to be read.
     let write = [(0, R, 20, 5), (3050, W, 900, 1)];
     let probes = [20, 30, 31, 69, 70];
-    let goes_on = [true, true, true, true, false];
-    assert_eq!(held(&[BACK, SEGMENT, after], &write, &probes), goes_on);
+    let continues = [true, true, true, true, false];
+    assert_eq!(held(&[BACK, SEGMENT, after], &write, &probes), continues);
     let stays = [true, true, false, false, false];
     assert_eq!(held(&[BACK, SEGMENT], &write, &probes), stays);
     // Not after a write through the buffer.

@@ -382,7 +382,7 @@ fn reading_on_is_reading_all_at_once() {
                 );
                 let first = plan.passes(at, Arm::default(), plan.access(op), head).last();
                 let first = first.expect("a pass");
-                let how = How { goes_on: true, ..plan.access(op) };
+                let how = How { continues: true, ..plan.access(op) };
                 let rest = plan.passes(first.end, first.arm, how, tail).last();
                 let rest = rest.expect("a pass");
                 prop_assert!(close(rest.end, last.end), "{blocks}: {rest:?} {last:?}");

@@ -1,4 +1,4 @@
-//! Reads, and what is read ahead.
+//! Reads, read-ahead and hits.
 
 use super::ahead::{Ahead, Followed};
 use super::pieces::{Delivery, Piece};
@@ -12,7 +12,7 @@ use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 impl Controller {
-    /// Takes in what has been read by `at`.
+    /// Adds to the segments all pieces read by `at`.
     pub(super) fn read_by(&mut self, at: Nanos) {
         loop {
             let Some(piece) = self.coming.front().copied() else {
@@ -36,7 +36,7 @@ impl Controller {
         }
     }
 
-    /// Plans the next pass of reading ahead.
+    /// Plans the next pass of read-ahead.
     fn plan_on(&mut self) -> bool {
         let ahead = self.ahead.as_mut();
         let Some(mut piece) = ahead.and_then(|ahead| ahead.next(&self.drive)) else {
@@ -48,7 +48,7 @@ impl Controller {
         true
     }
 
-    /// A pass of reading ahead is done, with the arm where it leaves it.
+    /// Accounts for a finished piece of read-ahead, which leaves the arm at `arm`.
     fn read_ahead(&mut self, arm: Arm, piece: &Piece) {
         let reads = piece.end - piece.first;
         self.disk.leave(arm);
@@ -57,8 +57,8 @@ impl Controller {
         (self.disk).work([piece.first, piece.end], took, Cause::ReadAhead);
     }
 
-    /// Ends read-ahead at `at`, or when what was announced is done; when the
-    /// mechanics are free, and what was still planned.
+    /// Stops read-ahead at `at`, or when announced work is done. Returns when the
+    /// mechanics are free, and the remaining plan.
     pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<Ahead>) {
         self.read_by(at);
         let mut free = at.max(self.free);
@@ -94,8 +94,8 @@ impl Controller {
         (free, planned)
     }
 
-    /// The arm goes on from where it reads last, whatever is still to be taken
-    /// in.
+    /// Accounts for the pieces in progress, so that the arm continues from the last
+    /// one.
     fn leave_behind(&mut self) {
         for index in 0..self.coming.len() {
             if let Some(arm) = self.coming[index].arm.take() {
@@ -105,24 +105,23 @@ impl Controller {
         }
     }
 
-    /// Whether something is still being read into segment `index`.
+    /// Whether blocks are still being read into segment `index`.
     fn is_reading(&self, index: usize) -> bool {
-        let plans = self.ahead.as_ref().is_some_and(Ahead::goes_on);
+        let plans = self.ahead.as_ref().is_some_and(Ahead::has_more);
         (plans && self.reading == index) || self.coming.iter().any(|piece| piece.segment == index)
     }
 
-    /// Whether more may be planned for somebody: not while others wait.
+    /// Whether read-ahead may be extended for a hit: not while requests wait.
     pub(super) fn may_promise(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Whether `lbn` is among what is to be read ahead and not on its way yet.
+    /// Whether read-ahead plans to read `lbn` but has not started to.
     fn plans(&self, lbn: u64) -> bool {
         self.ahead.as_ref().is_some_and(|ahead| ahead.covers(lbn))
     }
 
-    /// The segment to read `lbn` from; `promise` says whether that may make
-    /// read-ahead go on.
+    /// The segment to read `lbn` from; `promise` allows planned read-ahead to count.
     fn find(&self, lbn: u64, promise: bool) -> Option<usize> {
         let mut coming = self.coming.iter().rev();
         let coming = coming.find(|piece| piece.will_hold(lbn));
@@ -131,8 +130,8 @@ impl Controller {
         (self.segments).find(lbn, self.buffer.read_written, [coming, planned])
     }
 
-    /// Delivers what segment `index` holds, or will hold, from `lbn` on and
-    /// before `end`; one past the last of these blocks.
+    /// Delivers the blocks of segment `index`, held or coming, from `lbn` on and before
+    /// `end`; returns one past the last of these blocks.
     fn deliver(
         &mut self,
         index: usize,
@@ -164,8 +163,8 @@ impl Controller {
         lbn
     }
 
-    /// Overhead of a hit: what follows a read that it continues is for such a
-    /// read only.
+    /// Overhead of a hit: the "after read" value applies only if it continues the last
+    /// read.
     fn hit_overhead(&self, lbn: u64) -> Nanos {
         let continues = !self.before.write && lbn == self.before.end;
         self.settings.overheads.read_hit[usize::from(!continues)]
@@ -192,7 +191,7 @@ impl Controller {
         let free = self.free;
         let end = extent.end();
         if self.deliver(index, extent.lbn, end, promise, &mut delivery) < end {
-            // Nothing was promised.
+            // Undo: nothing was promised.
             self.free = free;
             return false;
         }
@@ -216,7 +215,7 @@ impl Controller {
         true
     }
 
-    /// When the host has sent what segment `index` holds of these blocks.
+    /// When the host has sent the written data of these blocks in segment `index`.
     fn written_by(&self, index: usize, extent: Extent) -> Nanos {
         let sent =
             |dirty: &&Dirty| dirty.extent.lbn < extent.end() && extent.lbn < dirty.extent.end();
@@ -225,7 +224,7 @@ impl Controller {
             .map_or(Nanos::ZERO, |dirty| dirty.crossed)
     }
 
-    /// Segment `index` gives up blocks, those on their way to it too.
+    /// Drops blocks from segment `index` and from the pieces on their way to it.
     pub(super) fn give_up(&mut self, index: usize, blocks: &Range<u64>) {
         self.segments.get_mut(index).give_up(blocks);
         for piece in &mut self.coming {
@@ -235,8 +234,8 @@ impl Controller {
         }
     }
 
-    /// The bus carries a read whose last block could cross at `end`; when it
-    /// has.
+    /// Reserves the bus for a read whose last block could cross at `end`; returns the
+    /// time at which it has crossed.
     fn cross(&mut self, start: Nanos, end: Nanos, bus: Nanos) -> Nanos {
         if bus == Nanos::ZERO {
             return end;
@@ -249,7 +248,7 @@ impl Controller {
         self.bus.take(begin, end)
     }
 
-    /// Reads on, or begins to, behind what a hit has shown to be wanted.
+    /// Extends read-ahead, or starts it, after a hit.
     fn follow_hit(&mut self, index: usize, extent: Extent, at: Nanos) {
         let read = Followed {
             extent,
@@ -271,7 +270,7 @@ impl Controller {
         let begin = self.segments.get(index).held_to(extent.end());
         let idle = self.free <= at
             && self.coming.is_empty()
-            && !self.ahead.as_ref().is_some_and(Ahead::goes_on)
+            && !self.ahead.as_ref().is_some_and(Ahead::has_more)
             && self.disk.delay(at) == Nanos::ZERO;
         if idle && begin < wanted.goal() {
             self.disk.begin(at);
@@ -280,7 +279,7 @@ impl Controller {
         }
     }
 
-    /// Serves a read with the mechanics, which are free at `at`.
+    /// Serves a read from the media; the mechanics are free at `at`.
     pub(super) fn serve_read(
         &mut self,
         waiting: &Waiting,
@@ -288,7 +287,7 @@ impl Controller {
         sink: &mut dyn CompletionSink,
     ) {
         let request = &waiting.request;
-        // Others may have read its blocks while it waited.
+        // Other requests may have read its blocks while it waited.
         let missed = self.missed == Some((request.id, at));
         if !missed && self.hit(waiting, at, true, sink) {
             return;
@@ -311,12 +310,12 @@ impl Controller {
         let streams = !self.before.write && self.before.end == request.lbn();
         let (mut overhead, mut how) = (Nanos::ZERO, access);
         let start = if segment.is_some_and(|index| self.is_reading(index)) {
-            // It is being read into: that goes on.
+            // Its blocks are being read: continue.
             while self.waiting == 0 && self.plan_on() {}
             self.ahead = None;
             let end = self.coming.back().map_or(at, |piece| piece.end.max(at));
             self.leave_behind();
-            how.goes_on = true;
+            how.continues = true;
             end
         } else {
             overhead = overheads.read_miss[usize::from(self.before.write)];
@@ -340,8 +339,8 @@ impl Controller {
         self.remember(request);
     }
 
-    /// The blocks of a read cross the bus from `begin` on, `held` ones first;
-    /// when the last has.
+    /// Delivers the blocks of a read over the bus from `begin` on, `held` ones first;
+    /// returns the time at which the last has crossed.
     fn deliver_read(&mut self, blocks: u32, held: Delivery, begin: Nanos) -> Nanos {
         let share = match self.buffer.high_water_of {
             Share::Request => f64::from(blocks),
@@ -362,7 +361,7 @@ impl Controller {
         self.cross(reconnect, delivery.end, bus)
     }
 
-    /// What a read has brought goes into a segment, and read-ahead begins.
+    /// Puts the blocks of a read into a segment and starts read-ahead.
     fn keep_read(
         &mut self,
         segment: Option<usize>,
@@ -387,7 +386,7 @@ impl Controller {
             None => geometry.blocks_on(&moved.track),
         };
         if !track.contains(&(request.end() - 1)) {
-            // It ends with a block that was remapped.
+            // The last block was remapped.
             track = geometry.track_around(request.end() - 1);
         }
         if self.buffer.free_blocks
@@ -419,9 +418,9 @@ impl Controller {
         self.ahead = ahead.map(|(ahead, _)| ahead);
     }
 
-    /// The blocks of the first track that pass before the first one read, of
-    /// a read that ends on a track with the blocks `last`, of which `full` says
-    /// that every sector has its block.
+    /// The free blocks of the first track, which pass before the first block read; the
+    /// read ends on a track with the blocks `last`, every sector of which holds its
+    /// block if `full`.
     fn free_blocks(&self, moved: &Moved, last: &Range<u64>, full: bool) -> Option<Piece> {
         let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
@@ -459,7 +458,7 @@ impl Controller {
         None
     }
 
-    /// A segment for new data.
+    /// Takes a segment for new data.
     pub(super) fn take_segment(&mut self, written: bool) -> usize {
         let index = self.segments.take(written);
         self.coming.retain(|piece| piece.segment != index);
