@@ -90,7 +90,7 @@ struct Bench {
     medium: Arc<Medium>,
     told: Sender<(Answer, u64)>,
     answers: Receiver<(Answer, u64)>,
-    _scribe: sledsim_emulator::log::RecordingWriter,
+    _writer: sledsim_emulator::log::RecordingWriter,
 }
 
 impl Bench {
@@ -104,7 +104,7 @@ impl Bench {
         let medium = Arc::new(Medium::default());
         let bytes = model.blocks() * 512;
         let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
-        let (log, scribe) = Log::start(1.0, None).unwrap();
+        let (log, writer) = Log::start(1.0, None).unwrap();
         let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
         let about = About {
             name: "d".into(),
@@ -121,7 +121,7 @@ impl Bench {
             medium,
             told,
             answers,
-            _scribe: scribe,
+            _writer: writer,
         }
     }
 

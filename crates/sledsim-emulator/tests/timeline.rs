@@ -352,7 +352,7 @@ impl CompletionObserver for Slow {
     fn note(&self, _row: &Row) {}
 }
 
-/// A request is under way until the witness has it, whichever thread answers
+/// A request is under way until the observer has it, whichever thread answers
 /// it: who drains and then completes a recording has all requests in it.
 #[test]
 fn a_request_is_under_way_until_it_is_recorded() {

@@ -1,4 +1,4 @@
-//! Replies to requests, as the client has agreed to get them.
+//! Replies to requests, simple or structured as negotiated.
 
 use super::link::{Frame, Link};
 use super::wire::{
@@ -9,16 +9,15 @@ use crate::errno::Errno;
 use crate::timeline::{Answer, Reply};
 use std::sync::Arc;
 
-/// The reply that a request is still owed once it entered the gate; dropped
-/// unsent, it tells the client that the server is stopping.
+/// The reply to a request admitted by the limiter; if dropped unsent, it tells the
+/// client that the server is stopping.
 pub(super) struct PendingReply {
-    /// None once it has been answered.
+    /// `None` once it has been sent.
     link: Option<Arc<Link>>,
     cookie: u64,
-    /// With how many bytes its request entered the gate.
+    /// Number of bytes with which the limiter admitted its request.
     size: u64,
-    /// What the bytes of a read are: those from here on. None if the bytes are
-    /// not sent.
+    /// Offset of the data of a read. `None` if no data are sent.
     pub(super) data_at: Option<u64>,
     /// Whether replies are structured.
     structured: bool,
@@ -35,7 +34,7 @@ impl PendingReply {
         }
     }
 
-    /// Answers that it cannot be, and why.
+    /// Replies with an error and its reason.
     pub(super) fn refuse(mut self, errno: Errno, why: &str) {
         self.fail(errno, why);
     }
@@ -53,7 +52,7 @@ impl PendingReply {
         }
     }
 
-    /// Answers with a chunk of its own.
+    /// Replies with a chunk of the given type.
     pub(super) fn answer(mut self, chunk: u16, data: Vec<u8>) {
         self.send(self.chunk(chunk, data.len()), data);
     }

@@ -31,7 +31,7 @@ fn addresses_are_read() {
         ("", "has no port"),
         ("localhost", "has no port"),
         ("unix:", "has no path"),
-        ("/tmp/s.sock", "is neither"),
+        ("/tmp/s.sock", "is neither of the two"),
         ("tcp:host:", "port ''"),
         ("tcp:host:70000", "port '70000'"),
         ("tcp:host:-1", "port '-1'"),

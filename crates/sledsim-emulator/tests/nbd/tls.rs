@@ -318,7 +318,7 @@ fn certificates_that_cannot_be_used_are_named() {
         (
             "server-key.pem",
             Some(&foreign),
-            "server-cert.pem: does not go with",
+            "server-cert.pem: does not match",
         ),
         ("ca-cert.pem", None, "tls_allow_anonymous"),
         (
