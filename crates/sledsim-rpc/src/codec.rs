@@ -1,11 +1,11 @@
-//! Messages as protobuf.
+//! The protobuf codec of messages.
 
 use prost::Message;
 use std::marker::PhantomData;
 use tonic::Status;
 use tonic::codec::{self, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Encodes `T`, decodes `U`. What cannot be decoded is an invalid argument.
+/// Encodes `T`, decodes `U`. A message that cannot be decoded is an invalid argument.
 pub(crate) struct Codec<T, U>(PhantomData<(T, U)>);
 
 impl<T, U> Default for Codec<T, U> {

@@ -1,8 +1,8 @@
-//! The life of a connection.
+//! A connection: TLS, the check for HTTP/2, then calls.
 
 use super::accept::Shared;
 use super::inbound::{Inbound, Large};
-use super::opening::{self, Again, Bad};
+use super::opening::{self, BadPreface, WithPreface};
 use super::permits::{PermittedBody, SharedPermits};
 use super::service::Session;
 use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
@@ -25,7 +25,7 @@ use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
 
-/// A client, and what there is for it.
+/// An accepted client.
 pub(super) struct Peer {
     pub(super) shared: Arc<Shared>,
     pub(super) client: u32,
@@ -33,15 +33,15 @@ pub(super) struct Peer {
     pub(super) is_tcp: bool,
 }
 
-/// Bytes of a message that may be on their way without being looked at: those of
-/// all streams fit into a connection, so that none keeps another waiting.
+/// Receive window of a stream, in bytes: the windows of all streams fit into that of
+/// the connection, so that no stream blocks another.
 const STREAM_WINDOW: u32 = 64 << 10;
 
-/// Bytes of headers in a call.
+/// The most bytes of headers in a call.
 const HEADERS_MAXIMUM: u32 = 16 << 10;
 
-/// How long the last answers may take to leave.
-const FAREWELL: Duration = Duration::from_millis(200);
+/// Time for the last answers to be sent.
+const LINGER: Duration = Duration::from_millis(200);
 
 /// Serves a client until it ends.
 pub(super) fn run(peer: Peer) {
@@ -76,17 +76,17 @@ async fn served(peer: Peer) -> io::Result<()> {
     Ok(())
 }
 
-/// Agrees on TLS, if that must be.
+/// Negotiates TLS, if configured.
 async fn secured<S>(shared: &Arc<Shared>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Some(tls) = &shared.tls else {
-        return opened(shared, client, stream).await;
+        return check_preface(shared, client, stream).await;
     };
     match in_time(shared, tls.accept(stream)).await {
         None => {}
-        Some(Ok(Ok(stream))) => opened(shared, client, stream).await,
+        Some(Ok(Ok(stream))) => check_preface(shared, client, stream).await,
         Some(Ok(Err(error))) => shared.client_errors.note(client, TLS, &error.to_string()),
         Some(Err(_)) => slow(shared, client),
     }
@@ -98,12 +98,13 @@ fn slow(shared: &Shared, client: u32) {
     shared.client_errors.note(client, TIMEOUT, &why);
 }
 
-/// What comes of `work`, a part of the handshake, unless the server stops before.
+/// The result of `work`, a part of the handshake, or a timeout; `None` if the server
+/// stops first.
 async fn in_time<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<Result<T, Elapsed>> {
     until_stopped(shared, timeout(shared.settings.admission.patience, work)).await
 }
 
-/// What comes of `work`, unless the server stops before.
+/// The result of `work`; `None` if the server stops first.
 async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<T> {
     let mut stop = shared.stop.subscribe();
     first(
@@ -113,7 +114,7 @@ async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Opt
     .await
 }
 
-/// What comes of `work`, unless `other` is done before.
+/// The result of `work`; `None` if `other` is done first.
 async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>) -> Option<T> {
     let (mut work, mut other) = (pin!(work), pin!(other));
     std::future::poll_fn(|context| {
@@ -125,21 +126,21 @@ async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>
     .await
 }
 
-/// Sees whether it is HTTP/2.
-async fn opened<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
+/// Checks that the client speaks HTTP/2.
+async fn check_preface<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match in_time(shared, opening::read(&mut stream)).await {
-        None | Some(Ok(Err(Bad::Gone))) => {}
-        Some(Ok(Ok(()))) => spoken(shared, client, Again::new(stream)).await,
-        Some(Ok(Err(Bad::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
+        None | Some(Ok(Err(BadPreface::Closed))) => {}
+        Some(Ok(Ok(()))) => serve_calls(shared, client, WithPreface::new(stream)).await,
+        Some(Ok(Err(BadPreface::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
         Some(Err(_)) => slow(shared, client),
     }
 }
 
-/// Answers calls.
-async fn spoken<S>(shared: &Arc<Shared>, client: u32, stream: S)
+/// Serves calls.
+async fn serve_calls<S>(shared: &Arc<Shared>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -162,24 +163,24 @@ where
     let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
         connection.as_mut().graceful_shutdown();
         let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
-        // A client that is not looking does not say that it is done, either.
-        let told = async {
+        // A client that does not read does not acknowledge the shutdown, either.
+        let answers_sent = async {
             limiter.idle().await;
-            sleep(FAREWELL).await;
+            sleep(LINGER).await;
         };
-        let _ = timeout_at(end.into(), first(connection, told)).await;
+        let _ = timeout_at(end.into(), first(connection, answers_sent)).await;
         return;
     };
     if let Err(error) = ended {
         let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
         shared.client_errors.note(client, kind, &reasons(&error));
     } else if limiter.is_used() {
-        let why = "closed with batches under way";
+        let why = "closed with batches in flight";
         shared.client_errors.note(client, VANISHED, why);
     }
 }
 
-/// Whether the connection was cut, by whatever means.
+/// Whether the connection was cut in any way.
 fn is_cut(error: &hyper::Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
@@ -191,7 +192,7 @@ fn is_cut(error: &hyper::Error) -> bool {
     error.is_incomplete_message() || error.is_closed()
 }
 
-/// An error with what caused it.
+/// An error with its causes.
 fn reasons(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
