@@ -12,7 +12,7 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash;
 use sledsim_run::crash::Plan;
 
-/// What may be said of a plan; the rest is at its defaults.
+/// Arguments of a crash test; `None` is the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Given {
@@ -51,7 +51,7 @@ fn plan(given: Given) -> Result<Plan, Error> {
     })
 }
 
-/// Crashes a device under a load: the results, as JSON.
+/// Runs a crash test of a device under a load; returns the results as JSON.
 #[pyfunction]
 #[pyo3(signature = (device, load, scheduler, given, progress))]
 pub(crate) fn crash_test(

@@ -1,4 +1,4 @@
-//! Studies of tip failures. The interpreter is released while one runs.
+//! Monte Carlo estimates of tip failures. The interpreter is released while one runs.
 
 use crate::boundary::{detached, dict};
 use crate::check::Check;
@@ -46,7 +46,8 @@ fn plan(given: &Given) -> Result<TipFailures, Error> {
     })
 }
 
-/// Lets tips fail in many devices: what the Python class holds beside its keys.
+/// Estimates losses by tip failures; returns the fields of the Python class besides its
+/// keys.
 #[pyfunction]
 #[pyo3(signature = (given, progress))]
 pub(crate) fn tip_failures<'py>(
