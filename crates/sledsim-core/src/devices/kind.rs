@@ -68,7 +68,7 @@ pub trait Children {
     /// Reads the next child, called `part` in the tree, from its keys.
     ///
     /// # Errors
-    /// Whatever is wrong with a key.
+    /// An invalid key.
     fn add(&mut self, part: &str, keys: Keys) -> Result<Child>;
 }
 
@@ -123,7 +123,7 @@ pub fn pair(children: Vec<Box<dyn Model>>) -> (Box<dyn Model>, Box<dyn Model>) {
 /// Reads the devices `[front]` and `[back]`.
 ///
 /// # Errors
-/// One is missing, or whatever is wrong with its keys.
+/// One is missing, or one of its keys is invalid.
 pub fn read_pair(keys: &mut Keys, children: &mut dyn Children) -> Result<(Child, Child)> {
     let mut part = |name: &str| {
         let keys = table(keys, name)?;

@@ -39,7 +39,7 @@ impl TaskSpec {
     /// `scan(order=lbn; tail=0.01)`.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
+    /// An unknown name, or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::read(read_label("background", "task", label)?)
     }
@@ -48,7 +48,7 @@ impl TaskSpec {
     /// that rewrites), `tail` and `ends_run`.
     ///
     /// # Errors
-    /// An unknown task, or whatever is wrong with a key.
+    /// An unknown task, or an invalid key.
     pub fn read(mut keys: Keys) -> Result<Self> {
         let origin = keys.clone();
         let name = keys.text("task")?;
