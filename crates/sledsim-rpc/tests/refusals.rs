@@ -125,7 +125,7 @@ fn a_refused_batch_is_not_executed() {
             class[..5].iter().map(|&lbn| write(lbn, ones())).collect(),
             true,
             Code::FailedPrecondition,
-            &["must_be_parallel", "2 passes", "bears 4"],
+            &["must_be_parallel", "2 passes", "supports 4"],
         ),
         (
             "b",
