@@ -43,10 +43,10 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         value(name, &plain)
     } else {
         let kind = given.get_type();
-        let says = format!(
+        let message = format!(
             "argument {name}: must be a number, a string, a bool, or a list or dict of these, not {kind}"
         );
-        Err(SledsimError::new_err(says))
+        Err(SledsimError::new_err(message))
     }
 }
 
@@ -72,8 +72,8 @@ fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> 
 /// As [`value`], for an item of a list or dict.
 fn inside(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if name.len() > LONGEST_KEY {
-        let says = format!("argument {name}: a list or dict must not lie inside itself");
-        return Err(SledsimError::new_err(says));
+        let message = format!("argument {name}: a list or dict must not lie inside itself");
+        return Err(SledsimError::new_err(message));
     }
     value(name, given)
 }

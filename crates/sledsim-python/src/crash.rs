@@ -15,7 +15,7 @@ use sledsim_run::crash::Plan;
 /// Arguments of a crash test; `None` is the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct CrashArguments {
     points: u64,
     seed: u64,
     promise: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Given {
     in_recovery: Option<f64>,
 }
 
-fn plan(given: Given) -> Result<Plan, Error> {
+fn plan(given: CrashArguments) -> Result<Plan, Error> {
     let default = Plan::default();
     let known = [Promise::Completion, Promise::Flush];
     let promise = match given.promise {
@@ -59,7 +59,7 @@ pub(crate) fn crash_test(
     device: &Device,
     load: &Load,
     scheduler: &str,
-    given: Given,
+    given: CrashArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;

@@ -34,8 +34,8 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<calculator::Point> {
         1 => Direction::Up,
         -1 => Direction::Down,
         other => {
-            let says = format!("direction = {other}: must be +1 (up) or -1 (down)");
-            return Err(SledsimError::new_err(says));
+            let message = format!("direction = {other}: must be +1 (up) or -1 (down)");
+            return Err(SledsimError::new_err(message));
         }
     };
     Ok(calculator::Point {

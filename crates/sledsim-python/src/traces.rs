@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// How to read a trace, as in the Python functions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct ReadArguments {
     format: Option<String>,
     columns: Option<String>,
     sort_ms: Option<f64>,
@@ -51,7 +51,7 @@ fn choice_named<T: Copy>(
     })
 }
 
-fn reading(given: Given) -> Result<(Option<Format>, Options, Nanos)> {
+fn reading(given: ReadArguments) -> Result<(Option<Format>, Options, Nanos)> {
     let format = choice_named("format", given.format, &formats::all().readers.choices())?;
     let sort = time("sort", given.sort_ms.map(|ms| ms * 1e-3))?;
     Ok((
@@ -82,14 +82,14 @@ fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
 /// The level of detail of trace information, as in the Python functions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Look {
+pub(crate) struct InfoArguments {
     quick: bool,
     interleave_blocks: Option<u64>,
     max_units: Option<usize>,
     picture: bool,
 }
 
-impl Look {
+impl InfoArguments {
     fn at(self, path: &Path) -> InfoSpec {
         let spec = InfoSpec::new(path);
         InfoSpec {
@@ -108,8 +108,8 @@ impl Look {
 pub(crate) fn trace_info(
     py: Python<'_>,
     path: PathBuf,
-    given: Given,
-    look: Look,
+    given: ReadArguments,
+    look: InfoArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (format, options, sort) = reading(given).map_err(to_python)?;
@@ -136,7 +136,7 @@ pub(crate) fn load_info(
     py: Python<'_>,
     load: &Load,
     blocks: u64,
-    look: Look,
+    look: InfoArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let spec = look.at(Path::new(""));
@@ -155,7 +155,7 @@ pub(crate) fn load_info(
 /// The selection of requests to convert, as in the Python function.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Choices {
+pub(crate) struct ConvertArguments {
     devices: Vec<String>,
     from_s: Option<f64>,
     until_s: Option<f64>,
@@ -177,8 +177,8 @@ pub(crate) fn trace_convert(
     inputs: Vec<PathBuf>,
     output: PathBuf,
     to: Option<String>,
-    given: Given,
-    choices: Choices,
+    given: ReadArguments,
+    choices: ConvertArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let spec = convert_spec(&inputs, &output, to, given, choices).map_err(to_python)?;
@@ -201,8 +201,8 @@ fn convert_spec(
     inputs: &[PathBuf],
     output: &Path,
     to: Option<String>,
-    given: Given,
-    choices: Choices,
+    given: ReadArguments,
+    choices: ConvertArguments,
 ) -> Result<ConvertSpec> {
     let (format, options, sort) = reading(given)?;
     let sample = match (choices.every, choices.sample) {

@@ -48,22 +48,22 @@ impl Display for Refusal {
 
 /// Collects the answers of a batch.
 struct Collector {
-    left: Mutex<Left>,
+    left: Mutex<CollectorState>,
 }
 
-struct Left {
+struct CollectorState {
     done: Vec<Option<Done>>,
     missing: usize,
     reply: Option<Box<dyn Gathered>>,
 }
 
 /// The reply of one command: stores its answer in the collector.
-struct Part {
+struct CommandReply {
     of: Arc<Collector>,
     index: usize,
 }
 
-impl Reply for Part {
+impl Reply for CommandReply {
     /// Not used: batch replies are sent by `tell`, with the row.
     fn send(self: Box<Self>, answer: Answer) {
         self.tell(&Row::default(), Nanos::ZERO, answer);
@@ -113,7 +113,7 @@ impl Export {
         });
         let ids = self.timeline.begin_all(requests);
         let collector = Arc::new(Collector {
-            left: Mutex::new(Left {
+            left: Mutex::new(CollectorState {
                 done: vec![None; commands.len()],
                 missing: commands.len(),
                 reply: Some(reply),
@@ -123,7 +123,7 @@ impl Export {
         let answers: Vec<_> = parts
             .filter_map(|(index, (command, id))| {
                 let of = Arc::clone(&collector);
-                let part = Box::new(Part { of, index });
+                let part = Box::new(CommandReply { of, index });
                 self.unless_synced(command, id, part, self.access(command))
             })
             .collect();

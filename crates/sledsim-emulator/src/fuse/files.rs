@@ -1,6 +1,6 @@
 //! The file system: the files of the mount and the operations of the kernel on them.
 
-use super::reply::{Data, Done, Patch, Written, errno};
+use super::reply::{DataReply, EmptyReply, Patch, WrittenReply, errno};
 use crate::errno::{Errno, errno_of};
 use crate::export::{Command, CommandKind, Export};
 use crate::timeline::Reply;
@@ -231,9 +231,9 @@ fn seek(export: &Export, offset: i64, whence: i32) -> Result<i64, Errno> {
 }
 
 /// The file system that the kernel calls. Requests after the files are gone fail.
-pub(super) struct Device(pub Weak<Files>);
+pub(super) struct ExportFilesystem(pub Weak<Files>);
 
-impl Device {
+impl ExportFilesystem {
     fn files(&self) -> Result<Arc<Files>, Errno> {
         self.0.upgrade().ok_or(Errno::IO)
     }
@@ -249,7 +249,7 @@ macro_rules! or_refuse {
     };
 }
 
-impl Filesystem for Device {
+impl Filesystem for ExportFilesystem {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Ignores options that the kernel is too old for.
         let _ = config.set_max_write(REQUEST_BYTES);
@@ -333,7 +333,7 @@ impl Filesystem for Device {
             fua: false,
             stream: handle.0 as u32,
         };
-        export.submit(command, Box::new(Data(reply)));
+        export.submit(command, Box::new(DataReply(reply)));
     }
 
     fn write(
@@ -363,7 +363,7 @@ impl Filesystem for Device {
             fua: flags.contains(OFlags::DSYNC),
             stream: handle.0 as u32,
         };
-        files.change(file, change, Box::new(Written(reply, bytes as u32)));
+        files.change(file, change, Box::new(WrittenReply(reply, bytes as u32)));
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -375,7 +375,7 @@ impl Filesystem for Device {
             fua: false,
             stream: handle.0 as u32,
         };
-        export.submit(command, Box::new(Done(reply)));
+        export.submit(command, Box::new(EmptyReply(reply)));
     }
 
     fn fallocate(
@@ -392,7 +392,7 @@ impl Filesystem for Device {
         let file = or_refuse!(reply, files.file(number));
         let allowed = allocation(mode, offset, length, file.export.bytes());
         let (punches, bytes) = or_refuse!(reply, allowed);
-        let (stream, reply) = (handle.0 as u32, Box::new(Done(reply)));
+        let (stream, reply) = (handle.0 as u32, Box::new(EmptyReply(reply)));
         if punches {
             let command = Command {
                 what: CommandKind::Trim(bytes),

@@ -18,7 +18,7 @@ mod mounting;
 mod reply;
 
 use crate::front_end::Exports;
-use files::{Device, Files};
+use files::{ExportFilesystem, Files};
 use fuser::{Config, Session, SessionACL};
 use mounting::{MountPoint, Mounted};
 use sledsim_base::error::{Error, Result};
@@ -188,7 +188,7 @@ fn session(
         Access::Root => SessionACL::RootAndOwner,
         Access::All => SessionACL::All,
     };
-    let filesystem = Device(Arc::downgrade(files));
+    let filesystem = ExportFilesystem(Arc::downgrade(files));
     let session = Session::from_fd(filesystem, device, acl, config)?;
     let serve = move || {
         // However the session ends, the mount is dead then.

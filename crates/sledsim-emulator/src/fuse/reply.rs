@@ -9,19 +9,19 @@ use smallvec::SmallVec;
 use std::sync::Weak;
 
 /// The reply to a read.
-pub(super) struct Data(pub ReplyData);
+pub(super) struct DataReply(pub ReplyData);
 
 /// The reply to a write of this many bytes.
-pub(super) struct Written(pub ReplyWrite, pub u32);
+pub(super) struct WrittenReply(pub ReplyWrite, pub u32);
 
 /// The reply to any other operation.
-pub(super) struct Done(pub ReplyEmpty);
+pub(super) struct EmptyReply(pub ReplyEmpty);
 
 pub(super) fn errno(error: Errno) -> fuser::Errno {
     fuser::Errno::from_i32(error.raw_os_error())
 }
 
-impl Reply for Data {
+impl Reply for DataReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(bytes) => self.0.data(&bytes),
@@ -30,7 +30,7 @@ impl Reply for Data {
     }
 }
 
-impl Reply for Written {
+impl Reply for WrittenReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(_) => self.0.written(self.1),
@@ -39,7 +39,7 @@ impl Reply for Written {
     }
 }
 
-impl Reply for Done {
+impl Reply for EmptyReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(_) => self.0.ok(),

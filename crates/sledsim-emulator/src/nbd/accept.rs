@@ -3,7 +3,7 @@
 use super::Settings;
 use super::client_error::ClientErrorKind;
 use super::connection::Connection;
-use super::session::{self, Shared};
+use super::session::{self, ServerState};
 use super::uri::uri;
 use crate::front_end::{Exports, FrontEnd};
 use crate::listen::{Address, Listener, Listening};
@@ -44,7 +44,7 @@ impl Drop for ConnectionGuard {
 
 /// Serves exports at one address.
 pub struct NbdServer {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     clients: Arc<Clients>,
     uri: String,
     listener: Mutex<Option<Listener>>,
@@ -57,15 +57,15 @@ impl NbdServer {
     /// An address that is unavailable or that `settings` do not protect; certificates
     /// that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let shared = Arc::new(Shared::new(exports, settings)?);
+        let shared = Arc::new(ServerState::new(exports, settings)?);
         let listening = Listening::at(address, &settings.admission)?;
         let clients = Arc::new(Clients::default());
-        let accept_loop = AcceptLoop {
+        let handler = AcceptHandler {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
         };
         let uri = uri(&listening.place, settings.admission.tls.is_some());
-        let on_accept = Box::new(move |client| accept_loop.on_accept(client));
+        let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-nbd-acc", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
@@ -148,12 +148,12 @@ impl Drop for NbdServer {
 }
 
 /// Serves accepted clients.
-struct AcceptLoop {
-    shared: Arc<Shared>,
+struct AcceptHandler {
+    shared: Arc<ServerState>,
     clients: Arc<Clients>,
 }
 
-impl AcceptLoop {
+impl AcceptHandler {
     fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let client_errors = &self.shared.client_errors;
         let socket = match socket {

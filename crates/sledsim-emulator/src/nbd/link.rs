@@ -1,7 +1,7 @@
 //! The sending side of a connection: replies are sent whole, one after the other.
 
 use super::limiter::InFlightLimiter;
-use super::wire::Head;
+use super::wire::Header;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -14,26 +14,26 @@ use std::time::Duration;
 
 /// A reply to one request.
 pub(super) struct Frame {
-    pub(super) head: Head,
+    pub(super) head: Header,
     pub(super) data: Vec<u8>,
     /// Number of bytes with which the limiter admitted its request.
     pub(super) size: u64,
 }
 
 /// A frame that did not fit into the socket, and the number of its bytes sent.
-struct Rest(Frame, usize);
+struct PartialFrame(Frame, usize);
 
 /// The sending side of a connection.
 pub(super) struct Link {
     socket: Arc<OwnedFd>,
     pub(super) limiter: Arc<InFlightLimiter>,
-    out: Mutex<Out>,
+    out: Mutex<OutQueue>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Out {
-    queue: VecDeque<Rest>,
+struct OutQueue {
+    queue: VecDeque<PartialFrame>,
     /// Number of bytes sent.
     sent: u64,
     /// Whether the connection is broken.
@@ -53,14 +53,14 @@ impl Link {
         })
     }
 
-    fn out(&self) -> MutexGuard<'_, Out> {
+    fn out(&self) -> MutexGuard<'_, OutQueue> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends `frame` after the queued ones, without blocking.
     pub(super) fn send(self: &Arc<Self>, frame: Frame) {
         let mut out = self.out();
-        let mut rest = Rest(frame, 0);
+        let mut rest = PartialFrame(frame, 0);
         if !out.dead && (!out.queue.is_empty() || !self.push(&mut out, &mut rest)) {
             out.queue.push_back(rest);
             if out.writer.is_some() {
@@ -81,8 +81,8 @@ impl Link {
 
     /// Sends as much of `rest` as the socket takes; returns whether it is finished,
     /// sent or dropped.
-    fn push(&self, out: &mut Out, rest: &mut Rest) -> bool {
-        let Rest(frame, sent) = rest;
+    fn push(&self, out: &mut OutQueue, rest: &mut PartialFrame) -> bool {
+        let PartialFrame(frame, sent) = rest;
         let whole = frame.head.len() + frame.data.len();
         while *sent < whole {
             let head = &frame.head[(*sent).min(frame.head.len())..];
@@ -104,9 +104,9 @@ impl Link {
     }
 
     /// Drops all queued frames after the client has gone.
-    fn abort(&self, out: &mut Out) {
+    fn abort(&self, out: &mut OutQueue) {
         out.dead = true;
-        for Rest(frame, _) in out.queue.drain(..) {
+        for PartialFrame(frame, _) in out.queue.drain(..) {
             self.limiter.leave(frame.size);
         }
         let _ = shutdown(&self.socket, Shutdown::Both);

@@ -4,7 +4,7 @@ use super::client_error::ClientErrorKind;
 use super::connection::Connection;
 use super::input::{End, Input};
 use super::options::{self, Info, MetaQuery};
-use super::session::Shared;
+use super::session::ServerState;
 use super::wire::*;
 use crate::export::Export;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) const ALLOCATION_ID: u32 = 1;
 pub(super) struct Handshake<'a> {
     input: &'a mut Input,
     connection: &'a Connection,
-    shared: &'a Shared,
+    shared: &'a ServerState,
     /// Whether TLS has been started.
     secured: bool,
     structured: bool,
@@ -54,7 +54,7 @@ impl<'a> Handshake<'a> {
     pub(super) fn new(
         input: &'a mut Input,
         connection: &'a Connection,
-        shared: &'a Shared,
+        shared: &'a ServerState,
     ) -> Self {
         Self {
             input,
@@ -68,7 +68,7 @@ impl<'a> Handshake<'a> {
 
     /// Performs the handshake.
     pub(super) fn run(&mut self) -> Result<Agreed, End> {
-        let mut hello = Head::new();
+        let mut hello = Header::new();
         hello.extend_from_slice(&INIT_MAGIC.to_be_bytes());
         hello.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
         hello.extend_from_slice(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());

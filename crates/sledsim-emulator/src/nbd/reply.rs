@@ -2,8 +2,8 @@
 
 use super::link::{Frame, Link};
 use super::wire::{
-    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Head, SIMPLE_REPLY_MAGIC,
-    error_number,
+    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Header,
+    SIMPLE_REPLY_MAGIC, error_number,
 };
 use crate::errno::Errno;
 use crate::timeline::{Answer, Reply};
@@ -57,16 +57,16 @@ impl PendingReply {
         self.send(self.chunk(chunk, data.len()), data);
     }
 
-    fn simple(&self, error: u32) -> Head {
-        let mut head = Head::new();
+    fn simple(&self, error: u32) -> Header {
+        let mut head = Header::new();
         head.extend_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
         head.extend_from_slice(&error.to_be_bytes());
         head.extend_from_slice(&self.cookie.to_be_bytes());
         head
     }
 
-    fn chunk(&self, kind: u16, length: usize) -> Head {
-        let mut head = Head::new();
+    fn chunk(&self, kind: u16, length: usize) -> Header {
+        let mut head = Header::new();
         head.extend_from_slice(&CHUNK_MAGIC.to_be_bytes());
         head.extend_from_slice(&CHUNK_DONE.to_be_bytes());
         head.extend_from_slice(&kind.to_be_bytes());
@@ -75,7 +75,7 @@ impl PendingReply {
         head
     }
 
-    fn send(&mut self, head: Head, data: Vec<u8>) {
+    fn send(&mut self, head: Header, data: Vec<u8>) {
         if let Some(link) = self.link.take() {
             let size = self.size;
             link.send(Frame { head, data, size });

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// The state that the connections of a server share.
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) settings: Settings,
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     pub(super) stopping: AtomicBool,
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
         Ok(Self {
@@ -51,13 +51,13 @@ pub fn serve(
     exports: Arc<Exports>,
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
-    let shared = Shared::new(exports, settings)?;
+    let shared = ServerState::new(exports, settings)?;
     run(&shared, &Connection::new(0, socket));
     Ok(shared.client_errors)
 }
 
 /// Serves `connection` until it ends.
-pub(super) fn run(shared: &Shared, connection: &Connection) {
+pub(super) fn run(shared: &ServerState, connection: &Connection) {
     let client = connection.client;
     let note = |end: &End| match end {
         End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
@@ -102,7 +102,7 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
 
 /// The transmission phase.
 struct Session<'a> {
-    shared: &'a Shared,
+    shared: &'a ServerState,
     agreed: &'a Agreed,
     link: &'a Arc<Link>,
     client: u32,
@@ -116,7 +116,7 @@ const SKIP_MAXIMUM: u32 = 4 * PAYLOAD_MAXIMUM;
 const EXTENTS_MAXIMUM: usize = 1024;
 
 /// Why a request is refused.
-type Refusal = (Errno, String);
+type RequestError = (Errno, String);
 
 impl Session<'_> {
     /// Reads requests until the client disconnects.
@@ -223,7 +223,7 @@ impl Session<'_> {
     }
 
     /// Why `request` cannot be served, if so.
-    fn refusal(&self, request: &Request) -> Option<Refusal> {
+    fn refusal(&self, request: &Request) -> Option<RequestError> {
         let no = |errno, why: String| Some((errno, why));
         let &Request {
             flags,

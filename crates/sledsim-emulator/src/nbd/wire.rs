@@ -93,7 +93,7 @@ pub(super) const PAYLOAD_MAXIMUM: u32 = 32 << 20;
 pub(super) const STRING_MAXIMUM: usize = 4096;
 
 /// The header of a reply.
-pub(super) type Head = SmallVec<[u8; 32]>;
+pub(super) type Header = SmallVec<[u8; 32]>;
 
 /// A request of the transmission phase; a write is followed by its bytes.
 #[derive(Clone, Copy, Debug)]

@@ -153,7 +153,7 @@ impl State {
     }
 }
 
-struct Shared {
+struct TimelineCore {
     clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
@@ -165,7 +165,7 @@ struct Shared {
     unrecorded: AtomicUsize,
 }
 
-impl Shared {
+impl TimelineCore {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -258,7 +258,7 @@ impl Shared {
 /// [`Timeline::finish`] takes its answer. The answer is sent when both it and the
 /// completion are there.
 pub struct Timeline {
-    shared: Arc<Shared>,
+    shared: Arc<TimelineCore>,
     thread: Option<JoinHandle<()>>,
     blocks: u64,
     links: Links,
@@ -275,7 +275,7 @@ impl Timeline {
         observer: Arc<dyn CompletionObserver>,
     ) -> std::io::Result<Self> {
         let (blocks, links) = (model.blocks(), model.links());
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TimelineCore {
             clock: Clock::start(speed),
             state: Mutex::new(State {
                 model,

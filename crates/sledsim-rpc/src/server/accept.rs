@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 /// The state that the connections of a server share.
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) settings: Settings,
@@ -29,7 +29,7 @@ pub(super) struct Shared {
 
 /// Serves exports at one address.
 pub struct RpcServer {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     uri: String,
     listener: Option<Listener>,
 }
@@ -48,7 +48,7 @@ impl RpcServer {
         };
         let tls = settings.admission.tls.as_ref().map(accepts).transpose()?;
         let listening = Listening::at(address, &settings.admission)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             exports,
             tls,
             settings: settings.clone(),
@@ -58,11 +58,11 @@ impl RpcServer {
             accepted: AtomicU32::new(0),
         });
         let uri = uri(&listening.place);
-        let accept_loop = AcceptLoop {
+        let handler = AcceptHandler {
             shared: Arc::clone(&shared),
             is_tcp: listening.is_tcp(),
         };
-        let on_accept = Box::new(move |client| accept_loop.on_accept(client));
+        let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-rpc-acc", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
@@ -128,10 +128,10 @@ impl Drop for RpcServer {
 }
 
 /// Counts a connected client until dropped.
-struct ConnectionGuard(Arc<Shared>);
+struct ConnectionGuard(Arc<ServerState>);
 
 impl ConnectionGuard {
-    fn of(shared: &Arc<Shared>) -> Self {
+    fn of(shared: &Arc<ServerState>) -> Self {
         shared.clients.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
@@ -144,12 +144,12 @@ impl Drop for ConnectionGuard {
 }
 
 /// Serves accepted clients.
-struct AcceptLoop {
-    shared: Arc<Shared>,
+struct AcceptHandler {
+    shared: Arc<ServerState>,
     is_tcp: bool,
 }
 
-impl AcceptLoop {
+impl AcceptHandler {
     fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let shared = &self.shared;
         let client = shared.accepted.load(Ordering::Relaxed);

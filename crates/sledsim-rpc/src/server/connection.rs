@@ -1,7 +1,7 @@
 //! A connection: TLS, the check for HTTP/2, then calls.
 
-use super::accept::Shared;
-use super::inbound::{Inbound, Large};
+use super::accept::ServerState;
+use super::inbound::{Inbound, LargeMessages};
 use super::opening::{self, BadPreface, WithPreface};
 use super::permits::{PermittedBody, SharedPermits};
 use super::service::Session;
@@ -27,7 +27,7 @@ use tonic::codegen::Service;
 
 /// An accepted client.
 pub(super) struct Peer {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) client: u32,
     pub(super) socket: OwnedFd,
     pub(super) is_tcp: bool,
@@ -77,7 +77,7 @@ async fn served(peer: Peer) -> io::Result<()> {
 }
 
 /// Negotiates TLS, if configured.
-async fn secured<S>(shared: &Arc<Shared>, client: u32, stream: S)
+async fn secured<S>(shared: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -92,7 +92,7 @@ where
     }
 }
 
-fn slow(shared: &Shared, client: u32) {
+fn slow(shared: &ServerState, client: u32) {
     let s = shared.settings.admission.patience.as_secs_f64();
     let why = format!("did not say within {s} s that it speaks gRPC");
     shared.client_errors.note(client, TIMEOUT, &why);
@@ -100,12 +100,15 @@ fn slow(shared: &Shared, client: u32) {
 
 /// The result of `work`, a part of the handshake, or a timeout; `None` if the server
 /// stops first.
-async fn in_time<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<Result<T, Elapsed>> {
+async fn in_time<T>(
+    shared: &ServerState,
+    work: impl Future<Output = T>,
+) -> Option<Result<T, Elapsed>> {
     until_stopped(shared, timeout(shared.settings.admission.patience, work)).await
 }
 
 /// The result of `work`; `None` if the server stops first.
-async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<T> {
+async fn until_stopped<T>(shared: &ServerState, work: impl Future<Output = T>) -> Option<T> {
     let mut stop = shared.stop.subscribe();
     first(
         work,
@@ -127,7 +130,7 @@ async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>
 }
 
 /// Checks that the client speaks HTTP/2.
-async fn check_preface<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
+async fn check_preface<S>(shared: &Arc<ServerState>, client: u32, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -140,7 +143,7 @@ where
 }
 
 /// Serves calls.
-async fn serve_calls<S>(shared: &Arc<Shared>, client: u32, stream: S)
+async fn serve_calls<S>(shared: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -150,7 +153,7 @@ where
     let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
-        large: Large::new(settings.max_batch_bytes),
+        large: LargeMessages::new(settings.max_batch_bytes),
     };
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -206,15 +209,15 @@ fn reasons(error: &dyn std::error::Error) -> String {
 /// The calls of one connection, with their limits.
 struct Calls {
     store: MemStoreServer<Session>,
-    large: Large,
+    large: LargeMessages,
 }
 
-type Answered = http::Response<PermittedBody<tonic::body::Body>>;
+type PermittedResponse = http::Response<PermittedBody<tonic::body::Body>>;
 
 impl hyper::service::Service<http::Request<Incoming>> for Calls {
-    type Response = Answered;
+    type Response = PermittedResponse;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Answered, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<PermittedResponse, Infallible>> + Send>>;
 
     fn call(&self, request: http::Request<Incoming>) -> Self::Future {
         let request = request.map(|body| Inbound::new(body, &self.large));

@@ -20,12 +20,12 @@ const BESIDE: usize = 4 << 20;
 
 /// Limits of a connection's large messages.
 #[derive(Clone)]
-pub(super) struct Large {
+pub(super) struct LargeMessages {
     one: Arc<Semaphore>,
     most: usize,
 }
 
-impl Large {
+impl LargeMessages {
     /// Creates the limits, with at most `data` bytes of data in a message.
     pub(super) fn new(data: usize) -> Self {
         Self {
@@ -40,7 +40,7 @@ type Turn = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
 /// The body of a call.
 pub(super) struct Inbound<B> {
     body: B,
-    large: Large,
+    large: LargeMessages,
     /// The header of the next message, as far as received.
     head: [u8; HEAD],
     have: usize,
@@ -53,7 +53,7 @@ pub(super) struct Inbound<B> {
 }
 
 impl<B> Inbound<B> {
-    pub(super) fn new(body: B, large: &Large) -> Self {
+    pub(super) fn new(body: B, large: &LargeMessages) -> Self {
         Self {
             body,
             large: large.clone(),

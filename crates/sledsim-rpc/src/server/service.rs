@@ -1,6 +1,6 @@
 //! The calls of one connection.
 
-use super::accept::Shared;
+use super::accept::ServerState;
 use super::limiter::{InFlightLimiter, Permits};
 use super::permits::SharedPermits;
 use super::streamed::{self, Streamed};
@@ -28,7 +28,7 @@ use tonic::{Request, Response, Status, Streaming};
 pub(super) struct Session(Arc<Inner>);
 
 struct Inner {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Stream number of its batches.
     stream: u32,
     limiter: InFlightLimiter,
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl Session {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+    pub(super) fn new(shared: &Arc<ServerState>) -> Self {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),

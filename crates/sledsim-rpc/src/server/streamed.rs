@@ -16,7 +16,7 @@ use tonic::{Status, Streaming};
 const STREAMS_MAXIMUM: usize = 4;
 
 /// The results of a batch, or its refusal, with its permits.
-struct Answered {
+struct BatchAnswer {
     tag: u64,
     done: Result<Vec<Done>, Status>,
     _taken: Arc<Permits>,
@@ -24,7 +24,7 @@ struct Answered {
 
 /// The stream of answers.
 pub(super) struct Streamed {
-    answers: mpsc::UnboundedReceiver<Answered>,
+    answers: mpsc::UnboundedReceiver<BatchAnswer>,
     /// The final status of the stream, sent after all answers.
     end: Arc<Mutex<Option<Status>>>,
 }
@@ -34,7 +34,7 @@ impl Stream for Streamed {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.answers.poll_recv(context).map(|answer| {
-            let Some(Answered { tag, done, .. }) = answer else {
+            let Some(BatchAnswer { tag, done, .. }) = answer else {
                 let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
                 return end.take().map(Err);
             };
@@ -56,7 +56,7 @@ impl Stream for Streamed {
 /// Sends the results of a batch into the stream.
 #[derive(Clone)]
 struct SendAnswer {
-    answers: mpsc::UnboundedSender<Answered>,
+    answers: mpsc::UnboundedSender<BatchAnswer>,
     tag: u64,
     taken: Arc<Permits>,
 }
@@ -69,7 +69,7 @@ impl SendAnswer {
             taken,
         } = self;
         // The call may have been cancelled.
-        let _ = answers.send(Answered {
+        let _ = answers.send(BatchAnswer {
             tag,
             done,
             _taken: taken,
@@ -84,9 +84,9 @@ impl Gathered for SendAnswer {
 }
 
 /// Counts a call until dropped.
-struct Counted(Arc<AtomicUsize>);
+struct StreamGuard(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -101,7 +101,7 @@ pub(super) fn start(
     requests: Streaming<v1::BatchRequest>,
 ) -> Result<Streamed, Status> {
     let streams = session.streams();
-    let counted = Counted(Arc::clone(streams));
+    let guard = StreamGuard(Arc::clone(streams));
     if streams.fetch_add(1, Ordering::SeqCst) >= STREAMS_MAXIMUM {
         return Err(Status::resource_exhausted(format!(
             "there are {STREAMS_MAXIMUM} calls of Batches in this connection, and no more are \
@@ -114,7 +114,7 @@ pub(super) fn start(
         session: session.clone(),
         requests,
         answers,
-        _counted: counted,
+        _guard: guard,
     };
     let ends = Arc::clone(&end);
     tokio::spawn(async move {
@@ -133,8 +133,8 @@ pub(super) fn start(
 struct Reader {
     session: Session,
     requests: Streaming<v1::BatchRequest>,
-    answers: mpsc::UnboundedSender<Answered>,
-    _counted: Counted,
+    answers: mpsc::UnboundedSender<BatchAnswer>,
+    _guard: StreamGuard,
 }
 
 impl Reader {

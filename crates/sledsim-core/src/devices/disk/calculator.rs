@@ -102,18 +102,18 @@ impl Calculator {
     pub fn lbn(&self, at: Sector) -> Result<Option<u64>> {
         let geometry = &self.disk.drive().geometry;
         let Some(track) = geometry.track(at.cylinder, at.head) else {
-            let says = format!(
+            let message = format!(
                 "cylinder {}, head {}: must be in a zone and on a surface of the disk",
                 at.cylinder, at.head
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         };
         if at.sector >= track.sectors {
-            let says = format!(
+            let message = format!(
                 "sector {}: must be below the {} sectors of cylinder {}",
                 at.sector, track.sectors, at.cylinder
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         }
         Ok(geometry.lbn(at))
     }
@@ -126,11 +126,11 @@ impl Calculator {
     pub fn seek_time(&self, cylinders: u32, op: Op) -> Result<Nanos> {
         let seeks = &self.disk.drive().seeks;
         if cylinders > seeks.longest() {
-            let says = format!(
+            let message = format!(
                 "cylinders = {cylinders}: must be from 0 to {}",
                 seeks.longest()
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         }
         Ok(self.over(cylinders, op))
     }

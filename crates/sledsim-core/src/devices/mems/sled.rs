@@ -93,12 +93,12 @@ pub struct Sled<K> {
     /// Idle timeout and learning.
     watch: Watch,
     energy: Energy,
-    plans: Option<Box<Plans>>,
+    plans: Option<Box<Planning>>,
 }
 
 /// Planning state of a sled.
 #[derive(Clone, Debug)]
-struct Plans {
+struct Planning {
     parallel: Parallel,
     /// The largest reach of tips at any time, in cylinders.
     most_reach: u32,
@@ -111,7 +111,7 @@ struct Plans {
     of_pass: Vec<Range<usize>>,
 }
 
-impl BatchPlanner for Plans {
+impl BatchPlanner for Planning {
     fn parallelism(&self) -> u32 {
         self.parallel.parallelism()
     }
@@ -160,7 +160,7 @@ impl<K: Kinematics> Sled<K> {
     /// Returns the sled with batches and conflicts planned by `parallel`.
     #[must_use]
     pub fn with_parallel(mut self, parallel: Parallel) -> Self {
-        self.plans = Some(Box::new(Plans {
+        self.plans = Some(Box::new(Planning {
             most_reach: parallel.micropositioning.most(),
             always: parallel.groups.is_some(),
             parallel,
@@ -173,14 +173,14 @@ impl<K: Kinematics> Sled<K> {
 
     /// The planning state, if `request` is planned.
     #[inline]
-    fn plans(&self, request: &Request) -> Option<&Plans> {
+    fn plans(&self, request: &Request) -> Option<&Planning> {
         let flags = &request.flags;
-        let planned = |plans: &&Plans| flags.gathered || plans.always;
+        let planned = |plans: &&Planning| flags.gathered || plans.always;
         self.plans.as_deref().filter(planned)
     }
 
     /// Plans `request` at `at` for a sled in `state`.
-    fn plan(&self, plans: &Plans, at: Nanos, state: &State, request: &Request) {
+    fn plan(&self, plans: &Planning, at: Nanos, state: &State, request: &Request) {
         let reach = plans.parallel.micropositioning.at(at);
         let from = self.motion.geometry.nearest_cylinder(state.x_m);
         let mut planner = plans.planner.borrow_mut();

@@ -3,7 +3,7 @@
 //! It is planned pass by pass, when the controller asks whether a block will have been
 //! read, or which blocks have been.
 
-use super::pieces::Piece;
+use super::pieces::TimedPiece;
 use super::settings::{Buffer, ReadAhead};
 use crate::devices::disk::drive::{Arm, Drive, How};
 use crate::devices::disk::geometry;
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// The remaining plan of a read-ahead.
 #[derive(Clone, Debug)]
-pub struct Ahead {
+pub struct ReadAheadPlan {
     /// The next block.
     next: u64,
     /// One past the last block.
@@ -35,7 +35,7 @@ pub struct Ahead {
 
 /// A read followed by read-ahead.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct PrecedingRead {
     /// Its blocks.
     pub extent: Extent,
     /// The first block read for it, including free blocks.
@@ -48,14 +48,14 @@ pub struct Followed {
     pub streams: bool,
 }
 
-impl Ahead {
+impl ReadAheadPlan {
     /// The read-ahead after a read that ends at `at`, and whether it gets the whole
     /// buffer. `None` if nothing follows.
     #[must_use]
     pub fn after(
         drive: &Drive,
         buffer: &Buffer,
-        read: Followed,
+        read: PrecedingRead,
         at: Nanos,
         arm: Arm,
     ) -> Option<(Self, bool)> {
@@ -200,7 +200,7 @@ impl Ahead {
     }
 
     /// Plans the next pass.
-    pub fn next(&mut self, drive: &Drive) -> Option<Piece> {
+    pub fn next(&mut self, drive: &Drive) -> Option<TimedPiece> {
         let round = self.next >= self.track_end && self.round.blocks > 0;
         let (lbn, end) = if round {
             (self.round.lbn, self.round.end())
@@ -230,7 +230,7 @@ impl Ahead {
             _ => drive.geometry.piece(lbn, blocks),
         };
         let pass = drive.pass_over(self.at, self.arm, self.how, lbn, &piece);
-        let [mut piece, _] = Piece::of(&pass);
+        let [mut piece, _] = TimedPiece::of(&pass);
         piece.arm = Some(pass.arm);
         (self.at, self.arm, self.how.continues) = (pass.end, pass.arm, true);
         self.left -= u64::from(pass.blocks);

@@ -56,9 +56,9 @@ use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
-use ahead::Ahead;
+use ahead::ReadAheadPlan;
 use bus::Bus;
-use pieces::{Delivery, Piece};
+use pieces::{Delivery, TimedPiece};
 use segments::Segments;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row};
@@ -120,19 +120,19 @@ pub struct Controller {
     writing: Option<(usize, u64)>,
     /// Pieces being read into segments, in the order of passing; the read-ahead planned
     /// after them, and its segment.
-    coming: VecDeque<Piece>,
-    ahead: Option<Ahead>,
+    coming: VecDeque<TimedPiece>,
+    ahead: Option<ReadAheadPlan>,
     reading: usize,
     /// The request that last missed the buffer, and when.
     missed: Option<(u64, Nanos)>,
     /// The pieces of the request in service, in the order of LBNs.
-    pieces: Vec<Piece>,
+    pieces: Vec<TimedPiece>,
     /// Cached value of [`Controller::due`].
     next: Option<Nanos>,
 }
 
 /// The times of moving extents.
-struct Moved {
+struct MoveResult {
     parts: Parts,
     passes: u32,
     end: Nanos,
@@ -268,9 +268,9 @@ impl Controller {
 
     /// Moves extents from `at` on and leaves their pieces, in LBN order within each
     /// extent, in `self.pieces`.
-    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> Moved {
+    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> MoveResult {
         let (mut now, mut arm) = (at, self.disk.arm());
-        let mut moved = Moved {
+        let mut moved = MoveResult {
             parts: Parts::default(),
             passes: 0,
             end: at,
@@ -291,7 +291,7 @@ impl Controller {
                 moved.parts.settle += pass.settle;
                 moved.parts.transfer += pass.transfer;
                 moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                let [first, behind] = Piece::of(&pass);
+                let [first, behind] = TimedPiece::of(&pass);
                 self.pieces.push(first);
                 if behind.extent.blocks > 0 {
                     self.pieces.push(behind);
@@ -308,7 +308,13 @@ impl Controller {
 
     /// As [`Controller::move_data`] for a write whose blocks arrive one after the other
     /// from `asked` on: no sector is written before its data have arrived.
-    fn write_data(&mut self, at: Nanos, extents: &[Extent], mut how: How, asked: Nanos) -> Moved {
+    fn write_data(
+        &mut self,
+        at: Nanos,
+        extents: &[Extent],
+        mut how: How,
+        asked: Nanos,
+    ) -> MoveResult {
         let arm = self.disk.arm();
         let mut moved = self.move_data(at, extents, how);
         for _ in 0..2 {
@@ -365,7 +371,7 @@ impl Controller {
         waiting: &Waiting,
         [at, start, end]: [Nanos; 3],
         overhead: Nanos,
-        moved: &Moved,
+        moved: &MoveResult,
     ) -> Row {
         let mut row = self.row(waiting, at);
         row.start = start;
@@ -381,7 +387,7 @@ impl Controller {
     }
 
     /// Accounts for the move `moved` from `begin` on; returns its energy in J.
-    fn spend(&mut self, begin: Nanos, moved: &Moved, cause: Cause) -> f64 {
+    fn spend(&mut self, begin: Nanos, moved: &MoveResult, cause: Cause) -> f64 {
         let took = [moved.parts.seek, moved.parts.transfer];
         self.disk.work([begin, moved.end], took, cause)
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// piece takes at most one revolution, so that products of time and blocks stay below
 /// 2^64.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub struct TimedPiece {
     /// The blocks.
     pub extent: Extent,
     /// When the first begins to pass.
@@ -25,7 +25,7 @@ pub struct Piece {
     pub dropped: u32,
 }
 
-impl Piece {
+impl TimedPiece {
     /// The pieces of a pass in LBN order; the second is empty unless zero latency began
     /// within the pass; then it passes first.
     #[must_use]
@@ -136,7 +136,7 @@ impl Delivery {
     }
 
     /// Appends the blocks `from..to` of `piece`.
-    pub fn passing(&mut self, piece: &Piece, from: u64, to: u64) {
+    pub fn passing(&mut self, piece: &TimedPiece, from: u64, to: u64) {
         let lbn = piece.extent.lbn;
         let first = piece.passed(from - lbn + 1);
         let last = piece.passed(to - lbn);

@@ -1,8 +1,8 @@
 //! Reads, read-ahead and hits.
 
-use super::ahead::{Ahead, Followed};
-use super::pieces::{Delivery, Piece};
-use super::{Controller, Dirty, Keep, Moved, Share};
+use super::ahead::{PrecedingRead, ReadAheadPlan};
+use super::pieces::{Delivery, TimedPiece};
+use super::{Controller, Dirty, Keep, MoveResult, Share};
 use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
@@ -16,7 +16,7 @@ impl Controller {
     pub(super) fn read_by(&mut self, at: Nanos) {
         loop {
             let Some(piece) = self.coming.front().copied() else {
-                let begins = |ahead: &Ahead| ahead.at() < at;
+                let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
                 if self.ahead.as_ref().is_some_and(begins) && self.plan_on() {
                     continue;
                 }
@@ -49,7 +49,7 @@ impl Controller {
     }
 
     /// Accounts for a finished piece of read-ahead, which leaves the arm at `arm`.
-    fn read_ahead(&mut self, arm: Arm, piece: &Piece) {
+    fn read_ahead(&mut self, arm: Arm, piece: &TimedPiece) {
         let reads = piece.end - piece.first;
         self.disk.leave(arm);
         self.busy += reads;
@@ -59,7 +59,7 @@ impl Controller {
 
     /// Stops read-ahead at `at`, or when announced work is done. Returns when the
     /// mechanics are free, and the remaining plan.
-    pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<Ahead>) {
+    pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<ReadAheadPlan>) {
         self.read_by(at);
         let mut free = at.max(self.free);
         let mut planned = self.ahead.take();
@@ -107,7 +107,7 @@ impl Controller {
 
     /// Whether blocks are still being read into segment `index`.
     fn is_reading(&self, index: usize) -> bool {
-        let plans = self.ahead.as_ref().is_some_and(Ahead::has_more);
+        let plans = self.ahead.as_ref().is_some_and(ReadAheadPlan::has_more);
         (plans && self.reading == index) || self.coming.iter().any(|piece| piece.segment == index)
     }
 
@@ -147,7 +147,7 @@ impl Controller {
                 lbn = to;
                 continue;
             }
-            let has = |piece: &&Piece| piece.segment == index && piece.will_hold(lbn);
+            let has = |piece: &&TimedPiece| piece.segment == index && piece.will_hold(lbn);
             if let Some(piece) = self.coming.iter().find(has) {
                 let to = piece.extent.end().min(end);
                 delivery.passing(piece, lbn, to);
@@ -250,7 +250,7 @@ impl Controller {
 
     /// Extends read-ahead, or starts it, after a hit.
     fn follow_hit(&mut self, index: usize, extent: Extent, at: Nanos) {
-        let read = Followed {
+        let read = PrecedingRead {
             extent,
             first: extent.lbn,
             track: self.drive.geometry.track_around(extent.end() - 1),
@@ -258,7 +258,8 @@ impl Controller {
             streams: true,
         };
         let arm = self.disk.arm();
-        let Some((wanted, _)) = Ahead::after(&self.drive, &self.buffer, read, at, arm) else {
+        let Some((wanted, _)) = ReadAheadPlan::after(&self.drive, &self.buffer, read, at, arm)
+        else {
             return;
         };
         if self.reading == index && self.is_reading(index) {
@@ -270,7 +271,7 @@ impl Controller {
         let begin = self.segments.get(index).held_to(extent.end());
         let idle = self.free <= at
             && self.coming.is_empty()
-            && !self.ahead.as_ref().is_some_and(Ahead::has_more)
+            && !self.ahead.as_ref().is_some_and(ReadAheadPlan::has_more)
             && self.disk.delay(at) == Nanos::ZERO;
         if idle && begin < wanted.goal() {
             self.disk.begin(at);
@@ -367,7 +368,7 @@ impl Controller {
         segment: Option<usize>,
         request: Extent,
         read: Extent,
-        moved: &Moved,
+        moved: &MoveResult,
         streams: bool,
     ) {
         let index = segment.unwrap_or_else(|| self.take_segment(false));
@@ -403,7 +404,7 @@ impl Controller {
             let from = if over { 0 } else { request.lbn };
             self.give_up(index, &(from..request.end()));
         }
-        let followed = Followed {
+        let followed = PrecedingRead {
             extent: request,
             first: first_read,
             track,
@@ -411,7 +412,7 @@ impl Controller {
             streams,
         };
         let arm = self.disk.arm();
-        let ahead = Ahead::after(&self.drive, &self.buffer, followed, moved.end, arm);
+        let ahead = ReadAheadPlan::after(&self.drive, &self.buffer, followed, moved.end, arm);
         if let Some((_, true)) = ahead {
             self.segments.give_all(index);
         }
@@ -421,14 +422,14 @@ impl Controller {
     /// The free blocks of the first track, which pass before the first block read; the
     /// read ends on a track with the blocks `last`, every sector of which holds its
     /// block if `full`.
-    fn free_blocks(&self, moved: &Moved, last: &Range<u64>, full: bool) -> Option<Piece> {
+    fn free_blocks(&self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<TimedPiece> {
         let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
         let first = piece.extent.lbn;
         let sector = piece.passed(1) - piece.first;
         let passing = piece.first.since(moved.arrive).0 / sector.0.max(1);
         let passing = passing.min(self.buffer.segment_blocks);
-        let free = |lbn: u64, sectors: u64| Piece {
+        let free = |lbn: u64, sectors: u64| TimedPiece {
             extent: Extent {
                 lbn,
                 blocks: (first - lbn) as u32,

@@ -1,7 +1,7 @@
 //! Writes: into the buffer, or through it.
 
-use super::ahead::Ahead;
-use super::pieces::{Delivery, Piece};
+use super::ahead::ReadAheadPlan;
+use super::pieces::{Delivery, TimedPiece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
@@ -102,7 +102,7 @@ impl Controller {
         self.writing = Some((index, extent.end()));
         if self.buffer.ahead_after_write
             && index != self.reading
-            && let Some(mut ahead) = planned.filter(Ahead::has_more)
+            && let Some(mut ahead) = planned.filter(ReadAheadPlan::has_more)
         {
             ahead.resume(until, self.disk.arm());
             self.ahead = Some(ahead);
@@ -128,7 +128,7 @@ impl Controller {
                 self.give_up(index, &(0..u64::MAX));
                 self.segments.get_mut(index).clear();
             } else if self.buffer.over_requested {
-                let comes = |piece: &Piece| {
+                let comes = |piece: &TimedPiece| {
                     let kept = piece.kept();
                     piece.segment == index && kept.lbn < extent.end() && extent.lbn < kept.end()
                 };
