@@ -21,11 +21,11 @@ const SHARE_OF_EXACT: f64 = 0.85;
 ///
 /// Known errors, kept for compatibility:
 /// * The switch point is not solved for: of eight tries, the one whose two pushes
-/// differ least in speed is used as it is.
+///   differ least in speed is used as it is.
 /// * The second push uses the acceleration of the previous chunk (the first push's
-/// last, for its first chunk).
+///   last, for its first chunk).
 /// * The springs help or hurt throughout a chunk. A chunk across the centre is helped
-/// if it starts farther out than it ends, whatever the push.
+///   if it starts farther out than it ends, whatever the push.
 /// * In a turnaround at the end of a seek the sign of the spring force is wrong.
 ///
 /// Positions are integer bits; others are rounded to the nearest bit.
