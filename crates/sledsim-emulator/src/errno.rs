@@ -1,9 +1,9 @@
-//! What clients are told when a request fails.
+//! Error numbers for failed requests.
 
-/// Error numbers of the system: both NBD and FUSE carry a few of them.
+/// System error numbers, which both NBD and FUSE use.
 pub use rustix::io::Errno;
 
-/// The error number of `error`, or that of an input or output error.
+/// The error number of `error`; `EIO` if it has none.
 #[must_use]
 pub fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)

@@ -1,4 +1,4 @@
-//! What a front end serves, and what it must do.
+//! Front ends: the exports they serve, and the interface they implement.
 
 use crate::export::Export;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The exports of a server, in their order; the first also has the empty name.
+/// The exports of a server, in order; the first also has the empty name.
 #[derive(Default)]
 pub struct Exports {
     all: Vec<Arc<Export>>,
@@ -14,7 +14,7 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// These, in this order.
+    /// Creates the list, in this order.
     pub(crate) fn new(all: Vec<Arc<Export>>) -> Self {
         Self {
             all,
@@ -22,41 +22,40 @@ impl Exports {
         }
     }
 
-    /// The export that a client calls `name`.
+    /// Finds the export called `name`.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Arc<Export>> {
         let first = self.all.first().filter(|_| name.is_empty());
         first.or_else(|| self.all.iter().find(|export| export.name() == name))
     }
 
-    /// All of them.
+    /// All exports.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
         self.all.iter()
     }
 
-    /// The number of a stream of requests that nobody else has.
+    /// A new stream number, unique in the server.
     #[must_use]
     pub fn new_stream(&self) -> u32 {
         self.streams.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What numbers streams.
+    /// The counter of stream numbers.
     pub(crate) fn streams(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.streams)
     }
 }
 
-/// What serves exports to clients.
+/// Serves exports to clients.
 pub trait FrontEnd: Send + Sync {
-    /// What happened so far; `uri`, `clients` connected and `accepted` in all,
-    /// `client_errors`, where it has such, and the `kind` of front end it is.
+    /// Its state as JSON: its `kind`, `uri`, connected `clients`, `accepted`
+    /// connections in all, and the counts of client errors, if any.
     fn to_json(&self) -> Value;
 
-    /// Whether clients can come.
+    /// Whether clients can still connect.
     fn is_alive(&self) -> bool;
 
-    /// Takes no more clients and requests; waits until those under way are
-    /// answered, at most `grace`; ends all connections. A second call does
-    /// nothing.
+    /// Accepts no more clients and requests; waits at most `grace` until requests in
+    /// flight are answered; ends all connections. A second call does nothing.
     fn stop(&mut self, grace: Duration);
 }

@@ -1,13 +1,23 @@
 //! sledsim-emulator: simulated devices under the real clock, served to real
 //! programs.
 //!
-//! A [`timeline::Timeline`] runs the model of a device, the same object as in
-//! simulation: it says *when* a request is complete. A [`store::Store`] keeps the
-//! bytes: it says *what* a read returns. An [`export::Export`] is the two
-//! together; front ends hand it the requests of their clients: [`nbd`] those
-//! that come through a socket, [`fuse`] those to a file; more may be added
-//! ([`front_end::FrontEnd`]), [`listen`] being where those with sockets meet their
-//! clients.
+//! A timeline runs the model of a device, the same object as in a simulation,
+//! and determines *when* a request completes. A store keeps the bytes and
+//! determines *what* a read returns. An export combines the two; front ends
+//! submit the requests of their clients to it.
+//!
+//! In reading order:
+//!
+//! * [`timeline`]: a model under the real clock.
+//! * [`store`]: the bytes of a device.
+//! * [`log`]: statistics and recordings of requests.
+//! * [`errno`]: error numbers for failed requests.
+//! * [`export`]: a timeline with a store, under a name.
+//! * [`front_end`]: the interface of front ends.
+//! * [`listen`]: addresses, sockets and certificates.
+//! * [`nbd`]: exports through sockets.
+//! * [`fuse`]: exports as files.
+//! * [`server`]: exports with their front ends.
 //!
 //! Linux only.
 

@@ -1,5 +1,4 @@
-//! What happened to the requests of an export: statistics, lateness, a
-//! recording.
+//! The log of an export: statistics of requests, lateness, a recording.
 
 use crate::timeline::CompletionObserver;
 use hdrhistogram::Histogram;
@@ -15,29 +14,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often what happened is taken up.
+/// Interval between updates of the statistics.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// The greatest lateness that is told apart: an hour.
+/// The greatest lateness resolved: an hour.
 const LATEST_NS: u64 = 3_600_000_000_000;
 
-/// A row with its lateness in model time; a child's has none.
+/// A row with its lateness in model time; `None` for a child's row.
 type Event = (Row, Option<Nanos>);
 
-/// A recording to be made.
+/// The parameters of a recording.
 pub struct Recording {
     /// The file.
     pub path: PathBuf,
     /// The names of the devices in the tree, outermost first.
     pub devices: Vec<String>,
-    /// What is said of it in the file: keys and values.
+    /// Metadata of the file: keys and values.
     pub about: Vec<(String, String)>,
 }
 
-/// What happened to the requests of one export.
+/// Statistics of the requests of one export.
 ///
-/// Whoever answers a request only leaves a note of it; a thread of its own
-/// takes the notes up, so that nobody's answer waits for statistics.
+/// The thread that answers a request only queues its row; a separate thread updates
+/// statistics and recording, so that no answer waits for them.
 pub struct Log {
     inbox: Mutex<Vec<Event>>,
     kept: Mutex<LogState>,
@@ -53,7 +52,7 @@ struct LogState {
     lateness_sum: u128,
     end: Nanos,
     recording: Option<RowsFile>,
-    /// What went wrong with the recording.
+    /// The error of the recording, if any.
     failed: Option<String>,
     spare: Vec<Event>,
 }
@@ -75,8 +74,7 @@ impl CompletionObserver for Log {
 }
 
 impl Log {
-    /// Begins, with a recording if one is wanted, and starts the thread that
-    /// takes up what happened.
+    /// Starts the log, with a recording if requested, and its thread.
     ///
     /// # Errors
     /// A recording that cannot be written, or no thread.
@@ -113,19 +111,19 @@ impl Log {
             .spawn(move || {
                 while !of.stopped.load(Ordering::Acquire) {
                     thread::park_timeout(EVERY);
-                    drop(of.take_up());
+                    drop(of.process_inbox());
                 }
             })
             .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
-        let scribe = RecordingWriter {
+        let writer = RecordingWriter {
             log: Arc::clone(&log),
             thread: Some(thread),
         };
-        Ok((log, scribe))
+        Ok((log, writer))
     }
 
-    /// Takes up what happened since the last time.
-    fn take_up(&self) -> MutexGuard<'_, LogState> {
+    /// Processes the queued rows.
+    fn process_inbox(&self) -> MutexGuard<'_, LogState> {
         let mut kept = locked(&self.kept);
         let mut events = std::mem::take(&mut kept.spare);
         std::mem::swap(&mut events, &mut *locked(&self.inbox));
@@ -139,7 +137,7 @@ impl Log {
     /// The statistics so far: `summary` as of a simulation, and `lateness_us`.
     #[must_use]
     pub fn to_json(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
-        let kept = self.take_up();
+        let kept = self.process_inbox();
         let run = RunFacts {
             simulated_end: until.max(kept.end),
             saturated: None,
@@ -164,9 +162,9 @@ impl Log {
     /// Completes the recording, if there is one.
     ///
     /// # Errors
-    /// What went wrong with it, now or before.
+    /// Any error of the recording.
     pub fn finish(&self) -> Result<()> {
-        let mut kept = self.take_up();
+        let mut kept = self.process_inbox();
         if let Some(recording) = kept.recording.take()
             && let Err(error) = recording.finish()
         {
@@ -211,7 +209,7 @@ impl LogState {
     }
 }
 
-/// The thread that takes up what happened; ends with this.
+/// The thread that updates statistics and recording; ends on drop.
 pub struct RecordingWriter {
     log: Arc<Log>,
     thread: Option<JoinHandle<()>>,
@@ -231,15 +229,15 @@ impl Drop for RecordingWriter {
 mod tests {
     use super::*;
 
-    /// 1 us to 1 s late, at ten times the speed of life: in real time a tenth.
+    /// 1 us to 1 s late at speed 10: a tenth of that in real time.
     #[test]
     fn lateness_is_real_time_of_any_length() {
-        let (log, scribe) = Log::start(10.0, None).unwrap();
+        let (log, writer) = Log::start(10.0, None).unwrap();
         for us in 1..=1_000_000 {
             log.answered(&Row::default(), Nanos(us * 1000));
         }
         let facts = log.to_json(Nanos::ZERO, Vec::new(), Vec::new());
-        drop(scribe);
+        drop(writer);
         let late = &facts["lateness_us"];
         assert_eq!(late["count"], 1_000_000);
         for (key, us) in [

@@ -17,30 +17,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A device to be served.
+/// The parameters of an export.
 pub struct ExportSpec {
-    /// What clients call it.
+    /// Name of the export.
     pub name: String,
     /// The device.
     pub device: Device,
-    /// The scheduler of every mechanism of it.
+    /// The scheduler of each of its mechanisms.
     pub scheduler: SchedulerSpec,
-    /// The backing file; in memory without one.
+    /// The backing file; `None` for memory.
     pub file: Option<PathBuf>,
     /// Whether writes are refused.
     pub read_only: bool,
-    /// Seconds of the model in a real second.
+    /// Seconds of model time per second of real time.
     pub speed: f64,
-    /// Where every request is recorded, if anywhere.
+    /// File to record all requests in, if any.
     pub record: Option<PathBuf>,
 }
 
-/// Exports at work, and what serves them.
+/// Running exports and their front ends.
 pub struct Server {
     fronts: Vec<Box<dyn FrontEnd>>,
     fuse: Option<FuseMount>,
     exports: Arc<Exports>,
-    _scribes: Vec<RecordingWriter>,
+    _writers: Vec<RecordingWriter>,
     started: Instant,
 }
 
@@ -51,11 +51,11 @@ impl Server {
     /// Starts the clocks of all devices.
     ///
     /// # Errors
-    /// Two exports of one name, a speed out of range, a backing file or a
-    /// recording that cannot be had.
+    /// Two exports of the same name, a speed out of range, or a backing file or
+    /// recording that cannot be opened.
     pub fn start(specs: Vec<ExportSpec>) -> Result<Self> {
         let mut exports: Vec<Arc<Export>> = Vec::new();
-        let mut scribes = Vec::new();
+        let mut writers = Vec::new();
         for spec in specs {
             if exports.iter().any(|export| export.name() == spec.name) {
                 let name = &spec.name;
@@ -63,20 +63,20 @@ impl Server {
                     "export '{name}': there is one of that name already"
                 )));
             }
-            let (export, scribe) = open(spec)?;
+            let (export, writer) = open(spec)?;
             exports.push(Arc::new(export));
-            scribes.push(scribe);
+            writers.push(writer);
         }
         Ok(Self {
             fronts: Vec::new(),
             fuse: None,
             exports: Arc::new(Exports::new(exports)),
-            _scribes: scribes,
+            _writers: writers,
             started: Instant::now(),
         })
     }
 
-    /// Serves them to NBD clients at `address`, too; returns the URI.
+    /// Adds an NBD server at `address`; returns its URI.
     ///
     /// # Errors
     /// As [`NbdServer::start`].
@@ -87,12 +87,12 @@ impl Server {
         Ok(uri)
     }
 
-    /// Has `front` serve them, too.
+    /// Adds a front end.
     pub fn add(&mut self, front: Box<dyn FrontEnd>) {
         self.fronts.push(front);
     }
 
-    /// Shows them as files at `point`, too.
+    /// Mounts the exports as files at `point`.
     ///
     /// # Errors
     /// As [`FuseMount::start`], or a mount point given before.
@@ -104,21 +104,21 @@ impl Server {
         Ok(())
     }
 
-    /// Whether clients can come: not if all it had was a mount point, and
-    /// somebody unmounted that.
+    /// Whether clients can connect: false if its only front end was a mount that
+    /// another process has unmounted.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.fronts.iter().any(|front| front.is_alive())
             || self.fuse.as_ref().is_some_and(FuseMount::is_alive)
     }
 
-    /// What is served.
+    /// The exports.
     #[must_use]
     pub fn exports(&self) -> &Arc<Exports> {
         &self.exports
     }
 
-    /// What happened so far.
+    /// Statistics and state of all exports and front ends.
     #[must_use]
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
@@ -133,12 +133,12 @@ impl Server {
         })
     }
 
-    /// Takes no more requests, waits for those under way, at most `grace`,
-    /// makes the stores durable and completes the recordings.
+    /// Accepts no more requests, waits at most `grace` for those in flight, makes the
+    /// stores durable and completes the recordings.
     ///
     /// # Errors
-    /// Every store and recording that could not be completed; the others are.
-    /// [`Server::status`] names them, too.
+    /// All stores and recordings that could not be completed; the others are.
+    /// [`Server::status`] lists failed stores and recordings, too.
     pub fn stop(&mut self, grace: Duration) -> Result<()> {
         let end = Instant::now() + grace;
         let left = || end.saturating_duration_since(Instant::now());
@@ -195,7 +195,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
             ("speed".to_owned(), spec.speed.to_string()),
         ],
     });
-    let (log, scribe) = Log::start(spec.speed, recording)?;
+    let (log, writer) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
     let about = About {
@@ -207,19 +207,19 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
         speed: spec.speed,
     };
     let export = Export::new(about, timeline, store, log);
-    Ok((export.map_err(no_thread)?, scribe))
+    Ok((export.map_err(no_thread)?, writer))
 }
 
-/// What a failed flush means for what an export holds.
+/// Describes the consequences of a failed flush.
 fn store_failed(export: &Export) -> Option<String> {
-    let said = export.flushes().failed()?;
+    let error = export.flushes().failed()?;
     let file = match &export.about().file {
         Some(path) => path.display().to_string(),
         None => "memory".to_owned(),
     };
     Some(format!(
-        "{file}: a flush failed ({said}): what was written since the last one that succeeded may \
-         be lost; all flushes and FUA writes fail until it is opened anew"
+        "{file}: a flush failed ({error}): data written since the last successful flush may \
+         be lost; all flushes and FUA writes fail until it is reopened"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! What an export does with the store: what is durable when, and what fails.
+//! An export and its store: durability, and failures.
 
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A medium that tells how often it was flushed.
+/// A store that counts its flushes.
 #[derive(Default)]
 struct Medium {
     flushes: AtomicU64,
-    /// A flush takes until this can be locked.
+    /// A flush blocks until this can be locked.
     busy: Mutex<()>,
     broken: AtomicBool,
-    /// The next flush fails, and only that.
+    /// The next flush fails, and only that one.
     fails_once: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl Store for Watched {
     }
 }
 
-/// Sends the answer on, with how often the medium had been flushed by then.
+/// Forwards the answer, with the number of flushes by then.
 struct Told(Sender<(Answer, u64)>, Arc<Medium>);
 
 impl Reply for Told {
@@ -90,7 +90,7 @@ struct Bench {
     medium: Arc<Medium>,
     told: Sender<(Answer, u64)>,
     answers: Receiver<(Answer, u64)>,
-    _scribe: sledsim_emulator::log::RecordingWriter,
+    _writer: sledsim_emulator::log::RecordingWriter,
 }
 
 impl Bench {
@@ -104,7 +104,7 @@ impl Bench {
         let medium = Arc::new(Medium::default());
         let bytes = model.blocks() * 512;
         let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
-        let (log, scribe) = Log::start(1.0, None).unwrap();
+        let (log, writer) = Log::start(1.0, None).unwrap();
         let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
         let about = About {
             name: "d".into(),
@@ -121,7 +121,7 @@ impl Bench {
             medium,
             told,
             answers,
-            _scribe: scribe,
+            _writer: writer,
         }
     }
 
@@ -147,7 +147,7 @@ impl Bench {
 }
 
 #[test]
-fn what_must_be_durable_is_when_it_is_answered() {
+fn durable_commands_are_flushed_before_the_answer() {
     let bench = Bench::new(false);
     let data = [7; 4096];
     assert_eq!(
@@ -179,10 +179,10 @@ fn what_must_be_durable_is_when_it_is_answered() {
     assert_eq!(answer, Ok(expected));
 }
 
-/// Flushes that come while the medium is at one are served by the next, and
-/// others are not kept waiting.
+/// Flushes that arrive during a flush share the next one, and other commands do not
+/// wait for it.
 #[test]
-fn many_flushes_share_one_and_hold_nobody_up() {
+fn waiting_flushes_share_one_and_block_no_other_command() {
     let bench = Bench::new(false);
     let busy = bench.medium.busy.lock().unwrap();
     for _ in 0..50 {
@@ -194,13 +194,13 @@ fn many_flushes_share_one_and_hold_nobody_up() {
     for _ in 0..50 {
         assert_eq!(bench.next().0, Ok(vec![]));
     }
-    // Those that came before the first one began, and all others.
+    // The flushes that arrived before the first one began, and all others.
     let flushes = bench.medium.flushes.load(SeqCst);
     assert!((1..=2).contains(&flushes), "{flushes}");
 }
 
 #[test]
-fn what_fails_is_said() {
+fn errors_of_the_store_are_reported() {
     let bench = Bench::new(false);
     let all = bench.export.bytes();
     assert_eq!(
@@ -230,10 +230,10 @@ fn what_fails_is_said() {
     assert_eq!(bench.export.timeline().outstanding(), 0);
 }
 
-/// fsync(2): after a failure the system may take the data for written, so that a
-/// later success says nothing of them.
+/// fsync(2): after a failure the system may consider the data written, so that a later
+/// success proves nothing about them.
 #[test]
-fn after_a_failed_flush_none_succeeds() {
+fn all_flushes_after_a_failed_one_fail() {
     let bench = Bench::of("cmu2003", false);
     let data = [5; 512];
     assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Ok(vec![]), 1));
@@ -260,7 +260,7 @@ fn after_a_failed_flush_none_succeeds() {
     let answers: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
     assert_eq!(answers, [Err(Errno::IO), Ok(vec![])]);
     assert_eq!(bench.export.flushes().flush(), Err(Errno::IO));
-    // As of a disk, reads and plain writes go on.
+    // As with a disk, reads and plain writes continue.
     assert_eq!(
         bench.ask(CommandKind::Write(&[6; 512]), 0, false).0,
         Ok(vec![])
@@ -275,10 +275,10 @@ fn after_a_failed_flush_none_succeeds() {
     assert_eq!(facts["summary"]["blocks_written"], 2);
 }
 
-/// Of the flushes of several clients one fails while the others wait for their
-/// turn. All fail, in any order.
+/// One of the flushes of several clients fails while the others wait. All fail, in any
+/// order.
 #[test]
-fn flushes_beside_one_that_fails_fail() {
+fn flushes_concurrent_with_a_failing_one_fail() {
     let bench = Bench::new(false);
     let busy = bench.medium.busy.lock().unwrap();
     bench.medium.fails_once.store(true, SeqCst);
@@ -302,7 +302,7 @@ fn flushes_beside_one_that_fails_fail() {
 }
 
 #[test]
-fn a_read_only_export_is_only_read() {
+fn a_read_only_export_refuses_writes() {
     let bench = Bench::new(true);
     assert_eq!(
         bench.ask(CommandKind::Write(&[1; 512]), 0, false).0,
@@ -319,7 +319,7 @@ fn a_read_only_export_is_only_read() {
     );
 }
 
-/// Sends what became of a batch on.
+/// Forwards the results of a batch.
 struct Batch(Sender<Vec<Done>>);
 
 impl Gathered for Batch {
@@ -345,10 +345,10 @@ impl Bench {
     }
 }
 
-/// Each command of a batch is answered as it would be alone: what must be durable
-/// once it is, and what the store fails at with its error.
+/// Each command of a batch is answered as a single command would be: durable commands
+/// after a flush, failed ones with the error of the store.
 #[test]
-fn the_commands_of_a_batch_have_answers_of_their_own() {
+fn each_command_of_a_batch_has_its_own_answer() {
     let bench = Bench::of("cmu2003", false);
     let data = [9; 1024];
     let done = bench.batch(&[
@@ -383,7 +383,7 @@ fn the_commands_of_a_batch_have_answers_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_a_batch_is_none() {
+fn invalid_batches_are_refused() {
     let bench = Bench::of("cmu2003", false);
     let byte = Command {
         what: CommandKind::Write(&[1; 512]),

@@ -1,10 +1,10 @@
-//! The integration tests of the emulator, linked once. What measures its whole
-//! process is a binary of its own: see `[[test]]` in Cargo.toml.
+//! The integration tests of the emulator, linked as one binary. Tests that measure
+//! their whole process are binaries of their own: see `[[test]]` in Cargo.toml.
 
 mod export;
 mod timeline;
 
-/// The NBD server, from outside: raw clients that say each byte themselves.
+/// The NBD server as seen by raw clients, which send each byte explicitly.
 mod nbd {
     mod addresses;
     mod bytes;
@@ -19,11 +19,11 @@ mod nbd {
     mod tls;
 }
 
-/// Is a mounted export a file like any other, and as slow as its device?
+/// The semantics and times of mounted exports.
 mod fuse {
+    mod attributes;
     mod bytes;
-    mod ends;
-    mod faces;
     mod mounted;
     mod times;
+    mod unmounting;
 }

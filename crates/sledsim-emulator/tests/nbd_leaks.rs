@@ -1,5 +1,5 @@
-//! Clients that come and go leave nothing behind. Alone in its process, whose
-//! threads and open files it counts.
+//! Clients leave no resources behind. In a process of its own, whose threads and open
+//! files it counts.
 
 mod nbd {
     #[allow(dead_code, reason = "others use the rest")]
@@ -51,7 +51,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
                 client.say(&request(WRITE, 0, 1, 0, 8192));
                 client.say(&[1; 5000]);
             }
-            // Replies outstanding: at the device, and on their way.
+            // Outstanding replies: in the device, and in transit.
             6 => {
                 let mut client = Client::ready(&served.socket, "slow");
                 client.ask(READ, 0, 1, 0, 512);
@@ -76,13 +76,13 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
         }
     }
     served.until(|served| served.nbd.clients() == 0);
-    // The last ones are on their way out.
+    // The last ones are still ending.
     served.until(|_| count("task") <= here.0 && count("fd") <= here.1);
     let mut client = Client::ready(&served.socket, "quick");
     assert_eq!(client.write(0, &[1; 512]), Ok(()));
     drop(client);
     served.until(|served| served.nbd.clients() == 0);
-    // Where the system has no file left for a client, it waits until there is one.
+    // If the system has no file descriptor for a client, the server waits for one.
     let limit = getrlimit(Resource::Nofile);
     let set =
         |current: Option<u64>| setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();

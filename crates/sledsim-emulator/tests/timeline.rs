@@ -1,4 +1,4 @@
-//! The model under the real clock says what it says in simulation.
+//! The model under the real clock gives the same results as in simulation.
 
 use sledsim_base::error::Result;
 use sledsim_base::request::{Op, Request};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Keeps every row with its lateness.
+/// Stores every row with its lateness.
 #[derive(Default)]
 struct Seen(Mutex<Vec<(Row, Nanos)>>);
 
@@ -27,7 +27,7 @@ impl CompletionObserver for Seen {
     fn note(&self, _row: &Row) {}
 }
 
-/// Sends the answer on, with the instant.
+/// Forwards the answer, with the time.
 struct Told(Sender<(Answer, Instant)>);
 
 impl Reply for Told {
@@ -44,7 +44,7 @@ fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
     Device::resolve(name, &overrides).unwrap()
 }
 
-/// Half a millisecond for anything, one at a time.
+/// A device that takes half a millisecond for any request, one at a time.
 fn serial() -> Device {
     device("memory", &[("latency_ms", "0.5"), ("ms_per_block", "0")])
 }
@@ -65,7 +65,7 @@ fn start(device: &Device, scheduler: &SchedulerSpec, speed: f64) -> (Timeline, A
     (timeline, seen)
 }
 
-/// What was recorded, to be simulated.
+/// The recorded requests, to be simulated.
 struct Replay(Vec<Row>, usize);
 
 impl Source for Replay {
@@ -102,8 +102,8 @@ impl Observer for Rows {
     }
 }
 
-/// Four clients with several requests each, faster than real time; then the
-/// arrivals as they came, simulated.
+/// Four clients with several requests each, faster than real time; then a simulation of
+/// the same arrivals.
 #[test]
 fn simulation_of_the_same_arrivals_gives_the_same_rows() {
     for (name, scheduler) in [
@@ -159,8 +159,7 @@ fn simulation_of_the_same_arrivals_gives_the_same_rows() {
     }
 }
 
-/// A model that wants to be woken all the time, and writes down what the engine
-/// would never do to it.
+/// A model that is woken constantly and records calls that the engine would never make.
 struct Strict {
     next: Nanos,
     every: Nanos,
@@ -209,8 +208,8 @@ impl Model for Strict {
     fn report(&self, _until: Nanos, _reports: &mut Vec<Report>) {}
 }
 
-/// Whatever the speed: also where thousands of requests come in a nanosecond of
-/// the model, and where thousands of decisions are due in a moment.
+/// At any speed: with thousands of requests per nanosecond of model time, and with
+/// thousands of events due at once.
 #[test]
 fn the_model_is_called_in_the_order_of_the_engine() {
     for (speed, every) in [(1e-6, 3), (1.0, 2_000), (1.0, 100_000), (1e4, 50_000_000)] {
@@ -248,11 +247,10 @@ fn the_model_is_called_in_the_order_of_the_engine() {
     }
 }
 
-/// Sixteen requests deep: each takes half a millisecond from when it arrived or
-/// the one before was complete, however late the clock is, and nobody is told
-/// before.
+/// Sixteen requests deep: each takes half a millisecond from its arrival or the
+/// completion of the previous one, however late the clock is, and no answer is early.
 #[test]
-fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
+fn a_serial_device_keeps_its_rate_and_answers_no_request_early() {
     let (timeline, seen) = start(&serial(), &SchedulerSpec::default(), 1.0);
     let (told, answers) = channel();
     let (begun, first) = (Instant::now(), timeline.now());
@@ -277,7 +275,7 @@ fn a_serial_device_keeps_its_rate_and_tells_nobody_early() {
     assert!(took >= Duration::from_nanos((free - first).0), "{took:?}");
 }
 
-/// Slower and faster than life: the model's times are the same, the wall's are
+/// Slower and faster than real time: model times are the same, wall-clock times are
 /// not.
 #[test]
 fn speed_scales_real_time_only() {
@@ -294,8 +292,8 @@ fn speed_scales_real_time_only() {
             let _ = answers.recv_timeout(Duration::from_secs(20)).unwrap();
         }
         let last = looked();
-        // By the wall no less than from the end of the first look to the begin
-        // of the last, and no more than from begin to end.
+        // Wall-clock time is at least that from the end of the first reading to the
+        // begin of the last, and at most that from begin to end.
         let model_s = (last.1 - first.1).s();
         let real_s = |from: Instant, to: Instant| (to - from).as_secs_f64();
         assert!(model_s >= real_s(first.2, last.0) * speed * (1.0 - 1e-9) - 1e-6);
@@ -308,9 +306,9 @@ fn speed_scales_real_time_only() {
     }
 }
 
-/// Completion first, bytes later; and the other way round.
+/// Completion before the data, and the other way round.
 #[test]
-fn a_request_is_answered_when_both_have_come() {
+fn a_request_is_answered_when_completion_and_data_are_there() {
     let latency = Duration::from_millis(50);
     let device = device("memory", &[("latency_ms", "50")]);
     let (timeline, _) = start(&device, &SchedulerSpec::default(), 1.0);
@@ -319,14 +317,14 @@ fn a_request_is_answered_when_both_have_come() {
     std::thread::sleep(latency * 2);
     assert!(answers.try_recv().is_err());
     timeline.finish(late, Box::new(Told(told.clone())), Ok(vec![1]));
-    assert_eq!(answers.try_recv().unwrap().0, Ok(vec![1])); // by whoever brings the bytes
+    assert_eq!(answers.try_recv().unwrap().0, Ok(vec![1])); // by the thread that brings the data
     let begun = Instant::now();
     let early = timeline.begin(request(Op::Read, 0, 1, 0));
     timeline.finish(early, Box::new(Told(told.clone())), Ok(vec![2]));
     let (answer, at) = answers.recv().unwrap();
     assert_eq!(answer, Ok(vec![2]));
     assert!(at >= begun + latency);
-    // Failed bytes fail the request, at the time of its completion.
+    // Failed data fail the request, at its completion time.
     let begun = Instant::now();
     let failed = timeline.begin(request(Op::Write, 0, 1, 0));
     timeline.finish(failed, Box::new(Told(told)), Err(Errno::NOSPC));
@@ -336,7 +334,7 @@ fn a_request_is_answered_when_both_have_come() {
     assert_eq!(timeline.outstanding(), 0);
 }
 
-/// Takes a request only when it may.
+/// Takes a request only when permitted.
 struct Slow {
     seen: Seen,
     may: Mutex<Receiver<()>>,
@@ -344,7 +342,7 @@ struct Slow {
 
 impl CompletionObserver for Slow {
     fn answered(&self, row: &Row, lateness: Nanos) {
-        // A test that fails sends nothing.
+        // A failed test sends nothing.
         let _ = (self.may.lock().unwrap()).recv_timeout(Duration::from_secs(20));
         self.seen.answered(row, lateness);
     }
@@ -352,10 +350,10 @@ impl CompletionObserver for Slow {
     fn note(&self, _row: &Row) {}
 }
 
-/// A request is under way until the witness has it, whichever thread answers
-/// it: who drains and then completes a recording has all requests in it.
+/// A request is in flight until the observer has it, whichever thread answers it: after
+/// a drain the recording has all requests.
 #[test]
-fn a_request_is_under_way_until_it_is_recorded() {
+fn a_request_is_in_flight_until_it_is_recorded() {
     for latency_ms in ["0", "5"] {
         let device = device(
             "memory",
@@ -384,9 +382,9 @@ fn a_request_is_under_way_until_it_is_recorded() {
     }
 }
 
-/// What the model cannot serve is an input or output error, and so recorded.
+/// A request that the model cannot serve is an I/O error, and recorded as such.
 #[test]
-fn an_error_of_the_model_is_an_error_for_the_client() {
+fn errors_of_the_model_are_reported_to_the_client() {
     let device = device("g2", &[("faults.lost_at_ms", "0")]);
     let (timeline, seen) = start(&device, &SchedulerSpec::default(), 1.0);
     let (told, answers) = channel();

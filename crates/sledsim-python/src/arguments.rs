@@ -1,4 +1,4 @@
-//! Arguments of Python as keys.
+//! Converts Python arguments to keys.
 
 use crate::error::{SledsimError, to_python};
 use pyo3::prelude::*;
@@ -6,11 +6,11 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyT
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Override;
 
-/// No key is longer than this; a list or dict inside itself would have one.
+/// The longest key; only a list or dict that contains itself exceeds it.
 const LONGEST_KEY: usize = 1000;
 
-/// An argument as the value of a key; a dict is a table, a tuple a list. Numbers
-/// and arrays of numpy's are what they say they are, a path is its text.
+/// Converts an argument to the value of a key; a dict becomes a table, a tuple a list.
+/// Numbers and arrays of numpy are converted to Python's own, a path to its text.
 fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if given.is_instance_of::<PyBool>() {
         Ok(given.extract::<bool>()?.into())
@@ -43,16 +43,17 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         value(name, &plain)
     } else {
         let kind = given.get_type();
-        let says = format!(
+        let message = format!(
             "argument {name}: must be a number, a string, a bool, or a list or dict of these, not {kind}"
         );
-        Err(SledsimError::new_err(says))
+        Err(SledsimError::new_err(message))
     }
 }
 
-/// What an object of another library says it is, in Python's own types.
+/// Converts an object of another library to one of Python's own types.
 fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    // numpy, and what follows it: a number or an array; then integers, numbers, paths.
+    // numpy and compatible libraries: a number or an array; then integers, numbers,
+    // paths.
     for method in ["tolist", "__index__", "__float__", "__fspath__"] {
         if !given.is_instance_of::<PyType>() && given.hasattr(method)? {
             let plain = given.call_method0(method)?;
@@ -68,16 +69,16 @@ fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> 
     Ok(None)
 }
 
-/// As [`value`], of something inside a list or dict.
+/// As [`value`], for an item of a list or dict.
 fn inside(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if name.len() > LONGEST_KEY {
-        let says = format!("argument {name}: a list or dict must not lie inside itself");
-        return Err(SledsimError::new_err(says));
+        let message = format!("argument {name}: a list or dict must not lie inside itself");
+        return Err(SledsimError::new_err(message));
     }
     value(name, given)
 }
 
-/// Keyword arguments as overrides of keys.
+/// Converts keyword arguments to overrides of keys.
 pub(crate) fn overrides(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Override>> {
     arguments
         .into_iter()
@@ -89,7 +90,7 @@ pub(crate) fn overrides(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<
         .collect()
 }
 
-/// Keyword arguments as the keys of `what`.
+/// Converts keyword arguments to the keys of `what`.
 pub(crate) fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Keys> {
     let mut keys = Keys::empty(what);
     for (key, value, origin) in overrides(arguments)? {

@@ -1,12 +1,12 @@
-//! Where work leaves the interpreter, and where a panic in it ends.
+//! The boundary to Python: releases the interpreter and catches panics.
 
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_run::panics::{caught, unexpected};
 use std::path::Path;
 
-/// A dict of fields of a value by their names, and of others with a name each:
-/// `dict!(py, zone.{first_lbn, blocks}; skew_ms: 2.0)`. An error returns.
+/// Builds a dict from fields of values, under their names, and from named expressions:
+/// `dict!(py, zone.{first_lbn, blocks}; skew_ms: 2.0)`. Returns errors with `?`.
 macro_rules! dict {
     ($py:expr $(, $from:ident.{$($field:ident),+})+ $(; $($name:ident: $value:expr),+ $(,)?)?) => {{
         let dict = pyo3::types::PyDict::new($py);
@@ -17,8 +17,8 @@ macro_rules! dict {
 }
 pub(crate) use dict;
 
-/// Does `work` without the interpreter. A panic in it is an error of `file`, if
-/// it reads one.
+/// Runs `work` without the interpreter. A panic in it becomes an error of `file`, if
+/// given.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     file: Option<&Path>,
@@ -27,10 +27,10 @@ pub(crate) fn detached<T: Send>(
     py.detach(|| attempted(file, work))
 }
 
-/// As [`detached`], with the interpreter held.
+/// As [`detached`], holding the interpreter.
 pub(crate) fn attempted<T>(file: Option<&Path>, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(work).unwrap_or_else(|said| {
-        let problem = unexpected(&said);
+    caught(work).unwrap_or_else(|message| {
+        let problem = unexpected(&message);
         Err(match file {
             Some(path) => Error::file(path, problem),
             None => Error::Key(problem),

@@ -1,5 +1,5 @@
-//! Replacement policies and hit ratios. The interpreter is released while a
-//! load passes by.
+//! Replacement policies and hit ratios. The interpreter is released while a load is
+//! counted.
 
 use crate::boundary::{detached, dict};
 use crate::check::Check;
@@ -12,7 +12,7 @@ use sledsim_core::compose::caches::{Cache as CoreCache, PolicySpec};
 use sledsim_run::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
-/// Hits of every policy at every size, and the load as JSON.
+/// Counts the hits of each policy at each size; also returns the load as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, segment_blocks, sizes_blocks, policies, device_blocks, progress))]
 pub(crate) fn hit_ratios<'py>(
@@ -36,12 +36,12 @@ pub(crate) fn hit_ratios<'py>(
     let counted = detached(py, load.file(), || {
         spec.count_and_tell(load, &mut |at| check.report(at.completed, at.expected()))
     });
-    let (counted, told) = counted.map_err(|error| check.exception(error))?;
+    let (counted, facts) = counted.map_err(|error| check.exception(error))?;
     let hits: PyResult<_> = counted
         .iter()
         .map(|line| Ok(dict!(py, line.{requests, accesses, hits, read_accesses, read_hits})))
         .collect();
-    Ok((hits?, told.to_string()))
+    Ok((hits?, facts.to_string()))
 }
 
 /// A cache of keys.

@@ -1,4 +1,4 @@
-//! Signals and progress while the core is at work.
+//! Signals and progress during long calls of the core.
 
 use crate::error::to_python;
 use pyo3::prelude::*;
@@ -6,14 +6,14 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// How often a run looks for signals and reports progress.
+/// Interval of checks for signals and of progress reports.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
 
-/// Calls back into Python now and then: signals first, then progress.
+/// Calls back into Python from time to time: signals first, then progress.
 pub(crate) struct Check<'a> {
     progress: Option<&'a Py<PyAny>>,
     last: Instant,
-    /// What Python raised, if it did.
+    /// The exception that Python raised, if any.
     raised: Option<PyErr>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Check<'a> {
         self.report(progress.completed, progress.requests)
     }
 
-    /// So much is done, of so much.
+    /// Reports that `done` of `of` is done.
     pub(crate) fn report(&mut self, done: u64, of: Option<u64>) -> Result<()> {
         if self.last.elapsed() < CHECK_EVERY {
             return Ok(());
@@ -49,7 +49,7 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// The exception of a failed call: what Python raised, or the core's.
+    /// The exception of a failed call: the one Python raised, or the core's error.
     pub(crate) fn exception(self, error: Error) -> PyErr {
         self.raised.unwrap_or_else(|| to_python(error))
     }

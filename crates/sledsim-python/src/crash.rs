@@ -12,10 +12,10 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::crash;
 use sledsim_run::crash::Plan;
 
-/// What may be said of a plan; the rest is at its defaults.
+/// Arguments of a crash test; `None` is the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct CrashArguments {
     points: u64,
     seed: u64,
     promise: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Given {
     in_recovery: Option<f64>,
 }
 
-fn plan(given: Given) -> Result<Plan, Error> {
+fn plan(given: CrashArguments) -> Result<Plan, Error> {
     let default = Plan::default();
     let known = [Promise::Completion, Promise::Flush];
     let promise = match given.promise {
@@ -51,7 +51,7 @@ fn plan(given: Given) -> Result<Plan, Error> {
     })
 }
 
-/// Crashes a device under a load: the results, as JSON.
+/// Runs a crash test of a device under a load; returns the results as JSON.
 #[pyfunction]
 #[pyo3(signature = (device, load, scheduler, given, progress))]
 pub(crate) fn crash_test(
@@ -59,7 +59,7 @@ pub(crate) fn crash_test(
     device: &Device,
     load: &Load,
     scheduler: &str,
-    given: Given,
+    given: CrashArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;

@@ -1,4 +1,4 @@
-//! Devices: specs, and what they are.
+//! Devices: specs, and access to their calculators.
 
 use crate::arguments::overrides;
 use crate::disk::Disk;
@@ -44,23 +44,23 @@ impl Device {
         self.blocks
     }
 
-    /// The calculator of a sled, if it is one (a composite is not).
+    /// The calculator of a sled; `None` for other devices and composites.
     fn sled(&self) -> Option<Sled> {
         self.device.mems().map(Sled::new)
     }
 
-    /// The calculator of a disk, if it is one (a composite is not).
+    /// The calculator of a disk; `None` for other devices and composites.
     fn disk(&self) -> Option<Disk> {
         self.device.disk().map(Disk::new)
     }
 
-    /// Whether it is made of other devices.
+    /// Whether it consists of other devices.
     #[getter]
     fn is_composite(&self) -> bool {
         !self.device.children().is_empty()
     }
 
-    /// The same device with batches of what is there when a window is over.
+    /// The same device with requests batched by a time window.
     fn with_batch_window(&self, window_ms: f64, origin: &str) -> PyResult<Self> {
         let device = self.device.clone().with_batch_window(window_ms, origin);
         Ok(Self::new(device.map_err(to_python)?))
@@ -72,7 +72,7 @@ impl Device {
     }
 }
 
-/// The times in ms that never fall and deviate least from `times_ms`.
+/// The non-decreasing times in ms with the least absolute deviations from `times_ms`.
 #[pyfunction]
 pub(crate) fn rising(times_ms: Vec<f64>) -> Vec<f64> {
     seek::rising(&times_ms)

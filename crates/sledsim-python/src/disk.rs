@@ -1,6 +1,6 @@
-//! Disks: where blocks are, seek curves, moves.
+//! Disks: addresses of blocks, seek curves, moves.
 //!
-//! A [`Fields`] has the names of the fields of a Python class.
+//! [`Fields`] is a dict with the fields of a Python class.
 
 use crate::boundary::dict;
 use crate::error::to_python;
@@ -45,7 +45,7 @@ impl Disk {
 
 #[pymethods]
 impl Disk {
-    /// Where a block is.
+    /// The sector of a block.
     fn locate<'py>(&self, py: Python<'py>, lbn: u64) -> PyResult<Fields<'py>> {
         let (at, angle) = self.calculator.locate(lbn).map_err(to_python)?;
         Ok(dict!(py, at.{cylinder, head, sector}; angle: angle))
@@ -66,13 +66,13 @@ impl Disk {
         self.calculator.seek_curve(op(write)).map(ms).collect()
     }
 
-    /// Time in ms to move over so many cylinders.
+    /// Time in ms to move over `cylinders` cylinders.
     fn seek_ms(&self, cylinders: u32, write: bool) -> PyResult<f64> {
         let time = self.calculator.seek_time(cylinders, op(write));
         Ok(ms(time.map_err(to_python)?))
     }
 
-    /// What it takes from block to block.
+    /// The times of a move from block to block.
     fn seek<'py>(
         &self,
         py: Python<'py>,

@@ -1,5 +1,5 @@
-//! The emulator. The interpreter is released while one starts, tells of itself
-//! or stops; what serves clients never needs it.
+//! The emulator. The interpreter is released while a server starts, reports or stops;
+//! serving clients never needs it.
 
 use crate::device::Device;
 use crate::error::to_python;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A device to be served, as the Python class of this name.
+/// The parameters of an export, as in the Python class of this name.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Export<'py> {
@@ -28,9 +28,9 @@ struct Export<'py> {
     record: Option<PathBuf>,
 }
 
-/// A server at work, until it is stopped; then what it said last.
+/// A running server, or the last status of a stopped one.
 enum State {
-    Works(Box<server::Server>),
+    Running(Box<server::Server>),
     Stopped(Value),
 }
 
@@ -45,28 +45,28 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the server at work, without the interpreter.
+    /// Runs `act` on the running server, without the interpreter.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
         act: impl FnOnce(&mut server::Server) -> Result<T> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| match &mut *self.state() {
-            State::Works(server) => act(server),
+            State::Running(server) => act(server),
             State::Stopped(_) => Err(Error::Key("the server was stopped".to_owned())),
         });
         done.map_err(to_python)
     }
 }
 
-/// Who may connect; as many at once as usual if nothing is said.
+/// The admission of clients, with the default number of connections unless given.
 fn admission(tls: Option<PathBuf>, allow_unauthenticated: bool, most: Option<usize>) -> Admission {
-    let usual = Admission::default();
+    let default = Admission::default();
     Admission {
         tls: tls.map(TlsSpec::new),
         allow_unauthenticated,
-        max_clients: most.unwrap_or(usual.max_clients),
-        ..usual
+        max_clients: most.unwrap_or(default.max_clients),
+        ..default
     }
 }
 
@@ -90,7 +90,7 @@ impl Server {
         let specs = specs.map_err(to_python)?;
         let server = py.detach(|| server::Server::start(specs));
         Ok(Self {
-            state: Mutex::new(State::Works(Box::new(server.map_err(to_python)?))),
+            state: Mutex::new(State::Running(Box::new(server.map_err(to_python)?))),
         })
     }
 
@@ -105,11 +105,11 @@ impl Server {
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
-        let usual = nbd::Settings::default();
+        let default = nbd::Settings::default();
         let settings = nbd::Settings {
             admission: admission(tls, allow_unauthenticated, clients),
-            max_outstanding: outstanding.unwrap_or(usual.max_outstanding),
-            ..usual
+            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
+            ..default
         };
         self.with(py, |server| server.serve_nbd(&address, &settings))
     }
@@ -125,11 +125,11 @@ impl Server {
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
-        let usual = rpc::Settings::default();
+        let default = rpc::Settings::default();
         let settings = rpc::Settings {
             admission: admission(tls, allow_unauthenticated, clients),
-            max_outstanding: outstanding.unwrap_or(usual.max_outstanding),
-            ..usual
+            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
+            ..default
         };
         self.with(py, |server| {
             let exports = Arc::clone(server.exports());
@@ -140,29 +140,29 @@ impl Server {
         })
     }
 
-    /// Shows the exports as files at a mount point.
+    /// Mounts the exports as files.
     fn serve_fuse(&self, py: Python<'_>, point: PathBuf) -> PyResult<()> {
         let settings = fuse::Settings::default();
         self.with(py, |server| server.serve_fuse(&point, &settings))
     }
 
-    /// Whether clients can come.
+    /// Whether clients can connect.
     fn is_alive(&self, py: Python<'_>) -> bool {
         py.detach(|| match &*self.state() {
-            State::Works(server) => server.is_alive(),
+            State::Running(server) => server.is_alive(),
             State::Stopped(_) => false,
         })
     }
 
-    /// What happened so far, as JSON; once it is stopped, what had by then.
+    /// The status as JSON; after a stop, the last one.
     fn status(&self, py: Python<'_>) -> String {
         py.detach(|| match &*self.state() {
-            State::Works(server) => server.status().to_string(),
+            State::Running(server) => server.status().to_string(),
             State::Stopped(status) => status.to_string(),
         })
     }
 
-    /// Stops: requests under way have so many seconds left.
+    /// Stops; requests in flight have `grace_s` seconds left.
     fn stop(&self, py: Python<'_>, grace_s: f64) -> PyResult<()> {
         let grace = Duration::try_from_secs_f64(grace_s);
         let grace = grace.map_err(|_| {
@@ -171,7 +171,7 @@ impl Server {
         })?;
         let done = py.detach(|| {
             let mut state = self.state();
-            let State::Works(server) = &mut *state else {
+            let State::Running(server) = &mut *state else {
                 return Ok(());
             };
             let done = server.stop(grace);

@@ -1,4 +1,4 @@
-//! The one map of errors.
+//! Conversion of errors to Python exceptions.
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::{PyErr, create_exception};
@@ -21,7 +21,7 @@ create_exception!(
      \"UNAVAILABLE\"."
 );
 
-/// A core error as a Python exception.
+/// Converts a core error to a Python exception.
 pub(crate) fn to_python(error: Error) -> PyErr {
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),

@@ -1,4 +1,4 @@
-//! Studies of tip failures. The interpreter is released while one runs.
+//! Monte Carlo estimates of tip failures. The interpreter is released while one runs.
 
 use crate::boundary::{detached, dict};
 use crate::check::Check;
@@ -11,7 +11,7 @@ use sledsim_core::devices::mems::faults::{Code, OutOfSpares, TipFailures};
 /// The arguments of the Python function.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct TipFailureArguments {
     tips: u32,
     data_tips: u32,
     ecc_tips: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Given {
     seed: u64,
 }
 
-fn plan(given: &Given) -> Result<TipFailures, Error> {
+fn plan(given: &TipFailureArguments) -> Result<TipFailures, Error> {
     Ok(TipFailures {
         tips: given.tips,
         spares: given.spare_tips,
@@ -46,12 +46,13 @@ fn plan(given: &Given) -> Result<TipFailures, Error> {
     })
 }
 
-/// Lets tips fail in many devices: what the Python class holds beside its keys.
+/// Estimates losses by tip failures; returns the fields of the Python class besides its
+/// keys.
 #[pyfunction]
 #[pyo3(signature = (given, progress))]
 pub(crate) fn tip_failures<'py>(
     py: Python<'py>,
-    given: Given,
+    given: TipFailureArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = plan(&given).map_err(to_python)?;

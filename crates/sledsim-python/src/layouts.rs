@@ -11,7 +11,7 @@ use sledsim_core::layouts::{Part, ResolvedLayout};
 use sledsim_run::replay::TraceFiles;
 use std::path::PathBuf;
 
-/// What the Python class of this name holds.
+/// The fields of the Python class of this name.
 #[derive(IntoPyObject)]
 struct LayoutPart {
     first_lbn: u64,
@@ -21,7 +21,7 @@ struct LayoutPart {
     data: Option<&'static str>,
 }
 
-/// A layout laid on a device.
+/// A layout resolved for a device.
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Layout {
@@ -70,7 +70,7 @@ impl Layout {
         }
     }
 
-    /// The device with its blocks laid out by it.
+    /// The device with its blocks laid out by this layout.
     fn on(&self, device: &Device) -> Device {
         Device::new(device.device.clone().laid_out(self.laid.clone()))
     }
@@ -80,14 +80,15 @@ impl Layout {
         self.laid.to_json().to_string()
     }
 
-    /// Where a logical block is, and how many lie side by side from there on.
+    /// The physical block of a logical block, and the number of contiguous blocks from
+    /// there.
     fn map(&self, lbn: u64) -> PyResult<(u64, u64)> {
         self.check(lbn)?;
         let run = self.laid.layout().map(lbn);
         Ok((run.lbn, run.blocks.min(self.blocks - lbn)))
     }
 
-    /// The logical block at a block of the device.
+    /// The logical block of a physical block.
     fn logical(&self, block: u64) -> PyResult<u64> {
         self.check(block)?;
         Ok(self.laid.layout().logical(block))

@@ -1,7 +1,22 @@
-//! The extension module `sledsim._core`: types in, Arrow out.
+//! The extension module `sledsim._core`: Python types in, Arrow out.
 //!
-//! Everything a user meets is in the Python package around it; names and
-//! signatures here are its affair only.
+//! The public interface is in the Python package around it; names and signatures
+//! here are internal. In reading order:
+//!
+//! * `arguments`: converts Python arguments to keys.
+//! * `error`: converts errors to Python exceptions.
+//! * `boundary`: releases the interpreter and catches panics.
+//! * `check`: signals and progress during long calls.
+//! * `names`: the lists of the core, by name.
+//! * `rows`: rows in memory, as an Arrow table.
+//! * `device`, `sled`, `disk`: devices and their calculators.
+//! * `layouts`: layouts of blocks on a device.
+//! * `simulation`: loads and runs.
+//! * `traces`: information, conversion and generation of traces.
+//! * `validation`, `crash`, `faults`, `caches`: studies.
+//! * `tables`: tables on a sled.
+//! * `emulator`: servers of emulated devices.
+//! * `remote`: clients of RPC servers.
 
 mod arguments;
 mod boundary;

@@ -1,4 +1,4 @@
-//! What the registries and lists of the core have, by name: Python keeps none of its own.
+//! The names in the registries and lists of the core; Python keeps no lists of its own.
 
 use crate::error::to_python;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use sledsim_core::workloads::{self, Workload};
 use sledsim_run::formats;
 use sledsim_run::scenario::SCENARIOS;
 
-/// Names of all there are of a sort; a default comes first.
+/// The names in the list `of`; a default comes first.
 #[pyfunction]
 pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {
     let shipped = |list: &[(&'static str, &str)]| list.iter().map(|(name, _)| *name).collect();

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// An error of the client as a Python exception.
+/// Converts an error of the client to a Python exception.
 fn remote(py: Python<'_>, error: &Error) -> PyErr {
     if *error == Error::GivenUp {
         return to_python(sledsim_base::error::Error::Interrupted);
@@ -21,7 +21,7 @@ fn remote(py: Python<'_>, error: &Error) -> PyErr {
     let code = match error {
         Error::Connect(_) | Error::Ended(_) => "UNAVAILABLE".to_owned(),
         Error::Protocol(_) | Error::GivenUp => "INTERNAL".to_owned(),
-        Error::Refused { code, .. } => screaming(&format!("{code:?}")),
+        Error::Refused { code, .. } => screaming_snake_case(&format!("{code:?}")),
     };
     let error = RemoteError::new_err(error.to_string());
     match error.value(py).setattr("code", code) {
@@ -30,8 +30,8 @@ fn remote(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// `InvalidArgument` as `INVALID_ARGUMENT`.
-fn screaming(name: &str) -> String {
+/// Converts `InvalidArgument` to `INVALID_ARGUMENT`.
+fn screaming_snake_case(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !text.is_empty() {
@@ -42,13 +42,13 @@ fn screaming(name: &str) -> String {
     text
 }
 
-/// Waits without the interpreter.
+/// Waits for a call without the interpreter.
 fn wait<T: Send>(py: Python<'_>, act: impl FnOnce() -> client::Result<T> + Send) -> PyResult<T> {
     py.detach(act).map_err(|error| remote(py, &error))
 }
 
-/// Commands as Python has them: `("read", lbn, blocks)`, `("write", lbn, data)`
-/// or `("write", lbn, data, fua)`.
+/// Converts Python commands: `("read", lbn, blocks)`, `("write", lbn, data)` or
+/// `("write", lbn, data, fua)`.
 fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
     let items = given.try_iter()?.enumerate();
     let command = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
@@ -91,7 +91,7 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
                 }
                 let data = match data.extract::<PyBackedBytes>() {
                     Ok(data) => data,
-                    // Whatever else shows its bytes.
+                    // Any other object that converts to bytes.
                     Err(_) => (item.py().get_type::<PyBytes>().call1((data,)))
                         .map_err(|_| refuse("data are not bytes"))?
                         .extract()?,
@@ -112,7 +112,7 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
     items.map(command).collect()
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct RemoteAnswer {
     answer: client::Answer,
@@ -124,7 +124,7 @@ impl RemoteAnswer {
         self.answer.outcomes.len()
     }
 
-    /// What each read returned, `None` for writes and what failed.
+    /// The data of each read; `None` for writes and failed commands.
     fn data<'py>(&self, py: Python<'py>) -> Vec<Option<Bound<'py, PyBytes>>> {
         let outcomes = self.answer.outcomes.iter();
         outcomes
@@ -135,13 +135,13 @@ impl RemoteAnswer {
             .collect()
     }
 
-    /// The first command that failed, and why.
+    /// The first command that failed, with its error.
     fn failure(&self) -> Option<(usize, String)> {
         let (index, why) = self.answer.failure()?;
         Some((index, why.to_owned()))
     }
 
-    /// What happened to each command: the fields of the Python class.
+    /// The outcome of each command: the fields of the Python class.
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let outcome = |outcome: &client::Outcome| {
             let (row, parts) = (&outcome.row, &outcome.row.parts);
@@ -181,16 +181,16 @@ pub(crate) struct RpcClient {
 
 #[pymethods]
 impl RpcClient {
-    /// Connects.
+    /// Connects to a server.
     #[new]
     fn new(py: Python<'_>, address: &str, tls: Option<PathBuf>, patience_s: f64) -> PyResult<Self> {
-        // As the server calls it, or as one says where it listens.
+        // Accepts the URI of a server as well as an address to listen at.
         let address = address.strip_prefix("dns:").unwrap_or(address);
         let address = address.parse().map_err(to_python)?;
         let patience = Duration::try_from_secs_f64(patience_s).map_err(|_| {
             SledsimError::new_err(format!("timeout_s = {patience_s}: must be at least 0"))
         })?;
-        // Ctrl-C, of which the main thread hears.
+        // Ctrl-C, which Python reports in the main thread.
         let interrupted = || Python::attach(|py| py.check_signals().is_err());
         let options = Options {
             tls,
@@ -214,7 +214,7 @@ impl RpcClient {
         exports.map(|export| export.name.as_str()).collect()
     }
 
-    /// An export.
+    /// Opens an export.
     fn open(&self, py: Python<'_>, name: &str) -> PyResult<Remote> {
         let remote = wait(py, || self.client.open(name))?;
         Ok(Remote { remote })
@@ -243,7 +243,7 @@ impl Remote {
         self.remote.blocks()
     }
 
-    /// What the server said of it, as JSON.
+    /// The server's description of it, as JSON.
     fn about(&self) -> String {
         let about = self.remote.about();
         json!({
@@ -255,7 +255,7 @@ impl Remote {
         .to_string()
     }
 
-    /// The device, to be asked here.
+    /// The device, for queries on this side.
     fn device(&self, py: Python<'_>) -> PyResult<Device> {
         let device = self.remote.device();
         Ok(Device::new(device.map_err(|error| remote(py, &error))?))
@@ -263,18 +263,18 @@ impl Remote {
 
     /// Parameters of parallel access: the fields of the Python class.
     fn parallelism<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let said = wait(py, || self.remote.parallelism())?;
+        let answer = wait(py, || self.remote.parallelism())?;
         Ok(dict!(
             py,
-            said.{p};
-            N: said.squares,
-            S_x: said.s_x,
-            S_y: said.s_y,
-            M: said.m,
-            N_x: said.n_x,
-            N_y: said.n_y,
-            S_T: said.s_t,
-            S_C: said.s_c,
+            answer.{p};
+            N: answer.squares,
+            S_x: answer.s_x,
+            S_y: answer.s_y,
+            M: answer.m,
+            N_x: answer.n_x,
+            N_y: answer.n_y,
+            S_T: answer.s_t,
+            S_C: answer.s_c,
         ))
     }
 
@@ -312,7 +312,7 @@ impl Remote {
         wait(py, || self.remote.flush())
     }
 
-    /// Batches of which so many are under way.
+    /// Starts a pipeline of up to `under_way` batches in flight.
     fn pipeline(&self, py: Python<'_>, under_way: usize) -> PyResult<Pipeline> {
         let pipeline = wait(py, || self.remote.pipeline(under_way))?;
         Ok(Pipeline {
@@ -321,7 +321,7 @@ impl Remote {
     }
 }
 
-/// Batches under way.
+/// A pipeline of batches.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Pipeline {
     pipeline: Mutex<client::Pipeline>,
@@ -341,7 +341,7 @@ impl Pipeline {
 
 #[pymethods]
 impl Pipeline {
-    /// Sends a batch, which leaves with the next call that waits; its number.
+    /// Sends a batch with the next call that waits; returns its number.
     fn send(
         &self,
         py: Python<'_>,
@@ -352,8 +352,8 @@ impl Pipeline {
         self.with(py, |pipeline| pipeline.send(commands, must_be_parallel))
     }
 
-    /// The number of a batch that is complete, and what became of it or why it
-    /// was refused; nothing if none is under way.
+    /// The number of a completed batch, with its answer or the exception of a refusal;
+    /// `None` if none is in flight.
     fn receive(&self, py: Python<'_>) -> PyResult<Option<(u64, Py<PyAny>)>> {
         let Some((tag, answer)) = self.with(py, client::Pipeline::receive)? else {
             return Ok(None);

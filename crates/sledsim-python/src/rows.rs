@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// One row per request, as an Arrow table.
 ///
-/// Any library that knows the Arrow PyCapsule interface reads it: pandas,
-/// polars, duckdb, pyarrow.
+/// Any library with the Arrow PyCapsule interface can read it: pandas, polars, duckdb,
+/// pyarrow.
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Rows {
@@ -21,7 +21,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Rows of `batches`, of which there is at least one.
+    /// Creates rows from `batches`; `None` if there are none.
     pub(crate) fn new(batches: Vec<RecordBatch>) -> Option<Self> {
         let schema = batches.first()?.schema();
         Some(Self { batches, schema })
@@ -58,8 +58,8 @@ impl Rows {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Hands out the rows as a stream. A schema that is asked for changes nothing,
-    /// as the interface allows: casting is left to the library that reads.
+    /// Hands out the rows as a stream. A requested schema is ignored, as the interface
+    /// permits: the reading library casts.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

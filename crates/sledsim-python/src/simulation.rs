@@ -19,7 +19,7 @@ use sledsim_run::scenario::{Additions, Scenario};
 use sledsim_run::stats::{Stats, TableFormat, series_batch};
 use std::path::PathBuf;
 
-/// A workload that is a preset or a file, as JSON.
+/// The keys of a workload preset or file, as JSON.
 #[pyfunction]
 pub(crate) fn workload_show(name: &str) -> PyResult<String> {
     Ok(show(name).map_err(to_python)?.to_string())
@@ -41,14 +41,14 @@ impl Load {
         Ok(Self { load })
     }
 
-    /// A trace to be replayed.
+    /// A trace to replay.
     #[staticmethod]
     fn trace(path: PathBuf, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let load = CoreLoad::trace(&path, keys("trace", arguments)?).map_err(to_python)?;
         Ok(Self { load })
     }
 
-    /// Sees to it that a trace can be read any number of times.
+    /// Makes sure that a trace can be read any number of times.
     #[pyo3(signature = (progress = None))]
     fn keep(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let mut check = Check::new(progress.as_ref());
@@ -56,7 +56,7 @@ impl Load {
         kept.map_err(|error| check.exception(error))
     }
 
-    /// The same load for a device as if it had that many blocks.
+    /// The same load for a device, as if it had `blocks` blocks.
     fn within(&self, blocks: u64) -> Self {
         Self {
             load: self.load.clone().within(blocks),
@@ -73,8 +73,8 @@ pub(crate) struct Statistics {
 
 #[pymethods]
 impl Statistics {
-    /// A distribution function: rising milliseconds, each with the share of
-    /// the requests that did not take longer.
+    /// A distribution function: rising milliseconds, each with the share of requests
+    /// that took at most that long.
     fn cdf(&self, time: &str, op: Option<&str>) -> PyResult<Vec<(f64, f64)>> {
         let op = match op {
             None => None,
@@ -92,18 +92,17 @@ fn named(name: &str) -> Result<Op> {
     })
 }
 
-/// What a run gave: JSON document, rows and series if they were asked for,
-/// statistics.
+/// The results of a run: JSON document, rows and series if requested, statistics.
 #[derive(IntoPyObject)]
-pub(crate) struct Gave {
+pub(crate) struct RunOutput {
     document: String,
     rows: Option<Rows>,
     series: Option<Rows>,
     statistics: Statistics,
 }
 
-/// Runs a load on a device. `rows` and `series`: nowhere, in memory, or the
-/// path of a file.
+/// Runs a load on a device. `rows` and `series` are discarded, kept in memory, or
+/// written to a file.
 #[pyfunction]
 #[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
@@ -120,7 +119,7 @@ pub(crate) fn run(
     seeds: u64,
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Gave> {
+) -> PyResult<RunOutput> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let plan = Plan {
         rows: match rows {
@@ -151,7 +150,7 @@ pub(crate) fn run(
         sledsim_run::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
-        Ok(run) => Ok(Gave {
+        Ok(run) => Ok(RunOutput {
             document: run.document.to_string(),
             rows: Rows::new(run.batches),
             series: (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
@@ -161,7 +160,8 @@ pub(crate) fn run(
     }
 }
 
-/// A background task: its keys, or its label under the key `label` alone.
+/// Reads a background task from its keys, or from its label under the single key
+/// `label`.
 fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
     if let [(name, label)] = &mut keys_given[..]
         && name == "label"
@@ -171,14 +171,14 @@ fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
     TaskSpec::read(keys("background", keys_given)?).map_err(to_python)
 }
 
-/// Whether and where something is kept.
+/// Whether and where to keep results.
 #[derive(FromPyObject)]
 pub(crate) enum Output {
     InMemory(bool),
     File(PathBuf),
 }
 
-/// Resolves a scenario: (device, load, scheduler's name).
+/// Resolves a scenario to (device, load, name of the scheduler).
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 #[pyo3(signature = (file, device, scheduler, workload, trace, settings, samples = None, layout = None, background = vec![]))]
@@ -215,19 +215,19 @@ pub(crate) fn scenario(
     Ok((Device::new(scenario.device), load, scheduler))
 }
 
-/// Sees that a file to be written is none of those that are read.
+/// Refuses an output file that is one of the inputs.
 #[pyfunction]
 pub(crate) fn refuse_overwriting(output: PathBuf, inputs: Vec<PathBuf>) -> PyResult<()> {
     files::refuse_overwriting(&output, inputs.iter().map(PathBuf::as_path)).map_err(to_python)
 }
 
-/// Sees that a file to be written ends as a table does.
+/// Refuses an output file whose ending is not that of a table.
 #[pyfunction]
 pub(crate) fn check_table_file(path: PathBuf) -> PyResult<()> {
     TableFormat::of(&path).map(drop).map_err(to_python)
 }
 
-/// Writes a file beside its place and moves it there.
+/// Writes a temporary file and renames it to `path`.
 #[pyfunction]
 pub(crate) fn write_atomically(path: PathBuf, content: &[u8]) -> PyResult<()> {
     files::write_atomically(&path, content).map_err(to_python)

@@ -1,6 +1,6 @@
-//! Sleds: where blocks are, moves, accesses, what can be accessed at once.
+//! Sleds: addresses of blocks, moves, accesses, parallel access.
 //!
-//! A [`Fields`] has the names of the fields of a Python class.
+//! [`Fields`] is a dict with the fields of a Python class.
 
 use crate::boundary::dict;
 use crate::error::{SledsimError, to_python};
@@ -16,7 +16,7 @@ use sledsim_core::model::mechanism::Step;
 
 type Fields<'py> = Bound<'py, PyDict>;
 
-/// Place in X and Y in m, and direction: +1 up, -1 down.
+/// Position in X and Y in m, and direction: +1 up, -1 down.
 type PyPoint = (f64, f64, i8);
 
 fn step<'py>(py: Python<'py>, step: &Step) -> PyResult<Fields<'py>> {
@@ -34,8 +34,8 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<calculator::Point> {
         1 => Direction::Up,
         -1 => Direction::Down,
         other => {
-            let says = format!("direction = {other}: must be +1 (up) or -1 (down)");
-            return Err(SledsimError::new_err(says));
+            let message = format!("direction = {other}: must be +1 (up) or -1 (down)");
+            return Err(SledsimError::new_err(message));
         }
     };
     Ok(calculator::Point {
@@ -75,7 +75,7 @@ impl Sled {
         Ok(dict!(py, seek.{seek_s, x_seek_s, y_seek_s, settle_s, turnaround_s, turns}))
     }
 
-    /// Instants during a move along X or Y.
+    /// States of the sled during a move along X or Y.
     fn trajectory<'py>(
         &self,
         py: Python<'py>,
@@ -90,7 +90,7 @@ impl Sled {
             .collect()
     }
 
-    /// (steps, end) of an access.
+    /// The steps and the final position of an access.
     #[pyo3(signature = (lbn, blocks, start))]
     fn access<'py>(
         &self,
@@ -106,7 +106,7 @@ impl Sled {
         Ok((steps?, py_point(end)))
     }
 
-    /// (passes, end) of a batch of (first block, blocks).
+    /// The passes and the final position of a batch of (first block, blocks).
     #[pyo3(signature = (extents, at_s, start))]
     fn batch<'py>(
         &self,
@@ -127,7 +127,7 @@ impl Sled {
         Ok((passes?, py_point(end)))
     }
 
-    /// Where a block is.
+    /// The location of a block.
     fn locate<'py>(&self, py: Python<'py>, lbn: u64) -> PyResult<Fields<'py>> {
         let geometry = &self.mems.geometry;
         self.mems.parallel.check(lbn).map_err(to_python)?;
@@ -165,7 +165,7 @@ impl Sled {
         self.mems.parallel.boundaries(lbn).map_err(to_python)
     }
 
-    /// The block at a place.
+    /// The block at a location.
     fn lbn(&self, cylinder: u32, track: u32, row: u32, cell: u32) -> PyResult<u64> {
         let geometry = &self.mems.geometry;
         let place = Location {

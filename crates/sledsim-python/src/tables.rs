@@ -28,7 +28,7 @@ fn cost(cost: Cost) -> PyCost {
     (cost.time.s(), cost.blocks, cost.requests)
 }
 
-/// What a table lies on: a device, or one that is served.
+/// The medium of a table: a simulated or a served device.
 fn medium(device: &Bound<'_, PyAny>) -> PyResult<Box<dyn Medium>> {
     #[cfg(target_os = "linux")]
     if let Ok(served) = device.cast::<Remote>() {
@@ -39,7 +39,7 @@ fn medium(device: &Bound<'_, PyAny>) -> PyResult<Box<dyn Medium>> {
     Ok(Box::new(drive.map_err(to_python)?))
 }
 
-/// All batches of something that hands out Arrow data, at least one.
+/// Collects all batches of Arrow data, at least one.
 fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
     let mut batches = vec![RecordBatch::new_empty(reader.schema())];
     for batch in reader {
@@ -79,13 +79,13 @@ impl Table {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of the table. A call may hold it for long, so this waits without the
-    /// interpreter, too.
+    /// Reads the table. Another call may hold the lock for long, so this waits without
+    /// the interpreter, too.
     fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&CoreTable) -> T + Send) -> T {
         py.detach(|| at(&self.lock()))
     }
 
-    /// Does `work` without the interpreter's lock.
+    /// Runs `work` on the table without the interpreter.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -95,7 +95,7 @@ impl Table {
     }
 }
 
-/// The named columns, or all.
+/// Indices of the named columns, or of all.
 fn wanted(table: &CoreTable, columns: Option<&[String]>) -> Result<Vec<usize>> {
     match columns {
         Some(names) => table.named(names),
@@ -159,7 +159,7 @@ impl Table {
         py.detach(|| self.lock().idle(Nanos::from_s(seconds)));
     }
 
-    /// Facts as JSON.
+    /// Facts about the table, as JSON.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         let facts = self.look(py, CoreTable::to_json).map_err(to_python)?;
         Ok(facts.to_string())

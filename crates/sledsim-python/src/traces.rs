@@ -1,5 +1,5 @@
-//! Traces: what is in them, into other formats, out of workloads. The
-//! interpreter is released meanwhile; signals are heard and progress told.
+//! Traces: information, conversion and generation. The interpreter is released
+//! meanwhile, with checks for signals and progress.
 
 use crate::boundary::detached;
 use crate::check::Check;
@@ -19,10 +19,10 @@ use sledsim_run::replay::BLK_ACTIONS;
 use sledsim_traces::{ConvertSpec, Format, InfoSpec, Options, Reading, Sample};
 use std::path::{Path, PathBuf};
 
-/// How a trace is to be read, as in the Python functions.
+/// How to read a trace, as in the Python functions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Given {
+pub(crate) struct ReadArguments {
     format: Option<String>,
     columns: Option<String>,
     sort_ms: Option<f64>,
@@ -30,11 +30,15 @@ pub(crate) struct Given {
     drop_glitches: bool,
 }
 
-/// The longest time anybody may name, in s: 285 years.
+/// The longest time accepted, in s: 285 years.
 const LONGEST_S: f64 = 9e9;
 
-/// What a name stands for, of those that `what` may have.
-fn chosen<T: Copy>(what: &str, name: Option<String>, choices: &[(&str, T)]) -> Result<Option<T>> {
+/// Looks up `name` in `choices`; `what` names the argument.
+fn choice_named<T: Copy>(
+    what: &str,
+    name: Option<String>,
+    choices: &[(&str, T)],
+) -> Result<Option<T>> {
     let Some(name) = name else {
         return Ok(None);
     };
@@ -47,22 +51,22 @@ fn chosen<T: Copy>(what: &str, name: Option<String>, choices: &[(&str, T)]) -> R
     })
 }
 
-fn reading(given: Given) -> Result<(Option<Format>, Options, Nanos)> {
-    let format = chosen("format", given.format, &formats::all().readers.choices())?;
+fn reading(given: ReadArguments) -> Result<(Option<Format>, Options, Nanos)> {
+    let format = choice_named("format", given.format, &formats::all().readers.choices())?;
     let sort = time("sort", given.sort_ms.map(|ms| ms * 1e-3))?;
     Ok((
         format,
         Options {
             formats: formats::all(),
             columns: given.columns,
-            blk_action: chosen("blk_action", given.blk_action, &BLK_ACTIONS)?,
+            blk_action: choice_named("blk_action", given.blk_action, &BLK_ACTIONS)?,
             drop_glitches: given.drop_glitches,
         },
         sort.unwrap_or_default(),
     ))
 }
 
-/// A time in s that somebody gave.
+/// Checks a time in s.
 fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
     let Some(seconds) = seconds else {
         return Ok(None);
@@ -75,17 +79,17 @@ fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
     )))
 }
 
-/// How closely to look at a trace, as in the Python functions.
+/// The level of detail of trace information, as in the Python functions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Look {
+pub(crate) struct InfoArguments {
     quick: bool,
     interleave_blocks: Option<u64>,
     max_units: Option<usize>,
     picture: bool,
 }
 
-impl Look {
+impl InfoArguments {
     fn at(self, path: &Path) -> InfoSpec {
         let spec = InfoSpec::new(path);
         InfoSpec {
@@ -98,14 +102,14 @@ impl Look {
     }
 }
 
-/// What is in a trace, as JSON.
+/// Information about a trace, as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, given, look, progress))]
 pub(crate) fn trace_info(
     py: Python<'_>,
     path: PathBuf,
-    given: Given,
-    look: Look,
+    given: ReadArguments,
+    look: InfoArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (format, options, sort) = reading(given).map_err(to_python)?;
@@ -125,14 +129,14 @@ pub(crate) fn trace_info(
     }
 }
 
-/// What a load is like on so many blocks, as JSON.
+/// Information about a load on a device of `blocks` blocks, as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, blocks, look, progress))]
 pub(crate) fn load_info(
     py: Python<'_>,
     load: &Load,
     blocks: u64,
-    look: Look,
+    look: InfoArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let spec = look.at(Path::new(""));
@@ -148,10 +152,10 @@ pub(crate) fn load_info(
     }
 }
 
-/// What to take of traces that are converted, as in the Python function.
+/// The selection of requests to convert, as in the Python function.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Choices {
+pub(crate) struct ConvertArguments {
     devices: Vec<String>,
     from_s: Option<f64>,
     until_s: Option<f64>,
@@ -165,7 +169,7 @@ pub(crate) struct Choices {
     keep_devices: bool,
 }
 
-/// Writes traces in another format: a report as JSON.
+/// Converts traces to another format; returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (inputs, output, to, given, choices, progress))]
 pub(crate) fn trace_convert(
@@ -173,13 +177,13 @@ pub(crate) fn trace_convert(
     inputs: Vec<PathBuf>,
     output: PathBuf,
     to: Option<String>,
-    given: Given,
-    choices: Choices,
+    given: ReadArguments,
+    choices: ConvertArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let spec = convert_spec(&inputs, &output, to, given, choices).map_err(to_python)?;
     let mut check = Check::new(progress.as_ref());
-    // Of several the readers name theirs.
+    // With several inputs the readers name the file.
     let file = match &inputs[..] {
         [one] => Some(one.as_path()),
         _ => None,
@@ -197,8 +201,8 @@ fn convert_spec(
     inputs: &[PathBuf],
     output: &Path,
     to: Option<String>,
-    given: Given,
-    choices: Choices,
+    given: ReadArguments,
+    choices: ConvertArguments,
 ) -> Result<ConvertSpec> {
     let (format, options, sort) = reading(given)?;
     let sample = match (choices.every, choices.sample) {
@@ -230,7 +234,7 @@ fn convert_spec(
     })
 }
 
-/// Writes a workload as a trace: a report as JSON.
+/// Writes a workload as a trace; returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (load, output, to, place, progress))]
 pub(crate) fn trace_generate(

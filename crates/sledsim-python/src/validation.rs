@@ -13,7 +13,7 @@ use sledsim_run::validation;
 use sledsim_run::validation::{Direction, Part};
 use std::path::PathBuf;
 
-/// What came of a validation.
+/// The results of a validation.
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Validation {
@@ -32,7 +32,7 @@ impl Validation {
         Rows::new(vec![self.validation.requests.clone()])
     }
 
-    /// Measured and simulated times in ms, each rising.
+    /// Measured and simulated times in ms, each sorted.
     fn sorted_ms(&self, part: &str, kind: &str) -> PyResult<(Vec<f64>, Vec<f64>)> {
         let parts = Part::ALL.map(Part::name);
         let kinds = Direction::ALL.map(Direction::name);

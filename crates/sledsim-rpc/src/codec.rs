@@ -1,11 +1,11 @@
-//! Messages as protobuf.
+//! The protobuf codec of messages.
 
 use prost::Message;
 use std::marker::PhantomData;
 use tonic::Status;
 use tonic::codec::{self, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Encodes `T`, decodes `U`. What cannot be decoded is an invalid argument.
+/// Encodes `T`, decodes `U`. A message that cannot be decoded is an invalid argument.
 pub(crate) struct Codec<T, U>(PhantomData<(T, U)>);
 
 impl<T, U> Default for Codec<T, U> {
@@ -17,22 +17,22 @@ impl<T, U> Default for Codec<T, U> {
 impl<T: Message + 'static, U: Message + Default + 'static> codec::Codec for Codec<T, U> {
     type Encode = T;
     type Decode = U;
-    type Encoder = Out<T>;
-    type Decoder = In<U>;
+    type Encoder = ProtoEncoder<T>;
+    type Decoder = ProtoDecoder<U>;
 
-    fn encoder(&mut self) -> Out<T> {
-        Out(PhantomData)
+    fn encoder(&mut self) -> ProtoEncoder<T> {
+        ProtoEncoder(PhantomData)
     }
 
-    fn decoder(&mut self) -> In<U> {
-        In(PhantomData)
+    fn decoder(&mut self) -> ProtoDecoder<U> {
+        ProtoDecoder(PhantomData)
     }
 }
 
 /// Encodes.
-pub(crate) struct Out<T>(PhantomData<T>);
+pub(crate) struct ProtoEncoder<T>(PhantomData<T>);
 
-impl<T: Message> Encoder for Out<T> {
+impl<T: Message> Encoder for ProtoEncoder<T> {
     type Item = T;
     type Error = Status;
 
@@ -43,9 +43,9 @@ impl<T: Message> Encoder for Out<T> {
 }
 
 /// Decodes.
-pub(crate) struct In<U>(PhantomData<U>);
+pub(crate) struct ProtoDecoder<U>(PhantomData<U>);
 
-impl<U: Message + Default> Decoder for In<U> {
+impl<U: Message + Default> Decoder for ProtoDecoder<U> {
     type Item = U;
     type Error = Status;
 

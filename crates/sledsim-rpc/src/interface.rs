@@ -8,14 +8,14 @@ use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::{Groups, Parallel, Planner};
 use sledsim_core::layouts::{Layout, ResolvedLayout};
 
-/// What a sled can access at once, as its clients count blocks.
+/// The parallel interface of a sled in the block numbers of its clients.
 pub(crate) struct Interface<'a> {
     parallel: &'a Parallel,
     layout: Option<&'a dyn Layout>,
 }
 
 impl<'a> Interface<'a> {
-    /// That of `device`, if it is a single sled.
+    /// Creates the interface of `device`, if it is a single sled.
     pub(crate) fn of(device: &'a Device) -> Option<Self> {
         Some(Self {
             parallel: &device.mems()?.parallel,
@@ -23,7 +23,7 @@ impl<'a> Interface<'a> {
         })
     }
 
-    /// What it is over.
+    /// The interface in the block numbers of the device.
     pub(crate) fn parallel(&self) -> &Parallel {
         self.parallel
     }
@@ -52,8 +52,8 @@ impl<'a> Interface<'a> {
         (self.parallel).conflicting(self.placed(a), self.placed(b), at)
     }
 
-    /// As [`Parallel::boundaries`]; under a layout, of the track only what lies
-    /// side by side with `lbn`.
+    /// As [`Parallel::boundaries`]; under a layout, only the part of the track that is
+    /// contiguous with `lbn` in both numberings.
     pub(crate) fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         self.parallel.check(lbn)?;
         let block = self.placed(lbn);
@@ -70,8 +70,8 @@ impl<'a> Interface<'a> {
         Ok((lbn - before as u64, lbn + after as u64))
     }
 
-    /// Refuses blocks that the device has, each once, unless one pass at `at`
-    /// reads or writes them all; says which do not go together.
+    /// Refuses distinct blocks, which the device must have, unless one pass at `at`
+    /// reads or writes them all; reports a conflicting pair.
     pub(crate) fn must_be_parallel(&self, extents: &[Extent], at: Nanos) -> Result<()> {
         let most = u64::from(self.parallel.parallelism());
         let blocks: u64 = extents.iter().map(|extent| u64::from(extent.blocks)).sum();
@@ -98,9 +98,9 @@ impl<'a> Interface<'a> {
         let reach = self.parallel.micropositioning.at(at);
         let passes = Planner::default().count(self.parallel, &placed, reach);
         if passes > 1 {
-            let bears = self.parallel.groups.as_ref().map_or(0, Groups::at_once);
+            let at_once = self.parallel.groups.as_ref().map_or(0, Groups::at_once);
             return Err(Error::Request(format!(
-                "they take {passes} passes: they share a resource that bears {bears} squares at \
+                "they take {passes} passes: they share a resource that supports {at_once} squares at \
                  once"
             )));
         }

@@ -1,13 +1,17 @@
 //! sledsim-rpc: the parallel interface of a sled (CMU-CS-03-125, section 3.4)
 //! for other programs, as gRPC.
 //!
-//! `proto/sledsim.proto` is the interface and its reference. [`server`] has
-//! exports of the emulator served so, next to its other front ends; [`client`]
-//! is for programs in Rust, and for Python.
+//! `proto/sledsim.proto` defines and documents the interface. In reading order:
 //!
-//! gRPC is HTTP/2 with a few headers: connections are hyper's, codec and the
-//! generated code tonic's, and the rest of tonic is not needed. Every connection
-//! has a thread of its own, with a runtime that knows nothing else.
+//! * [`v1`]: the messages and calls, generated from it.
+//! * `codec`: encodes and decodes messages.
+//! * `interface`: the parallel interface in the block numbers of an export.
+//! * [`server`]: a front end of the emulator.
+//! * [`client`]: a blocking client for Rust and Python.
+//!
+//! gRPC is HTTP/2 with a few headers: hyper makes the connections, tonic the
+//! codec and the generated code; the rest of tonic is not used. Every connection
+//! of a server has a thread of its own, with its own runtime.
 //!
 //! Linux only, as the emulator.
 

@@ -1,4 +1,4 @@
-//! Batches reach the device whole, and in simulation they take the same times.
+//! Batches reach the device whole and take the same times in simulation.
 
 use crate::served::*;
 use sledsim_base::error::Result;
@@ -40,7 +40,7 @@ fn ten_blocks_of_a_class_take_one_pass() {
 }
 
 #[test]
-fn a_pipeline_keeps_many_under_way() {
+fn a_pipeline_has_many_batches_in_flight() {
     let served = Served::new(vec![export("m", device("cmu2003", &[]))]);
     let there = served.open("m");
     let mut pipeline = there.pipeline(8).unwrap();
@@ -72,7 +72,7 @@ fn a_pipeline_keeps_many_under_way() {
     assert!(seen.iter().all(|seen| *seen));
 }
 
-/// What is flushed is on its way before anybody waits.
+/// A flushed batch is sent before any call waits.
 #[test]
 fn a_flushed_batch_reaches_the_device() {
     let slow = device("memory", &[("latency_ms", "1e5")]);
@@ -87,7 +87,7 @@ fn a_flushed_batch_reaches_the_device() {
     assert!(pipeline.try_receive().unwrap().is_none());
 }
 
-/// What came to the device, to be simulated; which are linked to the next one.
+/// The requests that reached the device, with their links, to be simulated.
 struct Replay(Vec<(Row, bool)>, usize);
 
 impl Source for Replay {
@@ -125,8 +125,8 @@ impl Observer for Rows {
     }
 }
 
-/// Three clients, with batches in a stream and alone; then the arrivals as they
-/// came, simulated.
+/// Three clients, with batches in a stream and alone; then a simulation of the same
+/// arrivals.
 #[test]
 fn simulation_of_the_same_batches_gives_the_same_rows() {
     let conflicts = ("conflicts", "{ kind = \"channel\", channels = 10 }");
@@ -208,11 +208,11 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
     }
 }
 
-/// The calculator says how long the sled takes for it.
+/// The calculator gives the time of the sled.
 #[test]
-fn a_batch_takes_what_the_calculator_says() {
+fn a_batch_takes_the_time_of_the_calculator() {
     use sledsim_core::devices::mems::calculator::calculator;
-    // Not inactive when the batch comes, however long that takes.
+    // Still active when the batch arrives, however late.
     let device = device("cmu2003", &[("inactive_after_ms", "3600000")]);
     let calculator = calculator(device.mems().unwrap());
     let served = Served::new(vec![export("m", device.clone())]);
@@ -224,7 +224,7 @@ fn a_batch_takes_what_the_calculator_says() {
     let answer = answer.unwrap();
     let start = answer.outcomes.iter().map(|outcome| outcome.row.start);
     let end = answer.completion();
-    // From where it parks; no bus is left when the last write is on the media.
+    // From the park position; no bus time is left after the last write is on the media.
     let took = end - start.min().unwrap();
     let said: f64 = (passes.iter())
         .map(|pass| pass.step.seek_s + pass.step.transfer_s)

@@ -1,4 +1,4 @@
-//! Nonsense, too much, and clients that vanish harm nobody else.
+//! Invalid or excessive data and disconnects affect no other client.
 
 use crate::raw::*;
 use crate::served::*;
@@ -16,7 +16,7 @@ fn served() -> Served {
     ])
 }
 
-/// It goes on, and nothing is left behind.
+/// The server continues, and no resources are left behind.
 fn is_well(served: &Served) {
     let there = served.open("m");
     assert_eq!(
@@ -29,13 +29,13 @@ fn is_well(served: &Served) {
 }
 
 #[test]
-fn other_protocols_are_named() {
+fn other_protocols_are_reported() {
     let served = served();
     let answer = said_to(&served, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     let answer = String::from_utf8(answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 505 "), "{answer}");
     assert!(answer.contains("gRPC"), "{answer}");
-    // A connection may be closed before its error is noted.
+    // A connection may close before its error is recorded.
     let noted = |count| {
         served.until("noted", |served| {
             served.trouble("protocol_errors").0 == count
@@ -52,7 +52,7 @@ fn other_protocols_are_named() {
 }
 
 #[test]
-fn a_client_that_says_nothing_is_sent_away() {
+fn a_silent_client_times_out() {
     let settings = admitting(Admission {
         patience: Duration::from_millis(100),
         ..Admission::default()
@@ -68,9 +68,9 @@ fn a_client_that_says_nothing_is_sent_away() {
 }
 
 #[test]
-fn frames_that_are_none() {
+fn invalid_frames_end_the_connection() {
     let served = served();
-    // A frame of 16 MiB; a headers frame of the stream 0; nonsense after the opening.
+    // A frame of 16 MiB; a headers frame of stream 0; random bytes after the preface.
     let frames: [&[u8]; 3] = [
         b"\xff\xff\xff\0\0\0\0\0\x01",
         b"\0\0\x01\x01\x04\0\0\0\0\x82",
@@ -86,7 +86,7 @@ fn frames_that_are_none() {
 }
 
 #[test]
-fn messages_that_are_none() {
+fn invalid_messages_are_refused() {
     let served = served();
     let wrong = framed(b"\xff\xff\xff\xff");
     for method in [
@@ -106,7 +106,7 @@ fn messages_that_are_none() {
     }
     let (status, message) = called(&served, "Erase", &[framed(b"")]);
     assert_eq!(status, 12, "{message}");
-    // Cut short; of the wrong length; compressed in a way that nobody agreed on.
+    // Truncated; of the wrong length; with an unknown compression.
     let whole = framed(b"\x0a\x01m");
     for bytes in [&whole[..3], &whole[..6], &b"\x01\0\0\0\x02ab"[..], b""] {
         let (status, message) = called(&served, "Describe", &[bytes.to_vec().into()]);
@@ -119,7 +119,7 @@ fn messages_that_are_none() {
 }
 
 #[test]
-fn a_message_that_is_too_large_is_refused_before_it_is_there() {
+fn an_oversized_message_is_refused_by_its_header() {
     let served = served();
     let most = (32 << 20) + (4 << 20);
     for method in ["Batch", "Batches", "Describe"] {
@@ -138,7 +138,7 @@ fn a_message_that_is_too_large_is_refused_before_it_is_there() {
 }
 
 #[test]
-fn those_who_vanish_leave_nothing() {
+fn disconnected_clients_leave_no_resources() {
     let served = served();
     for _ in 0..8 {
         let before = requests(&served, "slow");
@@ -156,10 +156,10 @@ fn those_who_vanish_leave_nothing() {
     }
     served.until("done", |served| outstanding(served, "slow") == 0);
     served.until("gone", |served| served.rpc.clients() == 0);
-    // In the middle of a large message.
+    // Within a large message.
     let mut socket = connected(&served);
     socket.write_all(PREFACE).unwrap();
-    // HEADERS of stream 1 need HPACK: this is `:method POST`, and not enough.
+    // HEADERS of stream 1 need HPACK: this is `:method POST`, truncated.
     socket.write_all(b"\0\0\x01\x01\x04\0\0\0\x01\x83").unwrap();
     drop(socket);
     is_well(&served);
@@ -176,7 +176,7 @@ fn those_who_vanish_leave_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever comes first, after the opening, or as a message.
+    /// Any bytes first, after the preface, or as a message.
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300), how in 0..3, cut in 0usize..400) {
         let served = served();
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// Sends `bytes`, and goes.
+/// Sends `bytes` and disconnects.
 fn said_to_and_left(served: &Served, bytes: &[u8]) -> std::io::Result<()> {
     connected(served).write_all(bytes)
 }

@@ -1,4 +1,4 @@
-//! What a client is told of a device is what the device says.
+//! Clients get the same answers about a device as from the device itself.
 
 use crate::served::*;
 use sledsim_base::units::Nanos;

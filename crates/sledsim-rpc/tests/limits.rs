@@ -1,4 +1,4 @@
-//! What a client may take.
+//! Limits per client and server.
 
 use crate::served::*;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ fn slow(ms: &str) -> sledsim_emulator::server::ExportSpec {
 }
 
 #[test]
-fn one_client_too_many_is_sent_away() {
+fn connections_are_limited() {
     let settings = admitting(Admission {
         max_clients: 2,
         ..Admission::default()
@@ -33,9 +33,9 @@ fn one_client_too_many_is_sent_away() {
     drop(served.client());
 }
 
-/// No more are begun than may be; the others wait, and are served.
+/// No more batches are begun than allowed; the others wait.
 #[test]
-fn batches_under_way() {
+fn batches_in_flight_are_limited() {
     let settings = Settings {
         max_outstanding: 3,
         ..Settings::default()
@@ -54,10 +54,10 @@ fn batches_under_way() {
     served.until("all are counted", |served| requests(served, "slow") == 30);
 }
 
-/// Two threads of one connection, of which each asks for more than half of what
-/// may be under way: a call is told, a stream waits.
+/// Two threads of one connection each need more than half of the bytes in flight: a
+/// call is refused, a stream waits.
 #[test]
-fn bytes_under_way() {
+fn bytes_in_flight_are_limited() {
     let settings = Settings {
         max_outstanding_bytes: 3 << 20,
         max_batch_bytes: 2 << 20,
@@ -95,7 +95,7 @@ fn bytes_under_way() {
 }
 
 #[test]
-fn streams_of_a_connection() {
+fn streams_of_a_connection_are_limited() {
     let served = Served::new(vec![slow("0.1")]);
     let there = served.open("slow");
     let four: Vec<_> = (0..4).map(|_| there.pipeline(1).unwrap()).collect();
@@ -108,9 +108,9 @@ fn streams_of_a_connection() {
     served.until("one ended", |_| there.pipeline(1).is_ok());
 }
 
-/// As large as may be, there and back; many of them at once.
+/// The largest batch, in both directions; many of them at once.
 #[test]
-fn the_largest_batch() {
+fn the_largest_batch_is_served() {
     let served = Served::new(vec![export("m", device("memory", &[("latency_ms", "0")]))]);
     let there = served.open("m");
     let data: Vec<u8> = (0..32u32 << 20)
@@ -134,8 +134,8 @@ fn the_largest_batch() {
             });
         }
     });
-    // Sixteen threads of one connection: of messages of this size one at a time
-    // is let in, and none is lost.
+    // Sixteen threads of one connection: messages of this size are received one at a
+    // time, and none is lost.
     let piece = data.slice(..3 << 20);
     thread::scope(|scope| {
         for at in 0..16u64 {
@@ -154,9 +154,9 @@ fn the_largest_batch() {
     assert!(answer.outcomes[0].data == piece);
 }
 
-/// A client that sends refused batches and reads no answer is not read either.
+/// A client that sends refused batches without reading the answers is not read.
 #[test]
-fn who_reads_nothing_is_not_read() {
+fn a_client_that_reads_no_answers_is_not_read() {
     let settings = Settings {
         max_outstanding: 4,
         ..Settings::default()

@@ -1,5 +1,5 @@
-//! The integration tests of the RPC server and its client, linked once. What
-//! measures its whole process is a binary of its own: see `[[test]]` in
+//! The integration tests of the RPC server and its client, linked as one binary. Tests
+//! that measure their whole process are binaries of their own: see `[[test]]` in
 //! Cargo.toml.
 
 mod batches;

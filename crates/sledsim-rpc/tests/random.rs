@@ -1,4 +1,4 @@
-//! Any batches against an array of bytes.
+//! Random batches, compared with an array of bytes.
 
 use crate::served::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use sledsim_rpc::client::Command;
 
 const BLOCKS: u64 = 6000;
 
-/// Extents that do not overlap, and what each is for.
+/// Extents without overlap, and the operation on each.
 fn batch() -> impl Strategy<Value = Vec<(u64, u32, bool, u8)>> {
     proptest::collection::vec((0..BLOCKS, 1..9u32, any::<bool>(), any::<u8>()), 1..20).prop_map(
         |mut wanted| {

@@ -1,5 +1,4 @@
-//! Clients that say what no proper one would: by hand, or with frames that are
-//! right and messages that are not.
+//! Clients that send invalid data: raw bytes, or valid frames with invalid messages.
 
 use crate::served::Served;
 use bytes::{BufMut, Bytes};
@@ -14,10 +13,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// What every HTTP/2 client sends first, and empty settings.
+/// The preface of HTTP/2, with empty settings.
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/// Sends `bytes`; what the server says until it closes.
+/// Sends `bytes`; returns the replies until the server closes.
 pub fn said_to(served: &Served, bytes: &[u8]) -> Vec<u8> {
     let mut socket = connected(served);
     let _ = socket.write_all(bytes);
@@ -42,7 +41,7 @@ pub fn framed(message: &[u8]) -> Bytes {
     framed.into()
 }
 
-/// Frames to be sent, and whether more never come.
+/// Frames to send, and whether the stream stays open after them.
 pub struct Frames {
     pub frames: VecDeque<Bytes>,
     pub hangs: bool,
@@ -63,7 +62,7 @@ impl Body for Frames {
     }
 }
 
-/// Calls a method with any bytes; status and message of gRPC.
+/// Calls a method with any bytes; returns status and message.
 pub fn called(served: &Served, method: &str, frames: &[Bytes]) -> (u32, String) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,18 +1,18 @@
-//! What is refused is not done, no part of it, and the reason says enough.
+//! Refused batches are not executed, and the message gives the reason.
 
 use crate::served::*;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_rpc::client::{Code, Command, Error, Remote};
 
-/// Sends a batch both ways; why it was refused.
+/// Sends a batch both ways; returns why it was refused.
 fn refused(there: &Remote, commands: &[Command], must_be_parallel: bool) -> (Code, String) {
     let alone = there.batch(commands, must_be_parallel).unwrap_err();
     let mut pipeline = there.pipeline(2).unwrap();
     pipeline.send(commands.to_vec(), must_be_parallel).unwrap();
     let (_, streamed) = pipeline.receive().unwrap().unwrap();
     assert_eq!(streamed.unwrap_err(), alone, "the same in a stream");
-    // The stream goes on.
+    // The stream continues.
     pipeline.send(vec![read(0, 1)], false).unwrap();
     pipeline.receive().unwrap().unwrap().1.unwrap();
     match alone {
@@ -21,11 +21,11 @@ fn refused(there: &Remote, commands: &[Command], must_be_parallel: bool) -> (Cod
     }
 }
 
-/// Export, commands, whether they must be parallel, code, what the reason says.
+/// Export, commands, whether they must be parallel, code, expected message.
 type Case<'a> = (&'a str, Vec<Command>, bool, Code, &'a [&'a str]);
 
 #[test]
-fn nothing_of_a_refused_batch_is_done() {
+fn a_refused_batch_is_not_executed() {
     let keys = [("conflicts", "{ kind = \"channel\", channels = 10 }")];
     let bus = "{ kind = \"power_bus\", squares_per_bus = 10, at_once = 4 }";
     let mut read_only = export("r", device("cmu2003", &[]));
@@ -125,7 +125,7 @@ fn nothing_of_a_refused_batch_is_done() {
             class[..5].iter().map(|&lbn| write(lbn, ones())).collect(),
             true,
             Code::FailedPrecondition,
-            &["must_be_parallel", "2 passes", "bears 4"],
+            &["must_be_parallel", "2 passes", "supports 4"],
         ),
         (
             "b",
@@ -171,7 +171,7 @@ fn nothing_of_a_refused_batch_is_done() {
         for word in words {
             assert!(message.contains(word), "{message}: lacks {word}");
         }
-        // But for the read after it.
+        // Except for the read after it.
         served.until("served", |served| requests(served, name) > before);
         assert_eq!(requests(&served, name), before + 1, "{message}");
         assert_eq!(outstanding(&served, name), 0);
@@ -188,7 +188,7 @@ fn nothing_of_a_refused_batch_is_done() {
 }
 
 #[test]
-fn exports_and_schedulers_that_change_what_batches_are() {
+fn batches_depend_on_export_and_scheduler() {
     let mut hosted = export("h", device("cmu2003", &[]));
     hosted.scheduler = SchedulerSpec::named("sptf").unwrap();
     let served = Served::new(vec![
@@ -209,7 +209,7 @@ fn exports_and_schedulers_that_change_what_batches_are() {
         "{message}"
     );
     assert_eq!(client.open("").unwrap().name(), "h");
-    // Without batches, commands of one pass are so many requests.
+    // Without batching, the commands of a pass are separate requests.
     for (name, is_one) in [("h", true), ("n", false)] {
         let there = client.open(name).unwrap();
         let class = there.equivalent(0, None).unwrap();
@@ -241,10 +241,9 @@ fn exports_and_schedulers_that_change_what_batches_are() {
     }
 }
 
-/// Blocks on a tip that has failed are lost: that fails a command, and the others
-/// are served.
+/// Blocks under a failed tip are lost: that command fails, and the others are served.
 #[test]
-fn a_command_that_fails_fails_alone() {
+fn a_failed_command_does_not_fail_its_batch() {
     let faulty = device("cmu2003", &[("faults", "{ failed_tips = [0] }")]);
     let served = Served::new(vec![export("m", faulty)]);
     let there = served.open("m");

@@ -1,5 +1,5 @@
-//! Clients that come and go leave nothing behind. Alone in its process, whose
-//! threads and open files it counts.
+//! Clients leave no resources behind. In a process of its own, whose threads and open
+//! files it counts.
 
 #[allow(dead_code, reason = "others use the rest")]
 mod raw;
@@ -43,7 +43,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
                     .batch(&[write(at, vec![1; 512]), read(at + 1, 1)], false)
                     .unwrap();
             }
-            // Batches under way: on their way in, at the device, on their way out.
+            // Batches in flight: being received, in the device, being sent.
             6 | 7 => {
                 let there = served.open("slow");
                 let mut pipeline = there.pipeline(8).unwrap();
@@ -65,7 +65,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
         }
     }
     served.until("gone", |served| served.rpc.clients() == 0);
-    // The last ones are on their way out.
+    // The last ones are still ending.
     served.until("no more", |_| {
         count("task") <= here.0 && count("fd") <= here.1
     });

@@ -1,4 +1,4 @@
-//! A server for tests.
+//! Servers for tests.
 
 use sledsim_core::catalog::{Device, Override};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A device by the name of a preset, with keys.
+/// A device from a preset, with keys.
 pub fn device(name: &str, keys: &[(&str, &str)]) -> Device {
     let keys: Vec<Override> = keys
         .iter()
@@ -20,7 +20,7 @@ pub fn device(name: &str, keys: &[(&str, &str)]) -> Device {
     Device::resolve(name, &keys).unwrap()
 }
 
-/// An export as by default.
+/// An export with default settings.
 pub fn export(name: &str, device: Device) -> ExportSpec {
     ExportSpec {
         name: name.to_owned(),
@@ -76,7 +76,7 @@ impl Served {
         self.client().open(name).unwrap()
     }
 
-    /// How many clients had trouble of a kind, and the latest.
+    /// Number of client errors of a kind, and the latest.
     pub fn trouble(&self, kind: &str) -> (u64, String) {
         let facts = self.rpc.to_json();
         let trouble = &facts["troubles"][kind];
@@ -86,7 +86,7 @@ impl Served {
         )
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     pub fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
         while !is_so(self) {
@@ -108,13 +108,13 @@ pub fn write(lbn: u64, data: Vec<u8>) -> Command {
     }
 }
 
-/// Requests under way in the device of an export.
+/// Requests in flight in the device of an export.
 pub fn outstanding(served: &Served, name: &str) -> usize {
     let export = served.server.exports().named(name).unwrap();
     export.timeline().outstanding()
 }
 
-/// How many requests the device of an export has served.
+/// Number of requests that the device of an export has served.
 pub fn requests(served: &Served, name: &str) -> u64 {
     let status = served.server.status();
     let mut exports = status["exports"].as_array().unwrap().iter();
@@ -122,7 +122,7 @@ pub fn requests(served: &Served, name: &str) -> u64 {
     export["summary"]["requests"].as_u64().unwrap()
 }
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub struct Draw(pub u64);
 
 impl Draw {

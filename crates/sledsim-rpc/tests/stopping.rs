@@ -1,4 +1,4 @@
-//! The end of a server, and what its clients are told.
+//! Stopping a server, and the errors of its clients.
 
 use crate::served::*;
 use sledsim_emulator::front_end::FrontEnd;
@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-fn what_is_under_way_is_answered_and_the_rest_refused() {
+fn a_stop_answers_batches_in_flight_and_refuses_new_ones() {
     let slow = device("memory", &[("latency_ms", "1000")]);
     let mut served = Served::new(vec![export("slow", slow)]);
     let there = served.open("slow");
@@ -29,7 +29,7 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
     assert_eq!(waits.join().unwrap().unwrap().outcomes.len(), 1);
     let (_, answer) = pipeline.receive().unwrap().unwrap();
     answer.unwrap();
-    // The stream has ended, and says why.
+    // The stream has ended, with its reason.
     let late = pipeline.send(vec![write(1, vec![3; 512])], false);
     let ended = late.and_then(|_| pipeline.receive().map(drop)).unwrap_err();
     match ended {
@@ -60,10 +60,10 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
     }
 }
 
-/// The grace is all it gets: a batch that takes a minute, a client that has not
-/// said what it speaks.
+/// The grace bounds the wait for a batch of a minute and for a client that has not sent
+/// its preface.
 #[test]
-fn it_does_not_wait_for_ever() {
+fn a_stop_waits_at_most_the_grace() {
     let slow = device("memory", &[("latency_ms", "60000")]);
     let mut served = Served::new(vec![export("slow", slow)]);
     let there = served.open("slow");
@@ -80,7 +80,7 @@ fn it_does_not_wait_for_ever() {
 }
 
 #[test]
-fn nobody_and_somebody_else() {
+fn absent_and_foreign_servers_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("n.sock");
     let address = Address::Unix(path.clone());
@@ -93,7 +93,7 @@ fn nobody_and_somebody_else() {
         other => panic!("{:?}", other.err()),
     };
     assert!(refused(&address).contains("No such file"));
-    // Somebody who never says anything.
+    // A server that never answers.
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     assert!(refused(&address).contains("within 0.3 s"));
     // An NBD server.
@@ -117,10 +117,10 @@ fn nobody_and_somebody_else() {
     assert!(why.contains("refused"), "{why}");
 }
 
-/// Whoever waits for a batch that takes a minute may give it up; the connection
-/// goes on.
+/// A call that waits for a batch of a minute can be given up; the connection stays
+/// usable.
 #[test]
-fn a_wait_can_be_given_up() {
+fn a_waiting_call_can_be_given_up() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     let slow = device("memory", &[("latency_ms", "60000")]);
@@ -150,10 +150,10 @@ fn a_wait_can_be_given_up() {
     );
 }
 
-/// Those who come while others are waited for are refused, or find the
-/// connection ended; nothing of theirs is done.
+/// Clients that connect during a stop are refused, or find the connection ended; none
+/// of their batches is executed.
 #[test]
-fn nothing_is_begun_while_it_stops() {
+fn no_batch_begins_during_a_stop() {
     let slow = device("memory", &[("latency_ms", "1000")]);
     let exports = vec![export("slow", slow), export("m", device("cmu2003", &[]))];
     let mut served = Served::new(exports);

@@ -1,5 +1,4 @@
-//! Tables on a served sled: is there what was written, and does the client say
-//! so when it is not?
+//! Tables on a served sled: data read are those written, and errors are reported.
 
 use crate::served::*;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchIterator};
@@ -31,7 +30,7 @@ fn settings(kind: TableLayoutKind) -> Settings {
     }
 }
 
-/// Records of bytes that the seed fixes, no two values of a column alike.
+/// Records of bytes from the seed, no two values of a column alike.
 fn data(records: usize, seed: u64) -> RecordBatch {
     let column = |(index, width): (usize, &usize)| {
         let value = |record: usize| {
@@ -70,7 +69,7 @@ fn whole(table: &mut Table) -> RecordBatch {
 }
 
 #[test]
-fn a_table_over_the_wire_is_the_one_in_process() {
+fn a_remote_table_equals_a_local_one() {
     for kind in [
         TableLayoutKind::Normal,
         TableLayoutKind::Vertical,
@@ -110,7 +109,7 @@ fn a_table_over_the_wire_is_the_one_in_process() {
         let (two, _) = near.read(&[1, 0], &[0, 17, 39_999, 17]).unwrap();
         assert!(one == two);
 
-        // In the middle of pages, from capsule to capsule, and behind the end.
+        // Within pages, across capsules, and past the end.
         for (at, count) in [(5, 1), (31, 20_000), (16_200, 16_200)] {
             let change = data(count, 100 + at as u64);
             let some = change.project(&[3, 1]).unwrap();
@@ -130,7 +129,7 @@ fn a_table_over_the_wire_is_the_one_in_process() {
 }
 
 #[test]
-fn two_tables_on_one_sled_do_not_meet() {
+fn two_tables_on_one_sled_do_not_overlap() {
     let served = Served::new(vec![fast(device("cmu2003", &[]))]);
     let there = served.open("m");
     let sources = [data(2000, 1), data(3000, 2)];
@@ -150,7 +149,7 @@ fn two_tables_on_one_sled_do_not_meet() {
 }
 
 #[test]
-fn the_end_of_the_server_is_said_and_remembered() {
+fn the_end_of_the_server_is_reported_and_remembered() {
     let mut served = Served::new(vec![export("m", device("cmu2003", &[]))]);
     let mut table = loaded(&data(20_000, 1), &served, TableLayoutKind::Capsule);
     let error = thread::scope(|scope| {
@@ -182,7 +181,7 @@ fn the_end_of_the_server_is_said_and_remembered() {
 }
 
 #[test]
-fn what_no_table_can_lie_on_is_refused() {
+fn unsuitable_devices_are_refused() {
     let buffer = "{ size_kib = 64, segments = 2, read_ahead = \"none\", write_back_segments = 0, speed_matching = \"pass\" }";
     let exports = [
         ("disk", device("atlas10k", &[]), "must be on a single sled"),

@@ -1,4 +1,4 @@
-//! TLS, with certificates that `openssl` makes.
+//! TLS, with certificates made by `openssl`.
 
 use crate::served::*;
 use sledsim_emulator::listen::{Admission, TlsSpec};
@@ -18,8 +18,8 @@ fn openssl(folder: &Path, line: &str) -> bool {
     })
 }
 
-/// Folders of a server and its client, and of a client of another authority. None
-/// without `openssl`.
+/// Certificate folders of a server and its client, and of a client of another
+/// authority. `None` without `openssl`.
 fn certificates() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
@@ -39,7 +39,7 @@ fn certificates() -> Option<TempDir> {
             openssl(&at, &format!("req -x509 {key} -days 2 {by} {names} {own}"));
         }
     }
-    // Ours, but without a certificate of its own.
+    // Of the same authority, but without a certificate of its own.
     let anonymous = folder.path().join("anonymous");
     std::fs::create_dir(&anonymous).unwrap();
     let ours = folder.path().join("ours");
@@ -61,7 +61,7 @@ fn connect(rpc: &RpcServer, tls: Option<PathBuf>) -> Result<Client, String> {
 }
 
 #[test]
-fn only_those_with_a_certificate_come_in() {
+fn only_clients_with_a_certificate_are_served() {
     let Some(folder) = certificates() else {
         return;
     };
@@ -95,7 +95,7 @@ fn only_those_with_a_certificate_come_in() {
 }
 
 #[test]
-fn other_machines_are_kept_out() {
+fn remote_addresses_need_tls() {
     let served = Served::new(vec![export("m", device("cmu2003", &[]))]);
     let start = |settings: &Settings| {
         let address = Address::Tcp("0.0.0.0".to_owned(), 0);

@@ -12,14 +12,14 @@
 //! written. A unit is free as soon as its page has been read: the page waits
 //! for the link in a register. A request is complete with its last page.
 //!
-//! There is no erasing, no translation layer, no garbage collection, no wear,
-//! no mapping of partial pages, no cache: flash at its best. A flush and a trim
-//! take no time: what is complete is on the media.
+//! Not modelled: erasing, a translation layer, garbage collection, wear, mapping of
+//! partial pages, and a cache. A flush and a trim take no time: completed writes are on
+//! the media.
 //!
-//! The row tells of the page that was last. Read: `queue` until its unit takes
-//! it up, `transfer` in the unit, `bus` until its blocks have crossed the link.
-//! Write: `bus` while the data up to this page cross, `queue` for waiting for
-//! the link and for the unit, `transfer` for programming. `passes` counts pages.
+//! The row of a request holds the times of its last page. Read: `queue` until its unit
+//! starts, `transfer` in the unit, `bus` until its blocks have crossed the link. Write:
+//! `bus` while the data up to this page cross, `queue` for waiting for the link and for
+//! the unit, `transfer` for programming. `passes` counts pages.
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
@@ -39,9 +39,9 @@ use std::sync::Arc;
 /// A checked flash device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flash {
-    /// Logical blocks.
+    /// Number of logical blocks.
     pub blocks: u64,
-    /// How many pages are read or programmed at once.
+    /// Number of pages read or programmed at once.
     pub units: u32,
     /// Blocks in a page.
     pub page_blocks: u32,
@@ -51,9 +51,9 @@ pub struct Flash {
     pub program: Nanos,
     /// Time of a block on the link, in nanoseconds.
     pub link_ns_per_block: f64,
-    /// Drawn by each unit at work, in mW.
+    /// Power of each busy unit, in mW.
     pub unit_mw: f64,
-    /// Drawn all the time, in mW.
+    /// Power drawn all the time, in mW.
     pub idle_mw: f64,
 }
 
@@ -78,8 +78,8 @@ impl Flash {
         })
     }
 
-    /// Quantities that follow from the spec, with units in their names: rates
-    /// at which all units are at work, or the link is the limit.
+    /// Quantities derived from the spec, with units in their names. Rates assume that
+    /// all units are busy or the link is saturated.
     #[must_use]
     pub fn derived(&self) -> Value {
         let page_bytes = u64::from(self.page_blocks) * BLOCK_BYTES;
@@ -103,24 +103,24 @@ impl Flash {
     }
 }
 
-/// A page that has come to where it goes next: read, to the link; crossed, to
-/// its unit. Ordered by (time, sequence).
+/// A page waiting for its next stage: a read page for the link, a written page for its
+/// unit. Ordered by (time, sequence).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Page {
     at: Nanos,
     sequence: u64,
-    /// Index among the open requests.
+    /// Slab key of its request.
     open: usize,
-    /// Where its unit is: page number modulo units.
+    /// Its unit: page number modulo units.
     unit: usize,
-    /// Blocks wanted of it.
+    /// Number of its blocks that the request accesses.
     blocks: u32,
-    /// When its unit took it up (read), or the link the first of its request
+    /// Start in its unit (read), or on the link for the first page of its request
     /// (write).
     start: Nanos,
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct HostRequest {
     row: Row,
@@ -137,7 +137,7 @@ pub struct FlashModel {
     pages: BinaryHeap<Reverse<Page>>,
     sequence: u64,
     open: Slab<HostRequest>,
-    /// Time units were at work, all together.
+    /// Busy time summed over all units.
     worked: Nanos,
 }
 
@@ -159,7 +159,8 @@ impl FlashModel {
         }
     }
 
-    /// A unit takes up a page that is there at `at`: from when, and until when.
+    /// Occupies `unit` for `time`, from `at` or as soon as it is free. Returns start
+    /// and end.
     fn take_unit(&mut self, unit: usize, at: Nanos, time: Nanos) -> (Nanos, Nanos) {
         let start = at.max(self.unit_free[unit]);
         self.unit_free[unit] = start + time;
@@ -172,7 +173,7 @@ impl FlashModel {
         self.link_free
     }
 
-    /// A page has been read and goes to the link.
+    /// Sends a page that has been read over the link.
     fn read_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
         let end = self.take_link(page.blocks, page.at);
         let row = &self.open[page.open].row;
@@ -185,8 +186,8 @@ impl FlashModel {
         self.page_done(page, end, parts, sink);
     }
 
-    /// A page to write has crossed the link and goes to its unit.
-    fn page_came(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
+    /// Programs a page that has crossed the link.
+    fn program_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
         let (start, end) = self.take_unit(page.unit, page.at, self.spec.program);
         let row = &self.open[page.open].row;
         let parts = Parts {
@@ -213,7 +214,7 @@ impl FlashModel {
     }
 }
 
-/// The pages of an extent: number, and blocks of the extent in it.
+/// Iterates over the pages of an extent: page number, and blocks of the extent in it.
 fn pages(lbn: u64, end: u64, page_blocks: u64) -> impl Iterator<Item = (u64, u32)> {
     (lbn / page_blocks..end.div_ceil(page_blocks)).map(move |page| {
         let from = lbn.max(page * page_blocks);
@@ -234,7 +235,7 @@ impl Events for FlashModel {
         if self.open[page.open].row.op == Op::Read {
             self.read_page(&page, sink);
         } else {
-            self.page_came(&page, sink);
+            self.program_page(&page, sink);
         }
     }
 }
@@ -325,7 +326,7 @@ impl Model for FlashModel {
     }
 }
 
-/// Its registration as a kind of device.
+/// Registers the device kind `flash`.
 pub const KIND: KindEntry = KindEntry {
     name: "flash",
     read: |keys, _| Ok(Arc::new(Flash::read(keys)?)),

@@ -1,7 +1,7 @@
-//! The contract of a kind of device: what its keys make.
+//! The interface of a kind of device: reads its keys and builds its model.
 //!
-//! Adding a kind means adding a file with a [`DeviceKind`] and a [`KindEntry`],
-//! and its line in [`crate::catalog::KINDS`].
+//! To add a kind, write a file with a [`DeviceKind`] and a [`KindEntry`], and list it
+//! in [`crate::catalog::KINDS`].
 
 use crate::model::Model;
 use crate::model::contents::Promise;
@@ -16,37 +16,38 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A device as read from its keys: checked, ready to be built. Its children, if
-/// it is made of any, are read and built for it.
+/// A device read from its keys: checked and ready to be built. The catalog reads and
+/// builds its children, if it has any.
 pub trait DeviceKind: Any + Debug + Send + Sync {
-    /// The kind, as in the spec.
+    /// The name of the kind, as in specs.
     fn kind(&self) -> &'static str;
 
-    /// Logical blocks it offers.
+    /// Number of logical blocks.
     fn blocks(&self) -> u64;
 
-    /// Quantities that follow from the spec, with units in their names.
+    /// Quantities derived from the spec, with units in their names.
     fn derived(&self) -> Value {
         let blocks = self.blocks();
         json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
     }
 
-    /// Whether it has positions of its own that a request waits for.
+    /// Whether the device has a mechanical position, so that requests wait for
+    /// positioning.
     fn has_positions(&self) -> bool {
         false
     }
 
-    /// How it is at time zero.
+    /// State at time zero.
     fn start(&self) -> PowerOn {
         PowerOn::default()
     }
 
-    /// When a write to it is promised to survive a power failure, if to its
-    /// children it is as `children` say.
+    /// When a write is promised to survive a power failure, given the promises of its
+    /// children.
     fn promise(&self, children: &[Promise]) -> Promise;
 
-    /// Whether a power failure can leave its copies or its parity at odds with
-    /// its data.
+    /// Whether a power failure can leave its copies or its parity inconsistent with its
+    /// data.
     fn has_write_hole(&self) -> bool {
         false
     }
@@ -62,27 +63,27 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
     ) -> Box<dyn Model>;
 }
 
-/// What a kind reads its children with.
+/// Reads the children of a kind.
 pub trait Children {
     /// Reads the next child, called `part` in the tree, from its keys.
     ///
     /// # Errors
-    /// Whatever is wrong with a key.
+    /// An invalid key.
     fn add(&mut self, part: &str, keys: Keys) -> Result<Child>;
 }
 
-/// What a kind must know of a child.
+/// Properties of a child that its parent needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Child {
-    /// Logical blocks it offers.
+    /// Number of logical blocks.
     pub blocks: u64,
-    /// Whether any part of it has positions that a request waits for.
+    /// Whether any part of it has a mechanical position.
     pub has_positions: bool,
-    /// How it is at time zero.
+    /// State at time zero.
     pub start: PowerOn,
 }
 
-/// A kind, registered.
+/// The registry entry of a kind.
 #[derive(Clone, Copy)]
 pub struct KindEntry {
     /// Its name in specs.
@@ -97,19 +98,19 @@ impl Named for KindEntry {
     }
 }
 
-/// Takes the table of a device out of the keys of one that it is part of.
+/// Takes the table of a child device out of its parent's keys.
 ///
 /// # Errors
-/// It is not there.
+/// The table is missing.
 pub fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
     let missing = keys.refuse(name, "missing table; must hold a device of its own");
     keys.take_table(name).ok_or(missing)
 }
 
-/// The models of the two children that [`read_pair`] read.
+/// Splits the children that [`read_pair`] read into the front and the back.
 ///
 /// # Panics
-/// If there are not two.
+/// If there are not exactly two.
 #[must_use]
 pub fn pair(children: Vec<Box<dyn Model>>) -> (Box<dyn Model>, Box<dyn Model>) {
     let mut children = children.into_iter();
@@ -122,7 +123,7 @@ pub fn pair(children: Vec<Box<dyn Model>>) -> (Box<dyn Model>, Box<dyn Model>) {
 /// Reads the devices `[front]` and `[back]`.
 ///
 /// # Errors
-/// One is missing, or whatever is wrong with its keys.
+/// One is missing, or one of its keys is invalid.
 pub fn read_pair(keys: &mut Keys, children: &mut dyn Children) -> Result<(Child, Child)> {
     let mut part = |name: &str| {
         let keys = table(keys, name)?;

@@ -1,11 +1,10 @@
 //! A memory: every access takes a fixed latency and a time per block.
 //!
-//! Models RAM or non-volatile RAM as a front or a yardstick. It has one port
-//! and serves one request at a time: the latency of one does not overlap the
-//! transfer of another, so that requests of n blocks pass at a rate of one per
-//! `latency_ms` + n `ms_per_block`, however many wait. Several banks are a
-//! `stripe` of memories. It does not model anything that depends on the
-//! address, nor energy.
+//! Models RAM or non-volatile RAM, as a front or as a baseline. It has one port and
+//! serves one request at a time; latencies and transfers do not overlap, so that
+//! requests of n blocks complete at most once per `latency_ms` + n `ms_per_block`.
+//! Model several banks as a `stripe` of memories. Addresses have no effect, and energy
+//! is not modelled.
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
@@ -24,7 +23,7 @@ use std::sync::Arc;
 /// A memory as a [`Mechanism`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// Logical blocks.
+    /// Number of logical blocks.
     pub blocks: u64,
     /// Time before the first block of a request.
     pub latency: Nanos,
@@ -46,7 +45,7 @@ impl Memory {
         })
     }
 
-    /// Quantities that follow from the spec, with units in their names.
+    /// Quantities derived from the spec, with units in their names.
     #[must_use]
     pub fn derived(&self) -> Value {
         let rate_mb_s = 1e3 * BLOCK_BYTES as f64 / self.block_time.0 as f64;
@@ -104,7 +103,7 @@ impl Mechanism for Memory {
     }
 }
 
-/// Its registration as a kind of device.
+/// Registers the device kind `memory`.
 pub const KIND: KindEntry = KindEntry {
     name: "memory",
     read: |keys, _| Ok(Arc::new(Memory::read(keys)?)),

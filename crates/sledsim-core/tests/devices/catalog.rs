@@ -1,4 +1,4 @@
-//! Are devices resolved as their files say, and mistakes named?
+//! Devices are resolved as their files define them, and errors are reported.
 
 use crate::common::device;
 use sledsim_core::catalog::{Device, Override, PRESETS};
@@ -22,7 +22,7 @@ fn error(name: &str, overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn every_value_of_every_preset_has_its_source() {
+fn every_value_of_every_preset_has_a_source() {
     for (name, _) in PRESETS {
         let spec = device(name, &[]).show();
         let parameters = spec["parameters"].as_object().expect("a table");
@@ -59,7 +59,7 @@ fn every_value_of_every_preset_has_its_source() {
 }
 
 #[test]
-fn a_variant_states_only_what_differs() {
+fn a_variant_states_only_differences() {
     let spec = device("cmu2003", &[("spring_factor", "0.5")]).show();
     assert_eq!(spec["parameters"]["active_tips"]["value"], 640);
     assert!(
@@ -83,7 +83,7 @@ fn a_variant_states_only_what_differs() {
 }
 
 #[test]
-fn what_fits_the_largest_sled_fits_the_yardsticks() {
+fn baseline_devices_are_as_large_as_the_largest_sled() {
     let blocks = |name| device(name, &[]).blocks();
     for (name, _) in PRESETS {
         if device(name, &[]).mems().is_some() {
@@ -94,7 +94,7 @@ fn what_fits_the_largest_sled_fits_the_yardsticks() {
 }
 
 #[test]
-fn rates_of_the_yardsticks_are_those_of_their_data_sheets() {
+fn rates_of_the_baseline_devices_match_their_data_sheets() {
     // 8 KiB in 50 us in each of 32 units is 5.2 GB/s: SATA's 600 MB/s are the
     // limit. 32 x 8 KiB in 900 us are 291 MB/s; 512 B in 30 ns 17.07 GB/s.
     let derived = |name: &str, key: &str| device(name, &[]).show()["derived"][key].clone();
@@ -107,7 +107,7 @@ fn rates_of_the_yardsticks_are_those_of_their_data_sheets() {
     close(derived("memory", "streaming_mb_s"), 17_067.0);
 }
 
-/// A device, its overrides, and what the message must say.
+/// A device, its overrides, and parts of the expected message.
 type Mistake = (
     &'static str,
     &'static [(&'static str, &'static str)],
@@ -115,7 +115,7 @@ type Mistake = (
 );
 
 #[test]
-fn mistakes_are_named() {
+fn errors_are_reported() {
     let cases: [Mistake; 17] = [
         ("g22", &[], &["unknown device 'g22'", "g2"]),
         (
@@ -196,7 +196,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn files_stand_on_presets_and_on_each_other() {
+fn files_extend_presets_and_other_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);

@@ -1,5 +1,5 @@
-//! Is flash what it says: pages over units over a link? Against a scheduler
-//! that goes through time nanosecond by nanosecond, and closed forms.
+//! Flash serves pages over units and a link as specified: compared with a simulation in
+//! steps of one nanosecond, and with closed forms.
 
 use crate::common::{device, run_open};
 use sledsim_base::error::Result;
@@ -40,8 +40,8 @@ fn run(flash: Flash, requests: &[Request]) -> Vec<Row> {
     rows
 }
 
-/// Something that does one page at a time: the pages in line, and how long the
-/// first still needs once it has been taken up.
+/// A server for one page at a time: the waiting pages, and the time left for the first
+/// one in service.
 #[derive(Clone, Default)]
 struct Line {
     pages: VecDeque<usize>,
@@ -49,7 +49,7 @@ struct Line {
 }
 
 impl Line {
-    /// A nanosecond passes; the page that is now done, if one is.
+    /// Advances by one nanosecond; returns the page completed, if any.
     fn pass(&mut self) -> Option<usize> {
         let left = self.left.as_mut()?;
         *left -= 1;
@@ -143,7 +143,7 @@ fn tick_by_tick(flash: Flash, requests: &[Request]) -> Vec<Nanos> {
 }
 
 #[test]
-fn a_clock_of_single_nanoseconds_agrees() {
+fn rows_match_a_simulation_by_nanoseconds() {
     for seed in 0..40 {
         let mut random = Stream::new(seed, "flash");
         let gap = 1 + random.below(60);
@@ -187,7 +187,7 @@ fn a_clock_of_single_nanoseconds_agrees() {
 }
 
 #[test]
-fn the_row_tells_of_the_last_page() {
+fn the_row_holds_the_times_of_the_last_page() {
     // Two pages on two units: both read by 17; 4 blocks each over the link.
     let rows = run(
         SMALL,
@@ -256,7 +256,7 @@ fn one_unit_is_an_m_d_1_queue_and_so_is_a_memory() {
     }
 }
 
-/// Pages one after the other, so many at once.
+/// Pages at a fixed queue depth.
 struct Sequential {
     op: Op,
     next: u64,
@@ -358,7 +358,7 @@ fn units_scale_until_the_link_is_full() {
 }
 
 #[test]
-fn energy_is_power_times_time_at_work() {
+fn energy_is_power_times_busy_time() {
     let flash = Flash {
         unit_mw: 40.0,
         idle_mw: 300.0,

@@ -1,4 +1,4 @@
-//! Is a block recoverable exactly when the code says so? On real bytes, with the
+//! A block is recoverable exactly if the code says so: checked on real bytes, with the
 //! Reed-Solomon code of another library over tip sectors of 8 bytes.
 
 use sledsim_base::random::Stream;
@@ -17,8 +17,7 @@ fn word(code: Code, data: &[[u8; 8]]) -> Vec<[u8; 8]> {
     data.iter().copied().chain(ecc).collect()
 }
 
-/// The data of the block of which these tip sectors are known; an error if they
-/// are too few.
+/// Decodes the data of a block from known tip sectors; an error if they are too few.
 fn decode(code: Code, known: &BTreeMap<usize, [u8; 8]>) -> Result<Vec<[u8; 8]>, String> {
     let data = code.data as usize;
     let given = known.iter().filter(|(tip, _)| **tip < data);
@@ -62,13 +61,13 @@ fn random_code(vertical: bool, random: &mut Stream) -> Code {
 }
 
 #[test]
-fn what_the_code_recovers_comes_back_byte_for_byte_and_what_it_loses_is_lost() {
+fn recoverable_blocks_decode_and_others_do_not() {
     let mut random = Stream::new(1, "patterns");
     let (mut recovered, mut lost) = (0, 0);
     while recovered < PATTERNS || lost < PATTERNS {
         let code = random_code(true, &mut random);
         let n = code.tips();
-        // About as many as it bears, missing or wrong.
+        // About as many as it tolerates, missing or wrong.
         let bad = (random.below(u64::from(2 * code.ecc + 2)) as u32).min(n);
         let mut sectors = vec![TipSector::Right; n as usize];
         for tip in some(n, bad, &mut random) {
@@ -79,7 +78,7 @@ fn what_the_code_recovers_comes_back_byte_for_byte_and_what_it_loses_is_lost() {
         }
         let data = random_data(code, &mut random);
         let written = word(code, &data);
-        // The vertical check tells which sectors are wrong: they are left out.
+        // The vertical check detects wrong sectors: they are left out.
         let right = |tip: &usize| sectors[*tip] == TipSector::Right;
         let mut known: BTreeMap<usize, [u8; 8]> = (0..n as usize)
             .filter(right)
@@ -92,7 +91,7 @@ fn what_the_code_recovers_comes_back_byte_for_byte_and_what_it_loses_is_lost() {
         }
         lost += 1;
         decode(code, &known).expect_err("the decoder refuses");
-        // And it could not do better: other data have the same sectors there.
+        // No code could do better: other data have the same sectors there.
         let survivors = known.clone();
         for tip in (0..n as usize).filter(|tip| !right(tip)) {
             if known.len() < code.data as usize {
@@ -127,9 +126,9 @@ fn choices(from: &[usize], count: usize) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn without_a_vertical_check_an_error_costs_two_tips() {
-    // Small enough to look at every code word that agrees with enough of what
-    // was read: it must be the only one, or there must be another.
+fn an_error_without_vertical_check_costs_two_tips() {
+    // Small enough to check every code word that agrees with enough of the sectors
+    // read: either it is the only one, or there is another.
     let mut random = Stream::new(2, "patterns");
     let (mut recovered, mut lost) = (0, 0);
     while recovered < 400 || lost < 400 {
@@ -144,8 +143,8 @@ fn without_a_vertical_check_an_error_costs_two_tips() {
         if missing + wrong > ecc + 1 {
             continue;
         }
-        // Two words of the code that differ in as few places as can be, the bad
-        // ones among them.
+        // Two code words that differ in as few positions as possible, the bad sectors
+        // among them.
         let places = some(n, code.ecc + 1, &mut random);
         let data = random_data(code, &mut random);
         let written = word(code, &data);
@@ -158,7 +157,7 @@ fn without_a_vertical_check_an_error_costs_two_tips() {
         same.insert(places[0], changed);
         let other = word(code, &decode(code, &same).expect("a word"));
         assert!(places.iter().all(|tip| other[*tip] != written[*tip]));
-        // What is read: some places missing, some as in the other word.
+        // The sectors read: some missing, some as in the other word.
         let mut read: Vec<Option<[u8; 8]>> = written.iter().copied().map(Some).collect();
         let mut sectors = vec![TipSector::Right; n as usize];
         for (index, &tip) in places.iter().enumerate().take(missing + wrong) {

@@ -1,5 +1,5 @@
-//! What is lost when many tips fail: the Monte Carlo against closed forms, and
-//! against every order of failures of small devices.
+//! Losses when many tips fail: the Monte Carlo estimate compared with closed forms, and
+//! with every order of failures of small devices.
 
 use sledsim_base::error::Error;
 use sledsim_core::devices::mems::faults::{
@@ -36,8 +36,8 @@ fn hypergeometric_tail(all: u32, n: u32, failed: u32, ecc: u32) -> f64 {
     1.0 - few
 }
 
-/// P(no square has more than `ecc`): the coefficient of x^failed in the product of
-/// what each square may have, over all choices.
+/// P(no square has more than `ecc`): the coefficient of x^failed in the product of the
+/// polynomials of the squares, over all choices.
 fn no_loss(squares: u32, n: u32, failed: u32, ecc: u32) -> f64 {
     let mut ways = vec![0.0; failed as usize + 1];
     ways[0] = 1.0;
@@ -54,9 +54,9 @@ fn no_loss(squares: u32, n: u32, failed: u32, ecc: u32) -> f64 {
 }
 
 #[test]
-fn with_tolerance_given_up_losses_are_hypergeometric_beyond_the_spares() {
-    // Each failure uses up one spare tip, whichever tip it was; the failures after
-    // the last one hit the tips in use at random.
+fn losses_after_the_spares_are_hypergeometric() {
+    // Each failure uses up one spare tip, whichever tip failed; failures after the last
+    // spare hit the tips in use at random.
     let (squares, k, ecc, spares) = (40, 12, 2, 20);
     let n = k + ecc;
     let plan = TipFailures {
@@ -75,7 +75,7 @@ fn with_tolerance_given_up_losses_are_hypergeometric_beyond_the_spares() {
         let index = failed as usize;
         let lost_share = hypergeometric_tail(squares * n, n, unreplaced, ecc);
         let loss = 1.0 - no_loss(squares, n, unreplaced, ecc);
-        // Five standard errors; of the share at most as if squares were alike.
+        // Five standard errors; for the share, as if all squares were correlated.
         let within = |p: f64| 5.0 * (p * (1.0 - p) / 20_000.0).max(0.0).sqrt() + 1e-9;
         let found = study.loss_probability[index];
         assert!(
@@ -97,9 +97,9 @@ fn with_tolerance_given_up_losses_are_hypergeometric_beyond_the_spares() {
 }
 
 #[test]
-fn with_capacity_given_up_nothing_is_lost_and_a_square_buys_its_other_tips() {
-    // Out of spares, the square of the failed tip is given up: n - 1 tips for the
-    // failures to come, whatever they hit.
+fn giving_up_a_square_frees_its_other_tips() {
+    // Out of spares, the square of the failed tip is given up: its n - 1 other tips
+    // serve later failures.
     let (squares, k, ecc, spares) = (10, 6, 1, 3);
     let plan = TipFailures {
         tips: squares * (k + ecc) + spares,
@@ -130,8 +130,8 @@ fn with_capacity_given_up_nothing_is_lost_and_a_square_buys_its_other_tips() {
     assert!(given_up >= 5);
 }
 
-/// Exact means over every order in which `failed` tips fail, on a device that is
-/// written down anew: (any loss, squares lost, squares given up).
+/// Exact means over every order in which `failed` tips fail, with an independent model
+/// of the device: (any loss, squares lost, squares given up).
 fn every_order(plan: &TipFailures, squares: u32, failed: usize) -> [f64; 3] {
     let tips: Vec<u32> = (0..plan.tips).collect();
     let mut sums = [0.0; 3];
@@ -159,7 +159,7 @@ fn walk(left: &mut Vec<u32>, depth: usize, order: &mut Vec<u32>, visit: &mut imp
     }
 }
 
-/// Squares as lists of tips, the dead ones left in their places.
+/// Squares as lists of tips, failed ones included.
 fn by_hand(plan: &TipFailures, squares: u32, order: &[u32]) -> [f64; 3] {
     let n = plan.code.tips();
     let mut members: Vec<Vec<(u32, bool)>> = (0..squares)
@@ -199,7 +199,7 @@ fn by_hand(plan: &TipFailures, squares: u32, order: &[u32]) -> [f64; 3] {
 }
 
 #[test]
-fn small_devices_fare_as_every_order_of_failures_says() {
+fn small_devices_match_every_order_of_failures() {
     for (k, ecc, spares, policy) in [
         (2, 0, 1, OutOfSpares::Tolerance),
         (2, 1, 1, OutOfSpares::Tolerance),
@@ -239,7 +239,7 @@ fn small_devices_fare_as_every_order_of_failures_says() {
 }
 
 #[test]
-fn without_ecc_spare_tips_do_not_save_what_was_under_the_tip() {
+fn without_ecc_spare_tips_do_not_preserve_data() {
     // 4 tips in use and 4 spare: the first failure hits data half of the time.
     let plan = TipFailures {
         tips: 8,
@@ -252,14 +252,14 @@ fn without_ecc_spare_tips_do_not_save_what_was_under_the_tip() {
     };
     let found = study(&plan).loss_probability[1];
     assert!((found - 0.5).abs() < 0.025, "{found}");
-    // A new device holds none.
+    // A new device holds no data.
     let mut tips = Tips::new(plan.code, 1, 4, OutOfSpares::Tolerance);
     assert_eq!(tips.fail(0, false), None);
     assert_eq!((tips.lost(), tips.replaced(), tips.spares()), (0, 1, 3));
 }
 
 #[test]
-fn the_same_seed_gives_the_same_study_and_another_one_does_not() {
+fn results_depend_on_the_seed_only() {
     let plan = TipFailures {
         tips: 6400,
         spares: 20,
@@ -278,7 +278,7 @@ fn the_same_seed_gives_the_same_study_and_another_one_does_not() {
 }
 
 #[test]
-fn numbers_that_make_no_device_are_refused_by_name() {
+fn invalid_parameters_are_refused_by_name() {
     let good = TipFailures {
         tips: 100,
         spares: 10,

@@ -1,4 +1,4 @@
-//! Batches: commands that a device is handed at one instant, linked.
+//! Batches: linked commands submitted to a device at one instant.
 
 use super::{Command, CommandKind, Export};
 use crate::timeline::{Answer, Reply};
@@ -10,29 +10,28 @@ use sledsim_core::model::links::Links;
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What became of a command of a batch.
+/// The result of a command of a batch.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// What happened to it.
+    /// Its row, as in a recording.
     pub row: Row,
-    /// How much later than its completion its answer was there, in model time.
+    /// Time from its completion to its answer, in model time.
     pub lateness: Nanos,
-    /// The bytes of a read, or why it failed.
+    /// The data of a read, or the error.
     pub answer: Answer,
 }
 
-/// Where the answers to a batch go.
+/// Receives the answers of a batch.
 pub trait Gathered: Send {
-    /// Sends them, in the order of the commands, once the last one is due. Must
-    /// not wait for the client.
+    /// Sends the answers, in the order of the commands, when the last one is due. Must
+    /// not block on the client.
     fn send(self: Box<Self>, done: Vec<Done>);
 }
 
-/// Why a batch is refused: nothing of it was done.
+/// Why a batch is refused; no command of it has been executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A command that the export cannot have, or commands that cannot be in one
-    /// batch.
+    /// An invalid command, or commands that cannot form one batch.
     Invalid(String),
     /// A write to an export that is read only.
     ReadOnly(String),
@@ -47,25 +46,25 @@ impl Display for Refusal {
     }
 }
 
-/// Collects the answers to the commands of a batch.
+/// Collects the answers of a batch.
 struct Collector {
-    left: Mutex<Left>,
+    left: Mutex<CollectorState>,
 }
 
-struct Left {
+struct CollectorState {
     done: Vec<Option<Done>>,
     missing: usize,
     reply: Option<Box<dyn Gathered>>,
 }
 
-/// Puts one answer in its place.
-struct Part {
+/// The reply of one command: stores its answer in the collector.
+struct CommandReply {
     of: Arc<Collector>,
     index: usize,
 }
 
-impl Reply for Part {
-    /// An answer always comes with its row.
+impl Reply for CommandReply {
+    /// Not used: batch replies are sent by `tell`, with the row.
     fn send(self: Box<Self>, answer: Answer) {
         self.tell(&Row::default(), Nanos::ZERO, answer);
     }
@@ -91,15 +90,14 @@ impl Reply for Part {
 }
 
 impl Export {
-    /// Serves reads and writes of whole blocks as one batch: they arrive at one
-    /// instant, nothing comes in between, and a device that serves batches takes
-    /// them as one ([`sledsim_core::model::links`]); one that ignores links takes them
-    /// as so many requests. `reply` is sent when all are due, perhaps before this
-    /// returns. What the store or the device cannot do is said command by
-    /// command.
+    /// Serves reads and writes of whole blocks as one batch: they arrive at one instant
+    /// with no other request in between, and a device that serves batches takes them as
+    /// one ([`sledsim_core::model::links`]); one that ignores links takes them as
+    /// separate requests. `reply` is sent when all are due, perhaps before this
+    /// returns. Errors of the store or the device are reported per command.
     ///
     /// # Errors
-    /// Why the batch is refused; then nothing was done, and `reply` is dropped.
+    /// A refused batch: no command is executed, and `reply` is dropped.
     pub fn submit_batch(
         &self,
         commands: &[Command<'_>],
@@ -115,7 +113,7 @@ impl Export {
         });
         let ids = self.timeline.begin_all(requests);
         let collector = Arc::new(Collector {
-            left: Mutex::new(Left {
+            left: Mutex::new(CollectorState {
                 done: vec![None; commands.len()],
                 missing: commands.len(),
                 reply: Some(reply),
@@ -125,7 +123,7 @@ impl Export {
         let answers: Vec<_> = parts
             .filter_map(|(index, (command, id))| {
                 let of = Arc::clone(&collector);
-                let part = Box::new(Part { of, index });
+                let part = Box::new(CommandReply { of, index });
                 self.unless_synced(command, id, part, self.access(command))
             })
             .collect();
@@ -133,7 +131,7 @@ impl Export {
         Ok(())
     }
 
-    /// Refuses what cannot be a batch.
+    /// Refuses commands that do not form a valid batch.
     fn check(&self, commands: &[Command<'_>]) -> Result<(), Refusal> {
         if commands.is_empty() {
             let why = "a batch must have a command at least".to_owned();

@@ -1,4 +1,6 @@
-//! An export: a model that says when, a store that says what, under a name.
+//! An export: a model for the times and a store for the data, under a name.
+//!
+//! `batch` serves several commands as one.
 
 mod batch;
 
@@ -18,23 +20,23 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// What a client asks for.
+/// The operation of a command, with its length or data.
 #[derive(Clone, Copy, Debug)]
 pub enum CommandKind<'a> {
-    /// So many bytes.
+    /// Reads this many bytes.
     Read(u64),
-    /// These bytes are written.
+    /// Writes these bytes.
     Write(&'a [u8]),
-    /// What was answered before survives a crash.
+    /// Makes earlier writes survive a crash.
     Flush,
-    /// So many bytes have no value any more; they read as zero.
+    /// Discards this many bytes; they read as zero.
     Trim(u64),
-    /// So many bytes become zero. They may be given back if `unmap` is set,
-    /// which takes the time of a trim, else that of a write.
+    /// Zeroes bytes. With `unmap` their space may be deallocated, which takes the time
+    /// of a trim, else that of a write.
     Zero {
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
-        /// Whether their space may be given back.
+        /// Whether their space may be deallocated.
         unmap: bool,
     },
 }
@@ -42,18 +44,18 @@ pub enum CommandKind<'a> {
 /// A command of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// What is asked for.
+    /// The operation.
     pub what: CommandKind<'a>,
     /// First byte.
     pub offset: u64,
-    /// Answer a write only when it survives a crash.
+    /// Answers a write only when it survives a crash.
     pub fua: bool,
-    /// Which client.
+    /// Number of the client's stream.
     pub stream: u32,
 }
 
 impl Command<'_> {
-    /// How many bytes of the device it is about.
+    /// Number of bytes of the device that it accesses.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self.what {
@@ -74,7 +76,7 @@ impl Command<'_> {
         }
     }
 
-    /// What the model is told; the timeline adds id and arrival.
+    /// The request for the model, without id and arrival.
     fn request(&self) -> Request {
         let op = self.op();
         Request {
@@ -93,26 +95,26 @@ impl Command<'_> {
     }
 }
 
-/// What waits for the store to be durable.
+/// A request that waits for the store to be durable.
 struct Sync {
     id: u64,
     reply: Box<dyn Reply>,
 }
 
-/// What an export is.
+/// The parameters of an export.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What clients call it.
+    /// Name of the export.
     pub name: String,
-    /// The backing file; in memory without one.
+    /// The backing file; `None` for memory.
     pub file: Option<PathBuf>,
     /// Whether writes are refused.
     pub read_only: bool,
-    /// The device, of which its timeline has the model.
+    /// The device that the timeline simulates.
     pub device: Device,
-    /// The scheduler of every mechanism of it.
+    /// The scheduler of each of its mechanisms.
     pub scheduler: SchedulerSpec,
-    /// Seconds of the model in a real second.
+    /// Seconds of model time per second of real time.
     pub speed: f64,
 }
 
@@ -129,10 +131,10 @@ pub struct Export {
 }
 
 impl Export {
-    /// Serves what `store` holds at the times of `timeline`, which tells `log`.
+    /// Serves the data of `store` at the times of `timeline`, which reports to `log`.
     ///
     /// # Errors
-    /// If the system has no thread for it.
+    /// If no thread can be started.
     pub fn new(
         about: About,
         timeline: Timeline,
@@ -160,25 +162,25 @@ impl Export {
         })
     }
 
-    /// What it is.
+    /// Its parameters.
     #[must_use]
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// What clients call it.
+    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.about.name
     }
 
-    /// Its capacity.
+    /// Its capacity in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether `bytes` bytes from `offset` on are all within it.
+    /// Whether the `bytes` bytes from `offset` on lie within the export.
     #[must_use]
     pub fn contains(&self, offset: u64, bytes: u64) -> bool {
         let end = offset.checked_add(bytes);
@@ -191,37 +193,35 @@ impl Export {
         self.about.read_only
     }
 
-    /// When its requests are due.
+    /// The timeline of its requests.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Where its bytes are.
+    /// The store with its data.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// What makes the store durable. A flush of the store itself would pass by
-    /// what is remembered here.
+    /// Flushes the store; a direct flush of the store would not be recorded here.
     #[must_use]
     pub fn flushes(&self) -> &Flushes {
         &self.flushes
     }
 
-    /// What happened to its requests.
+    /// Statistics of its requests.
     #[must_use]
     pub fn log(&self) -> &Log {
         &self.log
     }
 
-    /// Serves `command`; `reply` is sent when it is due, perhaps before this
-    /// returns. Blocks of which it covers a part are accessed whole. A command
-    /// that cannot be served is answered at once: outside the device with
-    /// `EINVAL`, against a read-only export with `EROFS`, if the store fails
-    /// with its error. After a flush of the store has failed, flushes and writes
-    /// with FUA fail with `EIO`; reads and other writes go on.
+    /// Serves `command`; `reply` is sent when it is due, perhaps before this returns.
+    /// Partly covered blocks are accessed whole. A command that cannot be served is
+    /// answered at once: with `EINVAL` outside the device, `EROFS` on a read-only
+    /// export, or the error of the store. After a flush of the store has failed,
+    /// flushes and writes with FUA fail with `EIO`; reads and other writes continue.
     pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
         let bytes = command.bytes();
         if !self.contains(command.offset, bytes) {
@@ -241,8 +241,8 @@ impl Export {
         }
     }
 
-    /// Leaves an answer that is to be given when the store is durable to the
-    /// thread that makes it so; any other comes back.
+    /// Passes an answer that has to wait for a durable store to the sync thread;
+    /// returns any other.
     fn unless_synced(
         &self,
         command: &Command<'_>,
@@ -257,14 +257,14 @@ impl Export {
             && self.store.is_durable()
             && let Some(syncs) = &self.syncs
         {
-            // Should the other end be gone, its reply goes with it.
+            // If the thread has ended, the reply is dropped with it.
             let _ = syncs.send(Sync { id, reply });
             return None;
         }
         Some((id, reply, answer))
     }
 
-    /// Moves the bytes.
+    /// Reads or writes the data.
     fn access(&self, command: &Command<'_>) -> Answer {
         let offset = command.offset;
         let done = match command.what {
@@ -293,7 +293,7 @@ impl Drop for Export {
     }
 }
 
-/// The blocks that hold `bytes` bytes from `offset` on.
+/// The blocks covered by `bytes` bytes from `offset` on.
 fn blocks(offset: u64, bytes: u64) -> Extents {
     let (mut lbn, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
     let mut extents = Extents::new();
@@ -305,7 +305,7 @@ fn blocks(offset: u64, bytes: u64) -> Extents {
     extents
 }
 
-/// The life of the thread that makes the store durable: all that wait at once.
+/// Runs the sync thread: makes the store durable, once for all waiting requests.
 fn sync(waiting: &Receiver<Sync>, timeline: &Timeline, flushes: &Flushes) {
     while let Ok(first) = waiting.recv() {
         let all: Vec<_> = std::iter::once(first).chain(waiting.try_iter()).collect();

@@ -1,6 +1,6 @@
-//! The files that the kernel sees, and what it asks of them.
+//! The file system: the files of the mount and the operations of the kernel on them.
 
-use super::reply::{Data, Done, Patch, Written, errno};
+use super::reply::{DataReply, EmptyReply, Patch, WrittenReply, errno};
 use crate::errno::{Errno, errno_of};
 use crate::export::{Command, CommandKind, Export};
 use crate::timeline::Reply;
@@ -18,32 +18,32 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-/// How long the kernel may believe what it was told of a file.
-const BELIEVED: Duration = Duration::from_secs(1);
+/// How long the kernel may cache names and attributes.
+const CACHE_TIME: Duration = Duration::from_secs(1);
 
-/// The most bytes of one request: what the kernel sends at most.
+/// The most bytes of one request; the kernel's maximum.
 const REQUEST_BYTES: u32 = 1 << 20;
 
-/// How many requests that nobody waits for, such as those of asynchronous direct I/O, may be under
-/// way at once.
+/// The most requests in flight without a blocked caller, such as those of asynchronous
+/// direct I/O.
 const BACKGROUND: u16 = 1024;
 
 /// `SEEK_DATA` and `SEEK_HOLE` of `lseek(2)`.
 const SEEK_DATA: i32 = 3;
 const SEEK_HOLE: i32 = 4;
 
-/// A file: an export.
+/// A file of the mount: one export.
 pub(super) struct File {
     pub export: Arc<Export>,
-    /// When it was last written, in nanoseconds since `Files::since`.
+    /// Time of the last write, in nanoseconds since `Files::since`.
     written: AtomicU64,
 }
 
 /// The files of a mount.
 pub(super) struct Files {
-    /// In the order of the exports; one if the mount is a file itself.
+    /// In the order of the exports; one if the mount point is a file.
     files: Vec<File>,
-    /// Whether the mount is a folder.
+    /// Whether the mount point is a folder.
     is_folder: bool,
     since: SystemTime,
     streams: Arc<AtomicU32>,
@@ -67,7 +67,7 @@ impl Files {
         }
     }
 
-    /// The number of the first file: the root has number 1, be it a folder or the file itself.
+    /// Inode number of the first file: the root, folder or file, has number 1.
     fn first(&self) -> u64 {
         INodeNo::ROOT.0 + u64::from(self.is_folder)
     }
@@ -134,7 +134,7 @@ impl Files {
         Ok(FileHandle(stream.into()))
     }
 
-    /// A change of `bytes` bytes from `offset` on: to `data`, or to zeroes.
+    /// Writes `data`, or zeroes, to `bytes` bytes from `offset` on.
     fn change(&self, file: &File, change: Change<'_>, reply: Box<dyn Reply>) {
         let Change {
             offset,
@@ -187,8 +187,8 @@ struct Change<'a> {
     stream: u32,
 }
 
-/// `fallocate(2)` as block devices have it: what lies beyond the end is left out, or refused
-/// where the file would grow; space cannot be reserved.
+/// Checks `fallocate(2)` as block devices do: a range beyond the end is cut off, or
+/// refused if the file would grow; space cannot be reserved.
 fn allocation(mode: i32, offset: u64, length: u64, size: u64) -> Result<(bool, u64), Errno> {
     let mode = FallocateFlags::from_bits_retain(mode as u32);
     let keeps = mode.contains(FallocateFlags::KEEP_SIZE);
@@ -230,16 +230,16 @@ fn seek(export: &Export, offset: i64, whence: i32) -> Result<i64, Errno> {
     }
 }
 
-/// What the kernel talks to. Requests that come when the files are gone fail.
-pub(super) struct Device(pub Weak<Files>);
+/// The file system that the kernel calls. Requests after the files are gone fail.
+pub(super) struct ExportFilesystem(pub Weak<Files>);
 
-impl Device {
+impl ExportFilesystem {
     fn files(&self) -> Result<Arc<Files>, Errno> {
         self.0.upgrade().ok_or(Errno::IO)
     }
 }
 
-/// Goes on with what is there, or answers with the error.
+/// Returns the value, or replies with the error.
 macro_rules! or_refuse {
     ($reply:ident, $result:expr) => {
         match $result {
@@ -249,9 +249,9 @@ macro_rules! or_refuse {
     };
 }
 
-impl Filesystem for Device {
+impl Filesystem for ExportFilesystem {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Where the kernel is too old for one of them, it does without.
+        // Ignores options that the kernel is too old for.
         let _ = config.set_max_write(REQUEST_BYTES);
         let _ = config.set_max_background(BACKGROUND);
         let _ = config.set_congestion_threshold(BACKGROUND);
@@ -265,16 +265,16 @@ impl Filesystem for Device {
             .named(parent, name)
             .and_then(|number| files.about(number));
         let about = or_refuse!(reply, found);
-        reply.entry(&BELIEVED, &about, Generation(0));
+        reply.entry(&CACHE_TIME, &about, Generation(0));
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         let about = self.files().and_then(|files| files.about(number));
         let about = or_refuse!(reply, about);
-        reply.attr(&BELIEVED, &about);
+        reply.attr(&CACHE_TIME, &about);
     }
 
-    /// A device cannot be made larger or smaller; what it is may be said again.
+    /// A device has a fixed size and mode; setting the same size again is accepted.
     fn setattr(
         &self,
         _: &Request,
@@ -298,7 +298,7 @@ impl Filesystem for Device {
         if mode.or(uid).or(gid).is_some() || size != Some(about.size) {
             return reply.error(fuser::Errno::EPERM);
         }
-        reply.attr(&BELIEVED, &about);
+        reply.attr(&CACHE_TIME, &about);
     }
 
     fn open(&self, _: &Request, number: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
@@ -333,7 +333,7 @@ impl Filesystem for Device {
             fua: false,
             stream: handle.0 as u32,
         };
-        export.submit(command, Box::new(Data(reply)));
+        export.submit(command, Box::new(DataReply(reply)));
     }
 
     fn write(
@@ -359,11 +359,11 @@ impl Filesystem for Device {
             offset,
             bytes,
             data: Some(&data[..bytes as usize]),
-            // O_SYNC includes it.
+            // O_SYNC includes O_DSYNC.
             fua: flags.contains(OFlags::DSYNC),
             stream: handle.0 as u32,
         };
-        files.change(file, change, Box::new(Written(reply, bytes as u32)));
+        files.change(file, change, Box::new(WrittenReply(reply, bytes as u32)));
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -375,7 +375,7 @@ impl Filesystem for Device {
             fua: false,
             stream: handle.0 as u32,
         };
-        export.submit(command, Box::new(Done(reply)));
+        export.submit(command, Box::new(EmptyReply(reply)));
     }
 
     fn fallocate(
@@ -392,7 +392,7 @@ impl Filesystem for Device {
         let file = or_refuse!(reply, files.file(number));
         let allowed = allocation(mode, offset, length, file.export.bytes());
         let (punches, bytes) = or_refuse!(reply, allowed);
-        let (stream, reply) = (handle.0 as u32, Box::new(Done(reply)));
+        let (stream, reply) = (handle.0 as u32, Box::new(EmptyReply(reply)));
         if punches {
             let command = Command {
                 what: CommandKind::Trim(bytes),

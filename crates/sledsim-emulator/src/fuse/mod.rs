@@ -4,6 +4,13 @@
 //! file, that file is the first export. Every access goes to the device, none
 //! to the page cache. A write that covers a block in part makes the device read
 //! that block first. Files cannot be mapped shared into memory.
+//!
+//! In reading order:
+//!
+//! * `mountinfo`: the list of mounts.
+//! * `mounting`: mounts and unmounts.
+//! * `files`: the operations of the kernel on the files.
+//! * `reply`: answers to the kernel.
 
 mod files;
 mod mountinfo;
@@ -11,7 +18,7 @@ mod mounting;
 mod reply;
 
 use crate::front_end::Exports;
-use files::{Device, Files};
+use files::{ExportFilesystem, Files};
 use fuser::{Config, Session, SessionACL};
 use mounting::{MountPoint, Mounted};
 use sledsim_base::error::{Error, Result};
@@ -20,21 +27,21 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Who may use the files, besides whoever serves them.
+/// Which users may access the files, besides the user of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Nobody.
+    /// None.
     #[default]
     Owner,
-    /// Root: programs and loop devices of root. Somebody else than root needs
-    /// `user_allow_other` in `/etc/fuse.conf` for it.
+    /// Root, with its programs and loop devices. A server of another user needs
+    /// `user_allow_other` in `/etc/fuse.conf`.
     Root,
-    /// Everybody whom the mode of the files allows it; the same holds.
+    /// All users, as the mode of the files permits; the same applies.
     All,
 }
 
 impl Access {
-    /// As options of `mount(8)`; that root alone may is seen to here.
+    /// The options of `mount(8)`; the session restricts `Root` to root.
     fn options(self) -> String {
         let others = if self == Self::Owner {
             ""
@@ -45,12 +52,12 @@ impl Access {
     }
 }
 
-/// How exports are mounted.
+/// Settings of a mount.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Who may use the files.
+    /// Which users may access the files.
     pub access: Access,
-    /// How many threads take up requests.
+    /// Number of threads that handle requests.
     pub threads: usize,
 }
 
@@ -63,7 +70,7 @@ impl Default for Settings {
     }
 }
 
-/// How long the end of a session is waited for.
+/// The longest wait for the end of a session.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Exports mounted as files; unmounted when dropped.
@@ -75,13 +82,13 @@ pub struct FuseMount {
 }
 
 impl FuseMount {
-    /// Mounts `exports` on `point`: an empty folder, in which each is a file of its name, or an
-    /// empty file, which becomes the first of them. What a server that died left mounted there
-    /// is unmounted first.
+    /// Mounts `exports` on `point`: an empty folder, in which each is a file of its
+    /// name, or an empty file, which becomes the first of them. A stale mount of a
+    /// server that died there is unmounted first.
     ///
     /// # Errors
-    /// A mount point that is not there, not empty or mounted on already, an export whose name
-    /// cannot be a file's, and whatever keeps this user from mounting.
+    /// A mount point that is missing, not empty or in use, an export whose name is no
+    /// valid file name, or a failure to mount.
     pub fn start(point: &Path, exports: &Arc<Exports>, settings: &Settings) -> Result<Self> {
         let place = MountPoint::at(point)?;
         let refuse = |problem: String| Error::file(point, problem);
@@ -96,7 +103,7 @@ impl FuseMount {
                 )));
             }
         } else if exports.iter().next().is_none() {
-            return Err(refuse("there is nothing to be served".into()));
+            return Err(refuse("there is no export to serve".into()));
         }
         let shown = if place.is_folder { usize::MAX } else { 1 };
         let files = Arc::new(Files::new(
@@ -104,8 +111,8 @@ impl FuseMount {
             place.is_folder,
             exports.streams(),
         ));
-        let (way, mounted) = place.mount(settings.access)?;
-        let session = match session(way, &files, settings) {
+        let (device, mounted) = place.mount(settings.access)?;
+        let session = match session(device, &files, settings) {
             Ok(session) => session,
             Err(error) => {
                 mounted.unmount();
@@ -120,7 +127,7 @@ impl FuseMount {
         })
     }
 
-    /// Where the export called `name` is.
+    /// Path of the export called `name`.
     #[must_use]
     pub fn path_of(&self, name: &str) -> PathBuf {
         if self.place.is_folder {
@@ -130,20 +137,20 @@ impl FuseMount {
         }
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn point(&self) -> &Path {
         &self.place.point
     }
 
-    /// Whether it is mounted still: nobody else has unmounted it.
+    /// Whether it is still mounted: no other process has unmounted it.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         let serves = |session: &JoinHandle<()>| !session.is_finished();
         self.session.as_ref().is_some_and(serves) && self.mounted.is_there()
     }
 
-    /// Unmounts; accesses of those who still have files open fail from now on.
+    /// Unmounts; accesses to files still open fail from now on.
     pub fn stop(&mut self) {
         let Some(session) = self.session.take() else {
             return;
@@ -154,7 +161,8 @@ impl FuseMount {
         while !session.is_finished() && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
-        // Unmounted without root while in use: it ends when the last file is closed.
+        // Unmounted without root while in use: the session ends when the last file is
+        // closed.
         if session.is_finished() {
             let _ = session.join();
         }
@@ -167,9 +175,9 @@ impl Drop for FuseMount {
     }
 }
 
-/// Shakes hands with the kernel, then serves it.
+/// Initializes the session with the kernel and serves it in a thread.
 fn session(
-    way: std::os::fd::OwnedFd,
+    device: std::os::fd::OwnedFd,
     files: &Arc<Files>,
     settings: &Settings,
 ) -> std::io::Result<JoinHandle<()>> {
@@ -180,10 +188,10 @@ fn session(
         Access::Root => SessionACL::RootAndOwner,
         Access::All => SessionACL::All,
     };
-    let device = Device(Arc::downgrade(files));
-    let session = Session::from_fd(device, way, acl, config)?;
+    let filesystem = ExportFilesystem(Arc::downgrade(files));
+    let session = Session::from_fd(filesystem, device, acl, config)?;
     let serve = move || {
-        // However it ends, the mount is dead then.
+        // However the session ends, the mount is dead then.
         let _ = session.run();
     };
     thread::Builder::new()

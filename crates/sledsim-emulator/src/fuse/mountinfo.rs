@@ -1,4 +1,4 @@
-//! What is mounted: `/proc/self/mountinfo` (proc(5)).
+//! The list of mounts: `/proc/self/mountinfo` (proc(5)).
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,16 +9,15 @@ use std::path::{Path, PathBuf};
 /// A mount, as the kernel lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Major and minor number of its file system: one that no other has while
-    /// this one lives.
+    /// Major and minor number of its file system, unique while it is mounted.
     pub device: String,
-    /// Where.
+    /// Mount point.
     pub point: PathBuf,
     /// Type of the file system, such as `fuse.sledsim`.
     pub kind: String,
 }
 
-/// What lies uppermost at `point`, a path without links.
+/// The uppermost mount at `point`, a path without links.
 ///
 /// # Errors
 /// A system without `/proc`.
@@ -31,8 +30,8 @@ fn uppermost(text: &[u8], point: &Path) -> Option<Entry> {
     lines.filter_map(entry).find(|entry| entry.point == point)
 }
 
-/// `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw`: any number of fields stands
-/// before the dash.
+/// Parses `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw`, with any
+/// number of fields before the dash.
 fn entry(line: &[u8]) -> Option<Entry> {
     let mut fields = line.split(|byte| *byte == b' ');
     let device = String::from_utf8_lossy(fields.nth(2)?).into_owned();
@@ -46,7 +45,8 @@ fn entry(line: &[u8]) -> Option<Entry> {
     })
 }
 
-/// Blanks, tabs, newlines and backslashes are written as `\` and three octal digits.
+/// Decodes blanks, tabs, newlines and backslashes, written as `\` and three octal
+/// digits.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -15,27 +15,28 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Type of the file systems that are ours.
+/// File system type of mounts by this program.
 const KIND: &str = "fuse.sledsim";
 
-/// A place to mount on that is fit for it.
+/// A valid mount point.
 #[derive(Debug)]
 pub(super) struct MountPoint {
-    /// Without links.
+    /// Its path without links.
     pub point: PathBuf,
-    /// Else a regular file.
+    /// Whether it is a folder, else a regular file.
     pub is_folder: bool,
 }
 
-/// A mount of ours.
+/// A mount by this program.
 #[derive(Debug)]
 pub(super) struct Mounted(Entry);
 
 impl MountPoint {
-    /// Looks at `point`; a mount there whose server has died is removed.
+    /// Checks `point`; removes a mount there whose server has died.
     pub(super) fn at(point: &Path) -> Result<Self> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(point, problem);
-        // What the kernel remembers of a dead mount it tells for a while; opening asks the server.
+        // The kernel caches the attributes of a dead mount for a while; opening
+        // contacts the server.
         let look = || {
             let about = fs::metadata(point)?;
             if about.is_dir() || about.is_file() {
@@ -50,8 +51,8 @@ impl MountPoint {
         }
         let about = about.map_err(|error| match error.kind() {
             ErrorKind::NotFound => refuse(
-                &"is not there: a FUSE mount point is an empty folder or an empty file; make it \
-                  with mkdir or touch",
+                &"mount point missing: give an empty folder or an empty file; make \
+                  one with mkdir or touch",
             ),
             _ => refuse(&error),
         })?;
@@ -85,7 +86,7 @@ impl MountPoint {
         })
     }
 
-    /// Mounts; the answer is the way to the kernel.
+    /// Mounts; returns the open FUSE device.
     pub(super) fn mount(&self, access: Access) -> Result<(OwnedFd, Mounted)> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(&self.point, problem);
         if !Path::new("/dev/fuse").exists() {
@@ -94,22 +95,22 @@ impl MountPoint {
                   container the device",
             ));
         }
-        let way = match self.mount_directly(access) {
+        let device = match self.mount_directly(access) {
             Err(Errno::PERM | Errno::ACCESS) => self.mount_through_helper(access)?,
             Err(error) => {
                 let error = io::Error::from(error);
                 return Err(refuse(&format_args!("cannot be mounted on: {error}")));
             }
-            Ok(way) => way,
+            Ok(device) => device,
         };
         let entry = mountinfo::at(&self.point).map_err(|error| refuse(&error))?;
         match entry.filter(|entry| entry.kind == KIND) {
-            Some(entry) => Ok((way, Mounted(entry))),
-            None => Err(refuse(&"was mounted on, and unmounted at once")),
+            Some(entry) => Ok((device, Mounted(entry))),
+            None => Err(refuse(&"was unmounted right after mounting")),
         }
     }
 
-    /// As root: `mount(2)`.
+    /// Mounts as root by `mount(2)`.
     fn mount_directly(&self, access: Access) -> std::result::Result<OwnedFd, Errno> {
         let device = OpenOptions::new().read(true).write(true).open("/dev/fuse");
         let device = device.map_err(|error| crate::errno::errno_of(&error))?;
@@ -127,8 +128,9 @@ impl MountPoint {
         Ok(device.into())
     }
 
-    /// As anybody: the helper is root, mounts, and hands over the device. It does so through the
-    /// socket whose number is in its environment; here that is its standard input.
+    /// Mounts as another user through `fusermount3`, which runs as root and sends the
+    /// open device through the socket whose number is in its environment: here its
+    /// standard input.
     fn mount_through_helper(&self, access: Access) -> Result<OwnedFd> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(&self.point, problem);
         let failed = |error: &io::Error| refuse(&format_args!("cannot be mounted on: {error}"));
@@ -148,23 +150,23 @@ impl MountPoint {
             .spawn()
             .map_err(|error| match error.kind() {
                 ErrorKind::NotFound => refuse(
-                    &"cannot be mounted on: without root that needs fusermount3, of the package \
+                    &"cannot be mounted on: a user other than root needs fusermount3, of the package \
                       fuse3",
                 ),
                 _ => failed(&error),
             })?;
         let received = receive(&ours);
-        let mut said = String::new();
+        let mut message = String::new();
         if let Some(stderr) = &mut helper.stderr {
-            let _ = stderr.read_to_string(&mut said);
+            let _ = stderr.read_to_string(&mut message);
         }
         let _ = helper.wait();
         let received = received.map_err(|error| failed(&error))?;
-        received.ok_or_else(|| refuse(&format_args!("cannot be mounted on: {}", said.trim())))
+        received.ok_or_else(|| refuse(&format_args!("cannot be mounted on: {}", message.trim())))
     }
 }
 
-/// The device that the helper sends with one byte, if it does.
+/// Receives the device that the helper sends with one byte, if any.
 fn receive(from: &UnixStream) -> io::Result<Option<OwnedFd>> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -179,7 +181,7 @@ fn receive(from: &UnixStream) -> io::Result<Option<OwnedFd>> {
     Ok(sent.next())
 }
 
-/// A server that died leaves its mount: "Transport endpoint is not connected".
+/// Removes the mount of a server that died ("Transport endpoint is not connected").
 fn remove_stale(point: &Path) -> Result<()> {
     let refuse = |problem: &dyn std::fmt::Display| Error::file(point, problem);
     let parent = point.parent().filter(|path| path != &Path::new(""));
@@ -192,22 +194,22 @@ fn remove_stale(point: &Path) -> Result<()> {
             Ok(())
         }
         _ => Err(refuse(
-            &"is a FUSE mount whose server has died, and not one of sledsim; unmount it first",
+            &"is a stale FUSE mount of another program; unmount it first",
         )),
     }
 }
 
 impl Mounted {
-    /// Whether it lies uppermost where it was mounted.
+    /// Whether it is still the uppermost mount at its mount point.
     pub(super) fn is_there(&self) -> bool {
         matches!(mountinfo::at(&self.0.point), Ok(Some(entry)) if entry == self.0)
     }
 
-    /// Unmounts. If somebody still uses it, all that he does from now on fails.
+    /// Unmounts. Later accesses to files still open fail.
     pub(super) fn unmount(&self) {
         let lazily = UnmountFlags::FORCE | UnmountFlags::DETACH;
         for how in [UnmountFlags::empty(), lazily] {
-            // Else the path is somebody else's by now.
+            // Unless the path has another mount by now.
             if !self.is_there() {
                 return;
             }

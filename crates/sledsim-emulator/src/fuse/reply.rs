@@ -1,4 +1,4 @@
-//! Answers to the kernel.
+//! Replies to the kernel.
 
 use crate::errno::Errno;
 use crate::export::{Command, CommandKind, Export};
@@ -8,20 +8,20 @@ use sledsim_base::units::BLOCK_BYTES;
 use smallvec::SmallVec;
 use std::sync::Weak;
 
-/// To a read.
-pub(super) struct Data(pub ReplyData);
+/// The reply to a read.
+pub(super) struct DataReply(pub ReplyData);
 
-/// To a write of so many bytes.
-pub(super) struct Written(pub ReplyWrite, pub u32);
+/// The reply to a write of this many bytes.
+pub(super) struct WrittenReply(pub ReplyWrite, pub u32);
 
-/// To anything else.
-pub(super) struct Done(pub ReplyEmpty);
+/// The reply to any other operation.
+pub(super) struct EmptyReply(pub ReplyEmpty);
 
 pub(super) fn errno(error: Errno) -> fuser::Errno {
     fuser::Errno::from_i32(error.raw_os_error())
 }
 
-impl Reply for Data {
+impl Reply for DataReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(bytes) => self.0.data(&bytes),
@@ -30,7 +30,7 @@ impl Reply for Data {
     }
 }
 
-impl Reply for Written {
+impl Reply for WrittenReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(_) => self.0.written(self.1),
@@ -39,7 +39,7 @@ impl Reply for Written {
     }
 }
 
-impl Reply for Done {
+impl Reply for EmptyReply {
     fn send(self: Box<Self>, answer: Answer) {
         match answer {
             Ok(_) => self.0.ok(),
@@ -48,29 +48,30 @@ impl Reply for Done {
     }
 }
 
-/// A change of bytes that covers a block in part: a device that knows only whole blocks reads
-/// those first, one after the other.
+/// A read-modify-write: a device that accesses whole blocks only first reads the blocks
+/// that a change covers in part, one after the other.
 pub(super) struct Patch {
-    /// Of what.
+    /// The export.
     pub export: Weak<Export>,
-    /// What must be read, from the last on: first byte, bytes.
+    /// The reads still to do, last first: first byte, bytes.
     pub reads: SmallVec<[(u64, u64); 2]>,
-    /// What is written; zeroes if nothing.
+    /// The data to write; zeroes if `None`.
     pub data: Option<Vec<u8>>,
     /// First byte of the change.
     pub offset: u64,
-    /// How many bytes change.
+    /// Number of bytes that change.
     pub bytes: u64,
-    /// Whether the change survives a crash once it is answered.
+    /// Whether the change must survive a crash once answered.
     pub fua: bool,
-    /// Which client.
+    /// Number of the client's stream.
     pub stream: u32,
-    /// Who hears of the change.
+    /// Reply to the change.
     pub reply: Box<dyn Reply>,
 }
 
 impl Patch {
-    /// The blocks that `bytes` bytes from `offset` on cover in part, as [`Patch::reads`] has them.
+    /// The blocks covered in part by `bytes` bytes from `offset` on, as in
+    /// [`Patch::reads`].
     pub(super) fn reads(offset: u64, bytes: u64) -> SmallVec<[(u64, u64); 2]> {
         let end = offset + bytes;
         let (first, last) = (
@@ -130,9 +131,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Byte by byte: the blocks read are those of which some bytes change and some do not.
+        /// Compared byte by byte: reads the blocks of which some bytes change and some
+        /// do not.
         #[test]
-        fn just_the_blocks_covered_in_part_are_read(offset in 0u64..3000, bytes in 1u64..4000) {
+        fn reads_only_partly_covered_blocks(offset in 0u64..3000, bytes in 1u64..4000) {
             let covered = |block: u64| {
                 (block * 512..block * 512 + 512)
                     .filter(|byte| (offset..offset + bytes).contains(byte))

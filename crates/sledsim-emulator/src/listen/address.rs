@@ -1,17 +1,17 @@
-//! Where a server listens.
+//! Addresses to listen at.
 
 use sledsim_base::error::{Error, Result};
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a server listens: `unix:PATH` or `tcp:HOST:PORT`, which may be shortened
-/// to `HOST:PORT` or, on this machine only, `:PORT`.
+/// An address to listen at: `unix:PATH` or `tcp:HOST:PORT`, which may be shortened to
+/// `HOST:PORT` or, on this machine only, `:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket file.
     Unix(PathBuf),
-    /// A host and a port; port 0 is any that is free.
+    /// A host and a port; port 0 selects a free port.
     Tcp(String, u16),
 }
 
@@ -32,7 +32,7 @@ impl FromStr for Address {
             };
         }
         if text.contains('/') {
-            return refuse("is neither");
+            return refuse("is neither of the two");
         }
         let tcp = text.strip_prefix("tcp:").unwrap_or(text);
         let Some((host, port)) = tcp.rsplit_once(':') else {

@@ -1,4 +1,4 @@
-//! Who may connect to a server, and how many at once.
+//! Admission of clients: limits and authentication.
 
 use super::TlsSpec;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 /// Which clients a front end admits.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    /// TLS, if it is offered; clients of RPC must then use it.
+    /// TLS settings, if it is offered; RPC clients must then use it.
     pub tls: Option<TlsSpec>,
-    /// Whether clients beyond this machine may come without a certificate.
+    /// Whether remote clients may connect without a certificate.
     pub allow_unauthenticated: bool,
-    /// Connections at once; more are closed.
+    /// The most connections at once; further ones are closed.
     pub max_clients: usize,
-    /// How long the handshake may take, and how long an answer may wait for a
-    /// client of NBD that has said goodbye to read it.
+    /// Time limit of the handshake, and of an NBD client for reading its outstanding
+    /// replies after it disconnects.
     pub patience: Duration,
 }
 
@@ -29,17 +29,17 @@ impl Default for Admission {
 }
 
 impl Admission {
-    /// Whether clients beyond this machine may come: they show a certificate, or
-    /// the user said that anyone may.
+    /// Whether remote clients are admitted: because they show a certificate, or because
+    /// the user allowed all.
     pub(super) fn admits_remote(&self) -> bool {
         self.allow_unauthenticated || self.tls.as_ref().is_some_and(TlsSpec::authenticates)
     }
 
-    /// Why no other client is admitted when so many are there, if so.
+    /// Why no further client is admitted with `clients` connected, if so.
     #[must_use]
     pub fn refusal(&self, clients: usize) -> Option<String> {
         let most = self.max_clients;
         (clients >= most)
-            .then(|| format!("sent away: there are {most} clients, and no more are allowed"))
+            .then(|| format!("refused: {most} clients are connected, the most allowed"))
     }
 }

@@ -1,18 +1,18 @@
-//! What went wrong with clients: counted, with the latest of each kind.
+//! Errors of clients: counts, with the latest of each kind.
 
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
-/// A bounded account of what went wrong with the clients of a server.
+/// The number and the latest of the client errors of a server, by kind.
 #[derive(Debug)]
 pub struct ClientErrorStats {
     kinds: &'static [&'static str],
-    /// Of each kind how often, and the latest.
+    /// Count and latest error of each kind.
     all: Mutex<Vec<(u64, String)>>,
 }
 
 impl ClientErrorStats {
-    /// None yet, of the kinds that there are.
+    /// Creates empty counts of these kinds.
     #[must_use]
     pub fn new(kinds: &'static [&'static str]) -> Self {
         Self {
@@ -21,7 +21,7 @@ impl ClientErrorStats {
         }
     }
 
-    /// Something of the kind called `kind` went wrong with `client`.
+    /// Records an error of kind `kind` of `client`.
     pub fn note(&self, client: u32, kind: &str, what: &str) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         for ((count, latest), name) in all.iter_mut().zip(self.kinds) {
@@ -32,7 +32,7 @@ impl ClientErrorStats {
         }
     }
 
-    /// Of each kind how often (`count`), and the `latest` of them, if any.
+    /// Per kind the `count`, and the `latest` error, if any.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The door of a server: accepts clients until it is closed.
+//! The listener of a server: accepts clients until it is closed.
 
 use super::{Listening, SocketFile};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -11,71 +11,74 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long no client is accepted after the system had no room for one.
+/// Pause after the system had no resources to accept a client.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What accepts clients, in a thread of its own; one that is not closed goes on.
+/// Accepts clients in a thread of its own until it is closed; dropping it does not stop
+/// it.
 pub struct Listener {
     thread: JoinHandle<Vec<JoinHandle<()>>>,
-    bell: Arc<OwnedFd>,
+    wakeup: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
     _file: Option<SocketFile>,
 }
 
-/// Takes a client, or why there is none; the thread that serves it.
+/// Handles an accepted client, or the error; returns the thread that serves it.
 type OnAccept = dyn FnMut(io::Result<OwnedFd>) -> Option<JoinHandle<()>> + Send;
 
 impl Listener {
-    /// Lets clients in, each of which is handed to `on_accept`.
+    /// Starts to accept clients and passes each to `on_accept`.
     ///
     /// # Errors
-    /// If the system has no thread for it.
+    /// If no thread can be started.
     pub fn open(listening: Listening, name: &str, on_accept: Box<OnAccept>) -> io::Result<Self> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let bell = Arc::new(bell);
+        let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let wakeup = Arc::new(wakeup);
         let closed = Arc::new(AtomicBool::new(false));
-        let host = AcceptLoop {
+        let accept_loop = AcceptLoop {
             is_tcp: listening.is_tcp(),
             sockets: listening.sockets,
-            bell: Arc::clone(&bell),
+            wakeup: Arc::clone(&wakeup),
             closed: Arc::clone(&closed),
             on_accept,
         };
         let thread = thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || host.run())?;
+            .spawn(move || accept_loop.run())?;
         Ok(Self {
             thread,
-            bell,
+            wakeup,
             closed,
             _file: listening.file,
         })
     }
 
-    /// Lets nobody in any more; the threads of the clients, which may have ended.
+    /// Accepts no more clients; returns the threads of the clients, some of which may
+    /// have ended.
     #[must_use]
     pub fn close(self) -> Vec<JoinHandle<()>> {
         self.closed.store(true, Ordering::SeqCst);
-        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.wakeup, &1u64.to_ne_bytes());
         self.thread.join().unwrap_or_default()
     }
 }
 
-/// The life of the thread that accepts clients.
+/// The state of the thread that accepts clients.
 struct AcceptLoop {
     is_tcp: bool,
     sockets: Vec<OwnedFd>,
-    bell: Arc<OwnedFd>,
+    wakeup: Arc<OwnedFd>,
     closed: Arc<AtomicBool>,
     on_accept: Box<OnAccept>,
 }
 
 impl AcceptLoop {
-    /// Until the bell rings; the threads of the connections.
+    /// Accepts clients until it is woken up to end; returns the threads of the
+    /// connections.
     fn run(mut self) -> Vec<JoinHandle<()>> {
         let mut sessions: Vec<JoinHandle<()>> = Vec::new();
         loop {
-            let mut watched = vec![PollFd::new(&*self.bell, PollFlags::IN)];
+            let mut watched = vec![PollFd::new(&*self.wakeup, PollFlags::IN)];
             let sockets = self.sockets.iter();
             watched.extend(sockets.map(|socket| PollFd::new(socket, PollFlags::IN)));
             if poll(&mut watched, None).is_err() {
@@ -89,8 +92,8 @@ impl AcceptLoop {
                 match accept_with(socket, SocketFlags::CLOEXEC) {
                     Ok(client) => {
                         if self.is_tcp {
-                            // An answer goes at once. A client whose machine is gone
-                            // is noticed in the end.
+                            // Answers are sent at once. Keepalive detects a client
+                            // whose machine is gone.
                             let _ = sockopt::set_tcp_nodelay(&client, true);
                             let _ = sockopt::set_socket_keepalive(&client, true);
                         }
@@ -107,7 +110,7 @@ impl AcceptLoop {
     }
 }
 
-/// Those that have not ended.
+/// Joins ended threads; returns the others.
 fn join_ended(sessions: Vec<JoinHandle<()>>) -> Vec<JoinHandle<()>> {
     let (ended, going): (Vec<_>, Vec<_>) = sessions.into_iter().partition(JoinHandle::is_finished);
     for session in ended {

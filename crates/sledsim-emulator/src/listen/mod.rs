@@ -1,4 +1,12 @@
-//! Where front ends meet their clients: addresses, sockets, certificates.
+//! Listening for clients: addresses, sockets, certificates.
+//!
+//! In reading order:
+//!
+//! * `address`: addresses to listen at.
+//! * `tls`: certificates.
+//! * `admission`: which clients may connect, and how many.
+//! * `listener`: accepts clients in a thread of its own.
+//! * `client_errors`: counts of client errors.
 
 mod address;
 mod admission;
@@ -23,18 +31,18 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
-/// Sockets that listen, without blocking.
+/// Listening sockets, non-blocking.
 pub struct Listening {
-    /// The sockets, one at least.
+    /// The sockets, at least one.
     pub sockets: Vec<OwnedFd>,
-    /// Where clients find the first of them: the whole path, or the host as it
-    /// was given (certificates are for names) and the port.
+    /// Address of the first socket, for clients: the absolute path, or the host as
+    /// given (certificates are for names) and the port.
     pub place: Address,
     /// The socket file, if there is one.
     pub file: Option<SocketFile>,
 }
 
-/// A socket file, which goes with this.
+/// A socket file, removed on drop.
 pub struct SocketFile {
     path: PathBuf,
     inode: (u64, u64),
@@ -42,7 +50,7 @@ pub struct SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Another server may have put its own in this place.
+        // Another server may have replaced it.
         if inode(&self.path).is_ok_and(|inode| inode == self.inode) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -54,15 +62,15 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
     Ok((about.st_dev, about.st_ino))
 }
 
-/// Connections that wait to be accepted.
+/// The most connections waiting to be accepted.
 const BACKLOG: i32 = 128;
 
 impl Listening {
-    /// Listens at `address`, beyond this machine only if `admission` admits
-    /// clients from there.
+    /// Listens at `address`; beyond this machine only if `admission` admits remote
+    /// clients.
     ///
     /// # Errors
-    /// An address that is in use or cannot be had, or that may not be open.
+    /// An address that is in use, unavailable, or remote without protection.
     pub fn at(address: &Address, admission: &Admission) -> Result<Self> {
         match address {
             Address::Unix(path) => unix(path),
@@ -70,7 +78,7 @@ impl Listening {
         }
     }
 
-    /// Whether they are TCP sockets.
+    /// Whether these are TCP sockets.
     #[must_use]
     pub fn is_tcp(&self) -> bool {
         matches!(self.place, Address::Tcp(..))
@@ -95,7 +103,7 @@ fn unix(path: &Path) -> Result<Listening> {
             return Err(refuse(&"is there already, and is not a socket"));
         }
         Ok(_) => match connect(&new()?, &name) {
-            // Nobody listens: what is left of a server that was killed.
+            // No server listens: a stale socket of a server that was killed.
             Err(Errno::CONNREFUSED) => {
                 std::fs::remove_file(path).map_err(|error| refuse(&error))?;
             }
@@ -112,7 +120,7 @@ fn unix(path: &Path) -> Result<Listening> {
         path: path.to_owned(),
         inode,
     };
-    // Nobody can connect yet.
+    // No client can connect yet.
     chmodat(CWD, path, Mode::RUSR | Mode::WUSR, AtFlags::empty()).map_err(system)?;
     listen(&socket, BACKLOG).map_err(system)?;
     let whole = std::path::absolute(path).map_err(|error| refuse(&error))?;
@@ -134,7 +142,7 @@ fn tcp(address: &Address, place: (&str, u16), admission: &Admission) -> Result<L
         && !admission.admits_remote()
     {
         return Err(refuse(format!(
-            "{} can be reached from other machines, and whoever does so could read and write \
+            "{} can be reached from other machines, and every client there could read and write \
              everything; listen at 127.0.0.1, or require TLS with client certificates, or say \
              --allow-unauthenticated-remote",
             beyond.ip()
@@ -155,7 +163,7 @@ fn tcp(address: &Address, place: (&str, u16), admission: &Admission) -> Result<L
                 first = first.or(Some(at));
                 sockets.push(listener);
             }
-            // Such as ::1 where there is no IPv6.
+            // Such as ::1 without IPv6.
             Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => failed = Some(error),
             Err(error) => return Err(refuse(format!("cannot listen at {at}: {error}"))),
         }

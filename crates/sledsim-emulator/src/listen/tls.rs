@@ -9,22 +9,22 @@ use sledsim_base::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// TLS with the certificates in a folder, named as other NBD servers have them:
-/// `server-cert.pem` and `server-key.pem`, and for clients `ca-cert.pem` and
-/// perhaps `ca-crl.pem`.
+/// TLS with the certificates in a folder, with the names used by other NBD servers:
+/// `server-cert.pem` and `server-key.pem`, and for clients `ca-cert.pem` and optionally
+/// `ca-crl.pem`.
 #[derive(Clone, Debug)]
 pub struct TlsSpec {
     /// The folder.
     pub folder: PathBuf,
-    /// Whether clients must use TLS; otherwise they may.
+    /// Whether clients must use TLS; otherwise it is optional.
     pub required: bool,
-    /// Whether clients may come without a certificate. One that is shown must
-    /// be signed by `ca-cert.pem` all the same, where there is that file.
+    /// Whether clients may connect without a certificate. If `ca-cert.pem` exists, a
+    /// certificate that is shown must be signed by it nevertheless.
     pub allow_anonymous: bool,
 }
 
 impl TlsSpec {
-    /// TLS for all, with a certificate on both sides.
+    /// TLS required, with certificates on both sides.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -34,17 +34,17 @@ impl TlsSpec {
         }
     }
 
-    /// Whether every client has shown a certificate.
+    /// Whether every client has to show a certificate.
     #[must_use]
     pub fn authenticates(&self) -> bool {
         self.required && !self.allow_anonymous
     }
 
-    /// What a server needs to speak TLS so.
+    /// Loads the TLS configuration of a server.
     ///
     /// # Errors
-    /// A file that is missing, holds nothing of what it should, or does not go
-    /// with another.
+    /// A file that is missing, contains no PEM item of the expected kind, or does not
+    /// match another file.
     pub fn load(&self) -> Result<ServerConfig> {
         let certificate = self.folder.join("server-cert.pem");
         let key = self.folder.join("server-key.pem");
@@ -82,21 +82,21 @@ impl TlsSpec {
         } else {
             return Err(Error::file(
                 &authority,
-                "not there: without it no client certificate can be checked; put it there, or \
+                "missing: client certificates cannot be checked without it; put it there, or \
                  set tls_allow_anonymous to serve clients that have none",
             ));
         };
         builder.with_single_cert(chain, secret).map_err(|error| {
-            let problem = format!("does not go with {}: {error}", key.display());
+            let problem = format!("does not match {}: {error}", key.display());
             Error::file(&certificate, problem)
         })
     }
 }
 
-/// All items of one kind in a PEM file, one at least.
+/// All items of one kind in a PEM file, at least one.
 ///
 /// # Errors
-/// A file that cannot be read, or holds none.
+/// A file that cannot be read, or contains no such item.
 pub fn pem_items<T: PemObject>(path: &Path) -> Result<Vec<T>> {
     let found: std::result::Result<Vec<T>, _> = T::pem_file_iter(path).and_then(Iterator::collect);
     match found {
@@ -108,7 +108,7 @@ pub fn pem_items<T: PemObject>(path: &Path) -> Result<Vec<T>> {
 
 fn unreadable(path: &Path, error: pem::Error) -> Error {
     match error {
-        pem::Error::NoItemsFound => Error::file(path, "holds nothing of what it should, in PEM"),
+        pem::Error::NoItemsFound => Error::file(path, "contains no PEM item of the expected kind"),
         pem::Error::Io(error) => Error::file(path, error),
         other => Error::file(path, other),
     }

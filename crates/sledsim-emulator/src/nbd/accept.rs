@@ -1,9 +1,9 @@
-//! The server: accepts clients, and sends them away in the end.
+//! The NBD server: accepts clients and ends their connections.
 
 use super::Settings;
 use super::client_error::ClientErrorKind;
 use super::connection::Connection;
-use super::session::{self, Shared};
+use super::session::{self, ServerState};
 use super::uri::uri;
 use crate::front_end::{Exports, FrontEnd};
 use crate::listen::{Address, Listener, Listening};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The connections there are.
+/// The open connections.
 #[derive(Default)]
 struct Clients {
     here: Mutex<BTreeMap<u32, Arc<Connection>>>,
@@ -30,7 +30,7 @@ impl Clients {
     }
 }
 
-/// One connection, which is there as long as this.
+/// Removes a connection from the open ones on drop.
 struct ConnectionGuard {
     clients: Arc<Clients>,
     connection: Arc<Connection>,
@@ -44,29 +44,29 @@ impl Drop for ConnectionGuard {
 
 /// Serves exports at one address.
 pub struct NbdServer {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     clients: Arc<Clients>,
     uri: String,
     listener: Mutex<Option<Listener>>,
 }
 
 impl NbdServer {
-    /// Listens at `address` and serves `exports` to those who come.
+    /// Listens at `address` and serves `exports`.
     ///
     /// # Errors
-    /// An address that cannot be had or that `settings` do not protect;
-    /// certificates that cannot be used.
+    /// An address that is unavailable or that `settings` do not protect; certificates
+    /// that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let shared = Arc::new(Shared::new(exports, settings)?);
+        let shared = Arc::new(ServerState::new(exports, settings)?);
         let listening = Listening::at(address, &settings.admission)?;
         let clients = Arc::new(Clients::default());
-        let host = AcceptLoop {
+        let handler = AcceptHandler {
             shared: Arc::clone(&shared),
             clients: Arc::clone(&clients),
         };
         let uri = uri(&listening.place, settings.admission.tls.is_some());
-        let on_accept = Box::new(move |client| host.on_accept(client));
-        let listener = Listener::open(listening, "sledsim-nbd-door", on_accept)
+        let on_accept = Box::new(move |client| handler.on_accept(client));
+        let listener = Listener::open(listening, "sledsim-nbd-acc", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
@@ -76,21 +76,21 @@ impl NbdServer {
         })
     }
 
-    /// Where clients find it, as `nbd://HOST:PORT` or the like; the name of an
-    /// export can be appended to the path.
+    /// URI for clients, as `nbd://HOST:PORT` or the like; the name of an export can be
+    /// appended to the path.
     #[must_use]
     pub fn uri(&self) -> String {
         self.uri.clone()
     }
 
-    /// How many clients are connected.
+    /// Number of connected clients.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.clients.here().len()
     }
 
-    /// What happened so far: its `kind`, `uri`, `clients` that are connected and that were
-    /// `accepted`, and the `client_errors` with them.
+    /// Its state: `kind`, `uri`, connected `clients`, `accepted` connections, and
+    /// client errors as `troubles`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -102,9 +102,9 @@ impl NbdServer {
         })
     }
 
-    /// Accepts no more clients and refuses new requests; waits until those under
-    /// way are answered, at most `grace` in all; then ends all connections and
-    /// waits until they have ended. A second call does nothing.
+    /// Accepts no more clients and refuses new requests; waits at most `grace` until
+    /// requests in flight are answered; then ends all connections. A second call does
+    /// nothing.
     pub fn stop(&self, grace: Duration) {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(listener) = listener.take() else {
@@ -141,19 +141,19 @@ impl FrontEnd for NbdServer {
 }
 
 impl Drop for NbdServer {
-    /// Ends all connections, whatever is under way.
+    /// Ends all connections without waiting for requests in flight.
     fn drop(&mut self) {
         self.stop(Duration::ZERO);
     }
 }
 
-/// Serves those who come.
-struct AcceptLoop {
-    shared: Arc<Shared>,
+/// Serves accepted clients.
+struct AcceptHandler {
+    shared: Arc<ServerState>,
     clients: Arc<Clients>,
 }
 
-impl AcceptLoop {
+impl AcceptHandler {
     fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let client_errors = &self.shared.client_errors;
         let socket = match socket {
@@ -173,12 +173,12 @@ impl AcceptLoop {
         here.insert(client, Arc::clone(&connection));
         drop(here);
         let shared = Arc::clone(&self.shared);
-        let guest = ConnectionGuard {
+        let guard = ConnectionGuard {
             clients: Arc::clone(&self.clients),
             connection,
         };
         let thread = thread::Builder::new().name("sledsim-nbd".into());
-        match thread.spawn(move || session::run(&shared, &guest.connection)) {
+        match thread.spawn(move || session::run(&shared, &guard.connection)) {
             Ok(session) => Some(session),
             Err(error) => {
                 let why = format!("no thread: {error}");

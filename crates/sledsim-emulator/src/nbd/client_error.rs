@@ -1,25 +1,25 @@
-//! The kinds of trouble there are with clients.
+//! The kinds of client errors.
 
 use crate::listen::ClientErrorStats;
 
-/// Kinds of trouble.
+/// Kinds of client errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientErrorKind {
-    /// One client too many.
+    /// Too many clients.
     TooMany,
     /// A connection could not be accepted.
     Accept,
-    /// The handshake came to nothing.
+    /// The handshake failed.
     Handshake,
     /// The handshake took too long.
     Timeout,
     /// TLS failed.
     Tls,
-    /// What was sent is not NBD.
+    /// The client violated the protocol.
     Protocol,
-    /// A client went away with requests under way, or in the middle of one.
+    /// A client disconnected with requests in flight, or within one.
     Vanished,
-    /// A client that said goodbye did not read its replies.
+    /// A client disconnected without reading its replies.
     Unread,
 }
 
@@ -36,13 +36,13 @@ const NAMES: [&str; 8] = [
 ];
 
 impl ClientErrorKind {
-    /// Notes trouble of this kind.
+    /// Records an error of this kind.
     pub(super) fn note(self, client_errors: &ClientErrorStats, client: u32, what: &str) {
         client_errors.note(client, NAMES[self as usize], what);
     }
 }
 
-/// No trouble yet.
+/// Empty counts of these kinds.
 pub(super) fn none() -> ClientErrorStats {
     ClientErrorStats::new(&NAMES)
 }

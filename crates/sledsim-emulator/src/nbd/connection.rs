@@ -1,4 +1,4 @@
-//! A connection, as those see it who may want to end it.
+//! A connection, shared by its session and the server that may end it.
 
 use super::limiter::InFlightLimiter;
 use super::tls_proxy::TlsProxy;
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A connection to a client.
 pub(super) struct Connection {
-    /// A number no other connection of this server has.
+    /// Number of the client, unique in this server.
     pub(super) client: u32,
-    /// What is under way.
+    /// The requests in flight.
     pub(super) limiter: Arc<InFlightLimiter>,
-    /// What the client's bytes come from; with TLS, behind it.
+    /// The socket with the client's bytes; with TLS, the decrypted ones.
     socket: Mutex<Arc<OwnedFd>>,
-    shuttle: Mutex<Option<TlsProxy>>,
+    tls_proxy: Mutex<Option<TlsProxy>>,
 }
 
 impl Connection {
@@ -25,7 +25,7 @@ impl Connection {
             client,
             limiter: Arc::default(),
             socket: Mutex::new(Arc::new(socket)),
-            shuttle: Mutex::default(),
+            tls_proxy: Mutex::default(),
         }
     }
 
@@ -33,27 +33,32 @@ impl Connection {
         Arc::clone(&self.socket.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From now on the client speaks TLS; what it says comes from the socket
-    /// that this returns.
+    /// Starts TLS; returns the socket with the decrypted bytes.
     pub(super) fn start_tls(&self, config: &Arc<ServerConfig>) -> io::Result<Arc<OwnedFd>> {
-        let (shuttle, plain) = TlsProxy::start(self.socket(), Arc::clone(config))?;
+        let (proxy, plain) = TlsProxy::start(self.socket(), Arc::clone(config))?;
         let plain = Arc::new(plain);
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         *socket = Arc::clone(&plain);
         drop(socket);
-        *self.shuttle.lock().unwrap_or_else(PoisonError::into_inner) = Some(shuttle);
+        *self
+            .tls_proxy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(proxy);
         Ok(plain)
     }
 
-    /// Neither reads nor sends any more; what was sent still arrives.
+    /// Stops reading and sending; bytes already sent still arrive.
     pub(super) fn hang_up(&self) {
         let _ = shutdown(&*self.socket(), Shutdown::Both);
     }
 
-    /// Ends the connection; why TLS failed, if it did.
+    /// Ends the connection; returns the error of TLS, if any.
     pub(super) fn end(&self) -> Option<String> {
         self.hang_up();
-        let mut shuttle = self.shuttle.lock().unwrap_or_else(PoisonError::into_inner);
-        shuttle.take().and_then(TlsProxy::join)
+        let mut proxy = self
+            .tls_proxy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        proxy.take().and_then(TlsProxy::join)
     }
 }

@@ -1,4 +1,4 @@
-//! What a client sends, through a buffer.
+//! Buffered input from a client.
 
 use super::client_error::ClientErrorKind;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,27 +11,27 @@ use std::time::Instant;
 /// Why a connection ends.
 #[derive(Debug)]
 pub(super) enum End {
-    /// As it should.
+    /// Regular end.
     Well,
-    /// The client sends no more. What is under way may be answered.
+    /// The client sends no more. Requests in flight may still be answered.
     Eof,
-    /// Something is wrong: nothing more is sent.
+    /// An error: nothing more is sent.
     Bad(ClientErrorKind, String),
 }
 
-/// Bytes that are read at once, if that many are there.
+/// The most bytes read at once.
 const BUFFER: usize = 128 << 10;
 
-/// The largest buffer that is kept for the next write.
+/// The largest buffer kept for the next write.
 const KEPT: usize = 4 << 20;
 
-/// The bytes that come from a socket.
+/// Buffered input from a socket.
 pub(super) struct Input {
     socket: Arc<OwnedFd>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Until when everything must have come, if so.
+    /// Time limit for all input, if any.
     deadline: Option<Instant>,
 }
 
@@ -46,23 +46,23 @@ impl Input {
         }
     }
 
-    /// Whether nothing has come that was not taken.
+    /// Whether all received bytes have been taken.
     pub(super) fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// From now on there is no hurry.
+    /// Removes the time limit.
     pub(super) fn no_deadline(&mut self) {
         self.deadline = None;
     }
 
-    /// Goes on with another socket.
+    /// Continues with another socket.
     pub(super) fn switch(&mut self, socket: Arc<OwnedFd>) {
         self.socket = socket;
     }
 
-    /// Waits for `count` bytes and takes them. [`End::Eof`] if there are none
-    /// and will be none.
+    /// Waits for `count` bytes and takes them. [`End::Eof`] if the client has sent its
+    /// last byte before them.
     pub(super) fn take(&mut self, count: usize) -> Result<&[u8], End> {
         if self.end - self.start < count {
             self.make_room(count);
@@ -74,7 +74,7 @@ impl Input {
         Ok(&self.buffer[self.start - count..self.start])
     }
 
-    /// Takes `count` bytes that nobody wants.
+    /// Discards `count` bytes.
     pub(super) fn skip(&mut self, mut count: u64) -> Result<(), End> {
         while count > 0 {
             if self.is_empty() {
@@ -88,8 +88,8 @@ impl Input {
         Ok(())
     }
 
-    /// Makes the buffer hold `count` bytes from what was not taken on, and
-    /// gives back the space that a long write took.
+    /// Makes the buffer hold `count` bytes from the first untaken byte on, and frees
+    /// the space of a long write.
     fn make_room(&mut self, count: usize) {
         let held = self.start..self.end;
         if count > self.buffer.len() || (self.buffer.len() > KEPT && count <= BUFFER) {
@@ -139,7 +139,7 @@ impl Input {
     }
 }
 
-/// The client stopped in the middle of something.
+/// The client stopped within a message.
 pub(super) fn cut_short() -> End {
     let what = "closed in the middle of a message";
     End::Bad(ClientErrorKind::Vanished, what.to_owned())

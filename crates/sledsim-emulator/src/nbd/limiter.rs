@@ -1,12 +1,11 @@
-//! How much of a connection is under way.
+//! Limits the requests of a connection in flight.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counts the requests of a connection from when they are read until their
-/// replies are with the system, and keeps their reader waiting while there are
-/// too many.
+/// Counts the requests of a connection from when they are read until their replies are
+/// passed to the system, and blocks their reader while there are too many.
 #[derive(Debug, Default)]
 pub(super) struct InFlightLimiter {
     requests: AtomicUsize,
@@ -18,9 +17,9 @@ pub(super) struct InFlightLimiter {
 }
 
 impl InFlightLimiter {
-    /// Lets a request with so many bytes in its answer in; waits while it would
-    /// be one of more than `requests`, or its bytes of more than `bytes`, unless
-    /// it is the only one. False if the gate was closed. One thread calls this.
+    /// Admits a request with `size` bytes in its answer; waits while there would be
+    /// more than `requests` requests or `bytes` bytes in flight, unless it is the only
+    /// one. Returns false if the limiter was closed. Called by one thread only.
     pub(super) fn enter(&self, size: u64, requests: usize, bytes: u64) -> bool {
         let fits = || {
             let inside = self.requests.load(SeqCst);
@@ -32,33 +31,34 @@ impl InFlightLimiter {
         !self.closed.load(SeqCst)
     }
 
-    /// A request that entered with so many bytes is done with.
+    /// Releases a request admitted with `size` bytes.
     pub(super) fn leave(&self, size: u64) {
         self.bytes.fetch_sub(size, SeqCst);
         self.requests.fetch_sub(1, SeqCst);
-        self.tell();
+        self.wake_waiters();
     }
 
-    /// Lets nobody wait any more.
+    /// Closes the limiter: no thread waits any more.
     pub(super) fn close(&self) {
         self.closed.store(true, SeqCst);
-        self.tell();
+        self.wake_waiters();
     }
 
-    /// Waits until nothing is under way, at most `patience`; whether that is so,
-    /// or the gate was closed.
+    /// Waits at most `patience` until no request is in flight; returns whether that is
+    /// so or the limiter was closed.
     pub(super) fn idle(&self, patience: Duration) -> bool {
         self.wait(Some(patience), || self.requests.load(SeqCst) == 0)
     }
 
-    /// How many requests are under way.
+    /// Number of requests in flight.
     pub(super) fn requests(&self) -> usize {
         self.requests.load(SeqCst)
     }
 
-    fn tell(&self) {
+    fn wake_waiters(&self) {
         if self.waiters.load(SeqCst) > 0 {
-            // Who waits has looked, and sleeps; or looks once we have let go.
+            // A waiting thread checks its condition under the lock, so it is asleep by
+            // now or will see the change.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.changed.notify_all();
         }

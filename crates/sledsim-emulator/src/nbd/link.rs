@@ -1,7 +1,7 @@
-//! The way back to a client: replies, whole and one after the other.
+//! The sending side of a connection: replies are sent whole, one after the other.
 
 use super::limiter::InFlightLimiter;
-use super::wire::Head;
+use super::wire::Header;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -14,31 +14,31 @@ use std::time::Duration;
 
 /// A reply to one request.
 pub(super) struct Frame {
-    pub(super) head: Head,
+    pub(super) head: Header,
     pub(super) data: Vec<u8>,
-    /// With how many bytes its request entered the gate.
+    /// Number of bytes with which the limiter admitted its request.
     pub(super) size: u64,
 }
 
-/// A frame that did not fit into the socket, and how much of it did.
-struct Rest(Frame, usize);
+/// A frame that did not fit into the socket, and the number of its bytes sent.
+struct PartialFrame(Frame, usize);
 
 /// The sending side of a connection.
 pub(super) struct Link {
     socket: Arc<OwnedFd>,
     pub(super) limiter: Arc<InFlightLimiter>,
-    out: Mutex<Out>,
+    out: Mutex<OutQueue>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Out {
-    queue: VecDeque<Rest>,
-    /// Bytes that the writer has sent.
+struct OutQueue {
+    queue: VecDeque<PartialFrame>,
+    /// Number of bytes sent.
     sent: u64,
-    /// Nothing can be sent any more.
+    /// Whether the connection is broken.
     dead: bool,
-    /// Nothing will be sent any more.
+    /// Whether no more frames will be sent.
     over: bool,
     writer: Option<JoinHandle<()>>,
 }
@@ -53,14 +53,14 @@ impl Link {
         })
     }
 
-    fn out(&self) -> MutexGuard<'_, Out> {
+    fn out(&self) -> MutexGuard<'_, OutQueue> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends `frame`, after those that wait already; does not wait itself.
+    /// Sends `frame` after the queued ones, without blocking.
     pub(super) fn send(self: &Arc<Self>, frame: Frame) {
         let mut out = self.out();
-        let mut rest = Rest(frame, 0);
+        let mut rest = PartialFrame(frame, 0);
         if !out.dead && (!out.queue.is_empty() || !self.push(&mut out, &mut rest)) {
             out.queue.push_back(rest);
             if out.writer.is_some() {
@@ -71,7 +71,7 @@ impl Link {
             let writer = thread::Builder::new().name("sledsim-nbd-out".into());
             match writer.spawn(move || link.write()) {
                 Ok(writer) => out.writer = Some(writer),
-                Err(_) => self.bury(&mut out),
+                Err(_) => self.abort(&mut out),
             }
             return;
         }
@@ -79,10 +79,10 @@ impl Link {
         self.limiter.leave(rest.0.size);
     }
 
-    /// Sends what the socket takes of `rest`; whether it is done with, sent or
-    /// not.
-    fn push(&self, out: &mut Out, rest: &mut Rest) -> bool {
-        let Rest(frame, sent) = rest;
+    /// Sends as much of `rest` as the socket takes; returns whether it is finished,
+    /// sent or dropped.
+    fn push(&self, out: &mut OutQueue, rest: &mut PartialFrame) -> bool {
+        let PartialFrame(frame, sent) = rest;
         let whole = frame.head.len() + frame.data.len();
         while *sent < whole {
             let head = &frame.head[(*sent).min(frame.head.len())..];
@@ -95,7 +95,7 @@ impl Link {
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return false,
                 Err(_) => {
-                    self.bury(out);
+                    self.abort(out);
                     return true;
                 }
             }
@@ -103,16 +103,16 @@ impl Link {
         true
     }
 
-    /// The client is gone: what waits for it is dropped.
-    fn bury(&self, out: &mut Out) {
+    /// Drops all queued frames after the client has gone.
+    fn abort(&self, out: &mut OutQueue) {
         out.dead = true;
-        for Rest(frame, _) in out.queue.drain(..) {
+        for PartialFrame(frame, _) in out.queue.drain(..) {
             self.limiter.leave(frame.size);
         }
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
 
-    /// The life of the thread that sends what did not fit into the socket.
+    /// Runs the thread that sends frames that did not fit into the socket.
     fn write(&self) {
         let mut out = self.out();
         loop {
@@ -140,9 +140,9 @@ impl Link {
         }
     }
 
-    /// Waits until everything is answered, and ends the connection. A client
-    /// that for the time of `patience` reads none of the replies it waits for is
-    /// left; whether it read them.
+    /// Waits until all requests are answered, and ends the connection. Gives up on a
+    /// client that reads none of its replies for `patience`; returns whether it read
+    /// them.
     pub(super) fn finish(&self, patience: Duration) -> bool {
         let mut before = None;
         let read = loop {
@@ -160,11 +160,11 @@ impl Link {
         read
     }
 
-    /// Ends the connection. Replies that are still to come go nowhere.
+    /// Ends the connection. Later replies are dropped.
     pub(super) fn end(&self) {
         let mut out = self.out();
         out.over = true;
-        self.bury(&mut out);
+        self.abort(&mut out);
         self.changed.notify_one();
         let writer = out.writer.take();
         drop(out);

@@ -1,14 +1,30 @@
 //! The NBD server: exports through sockets.
 //!
-//! It speaks the fixed newstyle of the protocol as its specification (`proto.md`
-//! of the NBD project) has it: any number of exports, simple and structured
+//! It implements the fixed newstyle of the protocol by its specification
+//! (`proto.md` of the NBD project): any number of exports, simple and structured
 //! replies, the metadata context `base:allocation`, TLS.
 //!
-//! Every connection has one thread that reads requests and hands them to an
-//! [`crate::export::Export`]. Replies are sent by whichever thread finds them
-//! due, without waiting: what does not fit into the socket is left to a second
-//! thread of the connection. A client that does not read its replies, or that
-//! sends nonsense, harms nobody but itself.
+//! Every connection has one thread that reads requests and submits them to an
+//! [`crate::export::Export`]. The thread that finds a request due sends its
+//! reply without blocking: bytes that do not fit into the socket are left to a
+//! second thread of the connection. A client that does not read its replies, or
+//! that violates the protocol, affects no other client.
+//!
+//! In reading order:
+//!
+//! * `accept`: the server, which accepts clients.
+//! * `connection`: a connection, as its session and the server share it.
+//! * `input`: buffered input from a client.
+//! * `wire`: constants and fields of the protocol.
+//! * `options`: encoding of options and their replies.
+//! * `negotiate`: the handshake.
+//! * `tls_proxy`: TLS between the client and the session.
+//! * `session`: the requests of a connection.
+//! * `limiter`: the limit of requests in flight.
+//! * `reply`: replies to requests.
+//! * `link`: the sending side of a connection.
+//! * `client_error`: the kinds of client errors.
+//! * `uri`: addresses as NBD URIs.
 
 mod accept;
 mod client_error;
@@ -29,14 +45,14 @@ pub use session::serve;
 
 use crate::listen::Admission;
 
-/// How a server deals with its clients.
+/// Settings of an NBD server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who may connect.
+    /// Which clients may connect.
     pub admission: Admission,
-    /// Requests of a connection that are not answered yet; no more are read.
+    /// The most unanswered requests of a connection; no more are read.
     pub max_outstanding: usize,
-    /// Bytes in the answers to them, but for a single one that is larger.
+    /// The most bytes in their answers, except for a single larger one.
     pub max_outstanding_bytes: u64,
 }
 

@@ -1,44 +1,44 @@
-//! The handshake: the client says which export it wants, and how.
+//! The handshake: the client chooses an export and options.
 
 use super::client_error::ClientErrorKind;
 use super::connection::Connection;
 use super::input::{End, Input};
 use super::options::{self, Info, MetaQuery};
-use super::session::Shared;
+use super::session::ServerState;
 use super::wire::*;
 use crate::export::Export;
 use std::sync::Arc;
 
-/// What client and server agreed on.
+/// The result of a handshake.
 pub(super) struct Agreed {
     pub(super) export: Arc<Export>,
     pub(super) structured: bool,
-    /// Whether the client may ask which blocks are holes.
+    /// Whether the client may query which blocks are holes.
     pub(super) allocation: bool,
 }
 
-/// Bytes of data in an option that is looked at.
+/// The longest data of an option that are parsed.
 const DATA_MAXIMUM: u32 = 64 << 10;
 
-/// Bytes of data in an option that are skipped.
+/// The longest data of an option that are skipped.
 const SKIP_MAXIMUM: u32 = 1 << 20;
 
-/// Options of a client.
+/// The most options of a client.
 const OPTIONS_MAXIMUM: usize = 4096;
 
-/// The one metadata context, and what clients call it in replies.
+/// The one metadata context, and its number in replies.
 const ALLOCATION: &str = "base:allocation";
 pub(super) const ALLOCATION_ID: u32 = 1;
 
-/// A handshake under way.
+/// A handshake in progress.
 pub(super) struct Handshake<'a> {
     input: &'a mut Input,
     connection: &'a Connection,
-    shared: &'a Shared,
+    shared: &'a ServerState,
     /// Whether TLS has been started.
     secured: bool,
     structured: bool,
-    /// The export of which the client asked for `base:allocation`.
+    /// The export for which the client selected `base:allocation`.
     allocation: Option<Arc<Export>>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Handshake<'a> {
     pub(super) fn new(
         input: &'a mut Input,
         connection: &'a Connection,
-        shared: &'a Shared,
+        shared: &'a ServerState,
     ) -> Self {
         Self {
             input,
@@ -66,9 +66,9 @@ impl<'a> Handshake<'a> {
         }
     }
 
-    /// Goes through it.
+    /// Performs the handshake.
     pub(super) fn run(&mut self) -> Result<Agreed, End> {
-        let mut hello = Head::new();
+        let mut hello = Header::new();
         hello.extend_from_slice(&INIT_MAGIC.to_be_bytes());
         hello.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
         hello.extend_from_slice(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
@@ -161,7 +161,7 @@ impl<'a> Handshake<'a> {
         self.input.answer(&reply)
     }
 
-    /// The old way to choose an export, which knows no errors.
+    /// Handles `NBD_OPT_EXPORT_NAME`, which has no error reply.
     fn export_name(&mut self, length: u32, zeroes: bool) -> Result<Agreed, End> {
         if length as usize > STRING_MAXIMUM {
             return Err(protocol(format!("export name of {length} bytes")));
@@ -246,12 +246,12 @@ impl<'a> Handshake<'a> {
 
     fn start_tls(&mut self) -> Result<(), End> {
         let Some(tls) = &self.shared.tls else {
-            return self.reply(OPT_STARTTLS, REP_ERR_POLICY, b"no TLS here");
+            return self.reply(OPT_STARTTLS, REP_ERR_POLICY, b"TLS is not available");
         };
         if self.secured {
             return self.reply(OPT_STARTTLS, REP_ERR_INVALID, b"TLS has been started");
         }
-        // What came without TLS must not be taken for what comes through it.
+        // Bytes sent before TLS must not be taken for bytes sent through it.
         if !self.input.is_empty() {
             return Err(protocol("bytes before the answer to STARTTLS"));
         }
@@ -260,7 +260,7 @@ impl<'a> Handshake<'a> {
         let socket = started.map_err(|error| End::Bad(ClientErrorKind::Tls, error.to_string()))?;
         self.input.switch(socket);
         self.secured = true;
-        // Nothing of what was said before can be trusted.
+        // Options negotiated without TLS are not trusted.
         (self.structured, self.allocation) = (false, None);
         Ok(())
     }

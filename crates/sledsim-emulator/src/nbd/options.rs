@@ -1,4 +1,4 @@
-//! What options and the replies to them are made of.
+//! Encoding of options and of the replies to them.
 
 use super::wire::*;
 use crate::export::Export;
@@ -39,7 +39,7 @@ impl<'a> MetaQuery<'a> {
     }
 }
 
-/// What may be done with `export`.
+/// The transmission flags of `export`.
 pub(super) fn flags(export: &Export, structured: bool) -> u16 {
     let always = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_CACHE | CAN_MULTI_CONN;
     let writes = match export.is_read_only() {
@@ -49,7 +49,7 @@ pub(super) fn flags(export: &Export, structured: bool) -> u16 {
     always | writes | if structured { SEND_DF } else { 0 }
 }
 
-/// A string with its length before it.
+/// A string preceded by its length.
 pub(super) fn string(text: &str) -> Vec<u8> {
     let length = text.len() as u32;
     [&length.to_be_bytes(), text.as_bytes()].concat()

@@ -1,24 +1,23 @@
-//! Replies to requests, as the client has agreed to get them.
+//! Replies to requests, simple or structured as negotiated.
 
 use super::link::{Frame, Link};
 use super::wire::{
-    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Head, SIMPLE_REPLY_MAGIC,
-    error_number,
+    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Header,
+    SIMPLE_REPLY_MAGIC, error_number,
 };
 use crate::errno::Errno;
 use crate::timeline::{Answer, Reply};
 use std::sync::Arc;
 
-/// The reply that a request is still owed once it entered the gate; dropped
-/// unsent, it tells the client that the server is stopping.
+/// The reply to a request admitted by the limiter; if dropped unsent, it tells the
+/// client that the server is stopping.
 pub(super) struct PendingReply {
-    /// None once it has been answered.
+    /// `None` once it has been sent.
     link: Option<Arc<Link>>,
     cookie: u64,
-    /// With how many bytes its request entered the gate.
+    /// Number of bytes with which the limiter admitted its request.
     size: u64,
-    /// What the bytes of a read are: those from here on. None if the bytes are
-    /// not sent.
+    /// Offset of the data of a read. `None` if no data are sent.
     pub(super) data_at: Option<u64>,
     /// Whether replies are structured.
     structured: bool,
@@ -35,7 +34,7 @@ impl PendingReply {
         }
     }
 
-    /// Answers that it cannot be, and why.
+    /// Replies with an error and its reason.
     pub(super) fn refuse(mut self, errno: Errno, why: &str) {
         self.fail(errno, why);
     }
@@ -53,21 +52,21 @@ impl PendingReply {
         }
     }
 
-    /// Answers with a chunk of its own.
+    /// Replies with a chunk of the given type.
     pub(super) fn answer(mut self, chunk: u16, data: Vec<u8>) {
         self.send(self.chunk(chunk, data.len()), data);
     }
 
-    fn simple(&self, error: u32) -> Head {
-        let mut head = Head::new();
+    fn simple(&self, error: u32) -> Header {
+        let mut head = Header::new();
         head.extend_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
         head.extend_from_slice(&error.to_be_bytes());
         head.extend_from_slice(&self.cookie.to_be_bytes());
         head
     }
 
-    fn chunk(&self, kind: u16, length: usize) -> Head {
-        let mut head = Head::new();
+    fn chunk(&self, kind: u16, length: usize) -> Header {
+        let mut head = Header::new();
         head.extend_from_slice(&CHUNK_MAGIC.to_be_bytes());
         head.extend_from_slice(&CHUNK_DONE.to_be_bytes());
         head.extend_from_slice(&kind.to_be_bytes());
@@ -76,7 +75,7 @@ impl PendingReply {
         head
     }
 
-    fn send(&mut self, head: Head, data: Vec<u8>) {
+    fn send(&mut self, head: Header, data: Vec<u8>) {
         if let Some(link) = self.link.take() {
             let size = self.size;
             link.send(Frame { head, data, size });

@@ -1,4 +1,4 @@
-//! The life of a connection: the handshake, then requests.
+//! The session of a connection: the handshake, then requests.
 
 use super::Settings;
 use super::client_error::{self, ClientErrorKind};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What the connections of a server share.
-pub(super) struct Shared {
+/// The state that the connections of a server share.
+pub(super) struct ServerState {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) settings: Settings,
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     pub(super) stopping: AtomicBool,
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
         Ok(Self {
@@ -41,8 +41,8 @@ impl Shared {
     }
 }
 
-/// Serves the one client at the other end of `socket`, a connected stream
-/// socket, until it ends; what went wrong with it.
+/// Serves one client at the other end of `socket`, a connected stream socket, until it
+/// ends; returns its errors.
 ///
 /// # Errors
 /// Certificates that cannot be used.
@@ -51,13 +51,13 @@ pub fn serve(
     exports: Arc<Exports>,
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
-    let shared = Shared::new(exports, settings)?;
+    let shared = ServerState::new(exports, settings)?;
     run(&shared, &Connection::new(0, socket));
     Ok(shared.client_errors)
 }
 
 /// Serves `connection` until it ends.
-pub(super) fn run(shared: &Shared, connection: &Connection) {
+pub(super) fn run(shared: &ServerState, connection: &Connection) {
     let client = connection.client;
     let note = |end: &End| match end {
         End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
@@ -102,24 +102,24 @@ pub(super) fn run(shared: &Shared, connection: &Connection) {
 
 /// The transmission phase.
 struct Session<'a> {
-    shared: &'a Shared,
+    shared: &'a ServerState,
     agreed: &'a Agreed,
     link: &'a Arc<Link>,
     client: u32,
     stream: u32,
 }
 
-/// The bytes of a write that is too long, up to which it is skipped.
+/// The longest write that is skipped rather than a reason to disconnect.
 const SKIP_MAXIMUM: u32 = 4 * PAYLOAD_MAXIMUM;
 
-/// Pieces of one answer about holes.
+/// The most extents of one reply about holes.
 const EXTENTS_MAXIMUM: usize = 1024;
 
 /// Why a request is refused.
-type Refusal = (Errno, String);
+type RequestError = (Errno, String);
 
 impl Session<'_> {
-    /// Reads requests until the client wants no more.
+    /// Reads requests until the client disconnects.
     fn transmit(&self, input: &mut Input) -> std::result::Result<(), End> {
         loop {
             let request = match input.take(Request::BYTES) {
@@ -176,12 +176,12 @@ impl Session<'_> {
         let data = match data {
             Ok(data) => data,
             Err(end) => {
-                pending.refuse(Errno::INVAL, "not all bytes came");
+                pending.refuse(Errno::INVAL, "the data are incomplete");
                 return Err(if let End::Eof = end { cut_short() } else { end });
             }
         };
-        // In this order: whoever stops the server sees either that the request
-        // is under way, or it is refused.
+        // In this order, a thread that stops the server either sees the request in
+        // flight, or the request is refused.
         if !open || self.shared.stopping.load(Ordering::SeqCst) {
             drop(pending);
             return Ok(());
@@ -197,7 +197,7 @@ impl Session<'_> {
                 pending.data_at = Some(request.offset);
                 CommandKind::Read(bytes)
             }
-            // The device reads them, into its caches if it has some.
+            // The device reads them, into its caches if it has any.
             CMD_CACHE => CommandKind::Read(bytes),
             CMD_WRITE => CommandKind::Write(data),
             CMD_FLUSH => CommandKind::Flush,
@@ -223,7 +223,7 @@ impl Session<'_> {
     }
 
     /// Why `request` cannot be served, if so.
-    fn refusal(&self, request: &Request) -> Option<Refusal> {
+    fn refusal(&self, request: &Request) -> Option<RequestError> {
         let no = |errno, why: String| Some((errno, why));
         let &Request {
             flags,
@@ -293,7 +293,7 @@ impl Session<'_> {
         None
     }
 
-    /// Answers which blocks are holes; takes no time of the device.
+    /// Replies which blocks are holes; takes no model time.
     fn block_status(&self, request: &Request, pending: PendingReply) {
         let one = request.flags & FLAG_REQ_ONE != 0;
         let most = if one { 1 } else { EXTENTS_MAXIMUM };
@@ -311,7 +311,7 @@ impl Session<'_> {
         }
     }
 
-    /// At most so many pieces from `offset` on, no two neighbours alike.
+    /// At most `most` extents from `offset` on, adjacent ones differing in state.
     fn extents(&self, offset: u64, length: u32, most: usize) -> std::io::Result<Vec<(u32, u32)>> {
         let mut extents: Vec<(u32, u32)> = Vec::new();
         let mut done = 0;
@@ -320,7 +320,7 @@ impl Session<'_> {
             let store = self.agreed.export.store();
             let (bytes, hole) = store.extent(offset + u64::from(done), left.into())?;
             let whole = bytes as u32 / BLOCK_MINIMUM * BLOCK_MINIMUM;
-            // Writes may have changed what is there while the store looked.
+            // Writes may have changed the data meanwhile.
             let (bytes, state) = match whole {
                 0 => (BLOCK_MINIMUM, 0),
                 _ if hole => (whole, STATE_HOLE | STATE_ZERO),

@@ -1,5 +1,5 @@
-//! TLS between a socket and the rest of the server, which sees another socket
-//! with the same bytes in the clear.
+//! TLS between a client's socket and the rest of the server, which uses another socket
+//! with the decrypted bytes.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -14,17 +14,17 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a client may take to read the last bytes.
+/// Time for a client to read the last bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Bytes that go from one side to the other at once.
+/// The most bytes transferred at once.
 const BUFFER: usize = 64 << 10;
 
-/// The thread that carries bytes to and fro.
+/// The thread that transfers the bytes.
 pub(super) struct TlsProxy(JoinHandle<Option<String>>);
 
 impl TlsProxy {
-    /// Starts to speak TLS on `net`; returns where the same comes in the clear.
+    /// Starts TLS on `net`; returns the socket with the decrypted bytes.
     pub(super) fn start(
         net: Arc<OwnedFd>,
         config: Arc<ServerConfig>,
@@ -44,7 +44,7 @@ impl TlsProxy {
             inbox: Vec::new(),
             net_ended: false,
             plain_ended: false,
-            told: false,
+            eof_sent: false,
             closing: None,
         };
         let thread = thread::Builder::new()
@@ -53,13 +53,13 @@ impl TlsProxy {
         Ok((Self(thread), other))
     }
 
-    /// Waits for its end; why TLS failed, if it did.
+    /// Waits for its end; returns the error of TLS, if any.
     pub(super) fn join(self) -> Option<String> {
         self.0.join().ok().flatten()
     }
 }
 
-/// A socket that is read and written without waiting.
+/// A socket for non-blocking reads and writes.
 struct Socket<F: AsFd>(F);
 
 impl<F: AsFd> Read for Socket<F> {
@@ -84,26 +84,26 @@ struct Pump {
     net: Socket<Arc<OwnedFd>>,
     plain: Socket<OwnedFd>,
     tls: ServerConnection,
-    /// From the client, for the other side.
+    /// Decrypted bytes from the client, for the server.
     inbox: Vec<u8>,
     net_ended: bool,
     plain_ended: bool,
-    /// Whether the other side knows that the client has ended.
-    told: bool,
+    /// Whether the server has been sent the end of file.
+    eof_sent: bool,
     closing: Option<Instant>,
 }
 
-/// Nothing there, or nothing goes: later.
+/// Whether to try again later.
 fn later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 impl Pump {
-    /// Until either side is gone; the reason if TLS failed.
+    /// Transfers bytes until either side is gone; the error if TLS failed.
     fn run(&mut self) -> io::Result<()> {
         let mut buffer = vec![0; BUFFER];
         loop {
-            if !self.give()? || (self.plain_ended && !self.tls.wants_write()) {
+            if !self.flush_both()? || (self.plain_ended && !self.tls.wants_write()) {
                 return Ok(());
             }
             let Some([net, plain]) = self.wait() else {
@@ -130,15 +130,15 @@ impl Pump {
         !self.plain_ended && !self.tls.wants_write()
     }
 
-    /// Waits for something to do; nothing if the time to close is over.
+    /// Waits for something to do; `None` when the time to close is over.
     fn wait(&self) -> Option<[PollFlags; 2]> {
         let only = |wanted, flag| if wanted { flag } else { PollFlags::empty() };
         let net =
             only(self.wants_net(), PollFlags::IN) | only(self.tls.wants_write(), PollFlags::OUT);
         let plain =
             only(self.wants_plain(), PollFlags::IN) | only(!self.inbox.is_empty(), PollFlags::OUT);
-        // A socket that is closed is always ready: it is left out if there is
-        // nothing to do about it.
+        // A closed socket is always ready: leave it out if there is nothing to do for
+        // it.
         let watch_net = !net.is_empty();
         let watch_plain = !plain.is_empty() || (!self.plain_ended && self.closing.is_none());
         let left = match self.closing {
@@ -168,8 +168,8 @@ impl Pump {
         Some([net, plain].map(|seen| seen.unwrap_or(PollFlags::empty())))
     }
 
-    /// Gives either side what there is for it; false if one is gone.
-    fn give(&mut self) -> io::Result<bool> {
+    /// Sends pending bytes to both sides; false if one is gone.
+    fn flush_both(&mut self) -> io::Result<bool> {
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut self.net) {
                 Ok(_) => {}
@@ -181,18 +181,18 @@ impl Pump {
             match self.plain.write(&self.inbox) {
                 Ok(some) => drop(self.inbox.drain(..some)),
                 Err(error) if later(&error) => break,
-                // The server listens no more, but may have said something.
+                // The server reads no more, but may have sent a reply.
                 Err(_) => self.inbox.clear(),
             }
         }
-        if self.net_ended && self.inbox.is_empty() && !self.told {
+        if self.net_ended && self.inbox.is_empty() && !self.eof_sent {
             let _ = shutdown(&self.plain.0, Shutdown::Write);
-            self.told = true;
+            self.eof_sent = true;
         }
         Ok(true)
     }
 
-    /// Takes from the client; false if it is gone.
+    /// Reads from the client; false if it is gone.
     fn take_net(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
         match self.tls.read_tls(&mut self.net) {
             Ok(0) => self.net_ended = true,
@@ -201,7 +201,7 @@ impl Pump {
             Err(_) => return Ok(false),
         }
         if let Err(error) = self.tls.process_new_packets() {
-            // The client is told, if it can be told at once.
+            // Send the TLS alert, if possible at once.
             let _ = self.tls.write_tls(&mut self.net);
             return Err(io::Error::other(error));
         }
@@ -213,7 +213,7 @@ impl Pump {
                 }
                 Ok(some) => self.inbox.extend_from_slice(&buffer[..some]),
                 Err(error) if later(&error) => return Ok(true),
-                // It closed without the farewell of TLS.
+                // Closed without a TLS close notification.
                 Err(_) => {
                     self.net_ended = true;
                     return Ok(true);
@@ -222,7 +222,7 @@ impl Pump {
         }
     }
 
-    /// Takes from the server; false if it is gone.
+    /// Reads from the server; false if it is gone.
     fn take_plain(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
         match self.plain.read(buffer) {
             Ok(0) => {
@@ -239,7 +239,7 @@ impl Pump {
 }
 
 impl Drop for Pump {
-    /// Neither side hears from the other any more.
+    /// Shuts down both sockets.
     fn drop(&mut self) {
         let _ = shutdown(&*self.net.0, Shutdown::Both);
         let _ = shutdown(&self.plain.0, Shutdown::Both);

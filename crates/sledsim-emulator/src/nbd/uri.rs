@@ -1,11 +1,10 @@
-//! What NBD clients call an address.
+//! Addresses as NBD URIs.
 
 use crate::listen::Address;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-/// The URI of a server at `place`; the name of an export can be appended to its
-/// path.
+/// The URI of a server at `place`; the name of an export can be appended to its path.
 pub(super) fn uri(place: &Address, tls: bool) -> String {
     let scheme = if tls { "nbds" } else { "nbd" };
     match place {
@@ -18,7 +17,7 @@ pub(super) fn uri(place: &Address, tls: bool) -> String {
     }
 }
 
-/// Bytes as a URI has them.
+/// Percent-encodes bytes for a URI.
 fn percent(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {

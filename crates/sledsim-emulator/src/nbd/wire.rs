@@ -1,9 +1,9 @@
-//! The numbers of the protocol, and its fields in network byte order.
+//! The constants of the protocol, and its fields in network byte order.
 
 use crate::errno::Errno;
 use smallvec::SmallVec;
 
-/// `NBDMAGIC`, the first thing a server says.
+/// `NBDMAGIC`, the first bytes of a server.
 pub(super) const INIT_MAGIC: u64 = 0x4e42_444d_4147_4943;
 /// `IHAVEOPT`, before the flags of a server and before every option.
 pub(super) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
@@ -12,7 +12,7 @@ pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub(super) const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub(super) const CHUNK_MAGIC: u32 = 0x668e_33ef;
 
-/// Of the handshake, the same bits from server and client.
+/// Handshake flags, the same bits for server and client.
 pub(super) const FIXED_NEWSTYLE: u16 = 1 << 0;
 pub(super) const NO_ZEROES: u16 = 1 << 1;
 
@@ -39,7 +39,7 @@ pub(super) const REP_ERR_TLS_REQD: u32 = 1 << 31 | 5;
 pub(super) const REP_ERR_UNKNOWN: u32 = 1 << 31 | 6;
 pub(super) const REP_ERR_TOO_BIG: u32 = 1 << 31 | 9;
 
-/// What an export is like.
+/// Information types of an export.
 pub(super) const INFO_EXPORT: u16 = 0;
 pub(super) const INFO_NAME: u16 = 1;
 pub(super) const INFO_BLOCK_SIZE: u16 = 3;
@@ -84,7 +84,7 @@ pub(super) const CHUNK_ERROR: u16 = 1 << 15 | 1;
 pub(super) const STATE_HOLE: u32 = 1 << 0;
 pub(super) const STATE_ZERO: u32 = 1 << 1;
 
-/// Blocks: the least, the preferred size, and the most in one request.
+/// Block sizes: minimum, preferred, and the most bytes of a request.
 pub(super) const BLOCK_MINIMUM: u32 = 512;
 pub(super) const BLOCK_PREFERRED: u32 = 4096;
 pub(super) const PAYLOAD_MAXIMUM: u32 = 32 << 20;
@@ -92,8 +92,8 @@ pub(super) const PAYLOAD_MAXIMUM: u32 = 32 << 20;
 /// The longest string of the protocol.
 pub(super) const STRING_MAXIMUM: usize = 4096;
 
-/// What is sent before the bytes of a read.
-pub(super) type Head = SmallVec<[u8; 32]>;
+/// The header of a reply.
+pub(super) type Header = SmallVec<[u8; 32]>;
 
 /// A request of the transmission phase; a write is followed by its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,7 @@ impl Request {
     /// Bytes of a request.
     pub(super) const BYTES: usize = 28;
 
-    /// The request, or what stands where its magic number should.
+    /// Decodes a request; returns the bad magic number otherwise.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, u32> {
         let mut fields = Fields(bytes);
         let magic = fields.u32().unwrap_or(0);
@@ -131,7 +131,7 @@ impl Request {
     }
 }
 
-/// Fields one after the other; none where they end.
+/// Fields in order; `None` at the end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
@@ -158,7 +158,7 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A string with its length before it.
+    /// A string preceded by its length.
     pub(super) fn string(&mut self) -> Option<&'a str> {
         let count = self.u32()? as usize;
         if count > STRING_MAXIMUM {
@@ -168,7 +168,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The few error numbers that the protocol knows.
+/// Maps an error to the error numbers of the protocol.
 pub(super) fn error_number(errno: Errno) -> u32 {
     match errno {
         Errno::PERM | Errno::ACCESS | Errno::ROFS => 1,

@@ -1,24 +1,24 @@
-//! The flushes of a store: after one has failed, none succeeds.
+//! The flushes of a store: after one has failed, all later ones fail.
 
 use super::Store;
 use crate::errno::{Errno, errno_of};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Flushes a store, and remembers a failure.
+/// Flushes a store and remembers a failure.
 ///
-/// A system that cannot write data back says so once, to one flush, and may
-/// then take those data for written (fsync(2), "Notes"). So a success after a
-/// failure says nothing of what was written before. From the first failure on
-/// every flush fails, until the store is opened anew.
+/// A system that cannot write data back reports this once, to one flush, and may then
+/// consider those data written (fsync(2), "Notes"). So a success after a failure proves
+/// nothing about earlier writes. After the first failure every flush fails, until the
+/// store is reopened.
 pub struct Flushes {
     store: Arc<dyn Store>,
-    /// One at a time: no flush that runs beside a failing one may succeed.
+    /// One flush at a time: none that runs beside a failing one may succeed.
     running: Mutex<()>,
     failed: OnceLock<String>,
 }
 
 impl Flushes {
-    /// Of `store`, to which no other flush may go.
+    /// Wraps `store`, which must not be flushed otherwise.
     #[must_use]
     pub fn of(store: Arc<dyn Store>) -> Self {
         Self {
@@ -28,10 +28,10 @@ impl Flushes {
         }
     }
 
-    /// Makes what was written survive a crash of the machine.
+    /// Makes written data survive a crash of the machine.
     ///
     /// # Errors
-    /// The first time what the store says, then always `EIO`.
+    /// The first time the error of the store, then always `EIO`.
     pub fn flush(&self) -> Result<(), Errno> {
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failed.get().is_some() {
@@ -43,7 +43,7 @@ impl Flushes {
         })
     }
 
-    /// What the store said when it failed, if it has.
+    /// The error of the failed flush, if any.
     #[must_use]
     pub fn failed(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)

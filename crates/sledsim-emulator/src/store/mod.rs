@@ -1,4 +1,7 @@
-//! Where the bytes of an emulated device are.
+//! The bytes of an emulated device.
+//!
+//! * `sparse`: a sparse file, in memory or on disk.
+//! * `flushes`: flushes of a store, with the memory of failures.
 
 mod flushes;
 mod sparse;
@@ -10,49 +13,48 @@ use std::io;
 
 /// The bytes of a device: what a read returns.
 ///
-/// A store knows nothing of time. Bytes that were never written are zero.
-/// Ranges lie within [`Store::bytes`]; whoever calls has seen to that.
-/// Operations that overlap and are under way at once may mix; those that
-/// follow each other may not.
+/// A store has no times. Bytes that were never written are zero. Ranges lie within
+/// [`Store::bytes`]; the caller checks that. Concurrent operations on overlapping
+/// ranges may mix; consecutive ones may not.
 pub trait Store: Send + Sync {
-    /// How many bytes it holds.
+    /// Number of bytes.
     fn bytes(&self) -> u64;
 
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// Writes `data` from `offset` on.
     ///
     /// # Errors
-    /// What the system says, such as that no space is left.
+    /// The error of the system, such as no space left.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
 
-    /// Makes bytes zero; gives their space back if `unmap`, keeps or takes it
-    /// otherwise.
+    /// Zeroes bytes; deallocates their space if `unmap`, otherwise keeps or allocates
+    /// it.
     ///
     /// # Errors
-    /// What the system says, such as that no space is left.
+    /// The error of the system, such as no space left.
     fn zero(&self, offset: u64, bytes: u64, unmap: bool) -> io::Result<()>;
 
-    /// Makes what was written survive a crash of the machine, if the store can.
+    /// Makes written data survive a crash of the machine, if the store can.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn flush(&self) -> io::Result<()>;
 
-    /// Whether [`Store::flush`] has anything to do.
+    /// Whether [`Store::flush`] has any effect.
     fn is_durable(&self) -> bool;
 
-    /// From `offset` on, how many of at most `bytes` bytes are alike, one at
-    /// least, and whether they are a hole: never written, or given back.
+    /// The number of bytes, at most `bytes` and at least one, from `offset` on in the
+    /// same state, and whether they are a hole: never written, or deallocated.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)>;
 
-    /// How many bytes of space it takes.
+    /// Allocated space in bytes.
     fn allocated(&self) -> u64;
 }

@@ -1,4 +1,4 @@
-//! A sparse file: in memory, or one that stays.
+//! A sparse file: in memory, or on disk.
 
 use super::Store;
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, SeekFrom};
@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// A sparse file of the system: holes read as zero and take no space.
+/// A sparse file: holes read as zero and take no space.
 #[derive(Debug)]
 pub struct Sparse {
     file: File,
@@ -18,7 +18,7 @@ pub struct Sparse {
 }
 
 impl Sparse {
-    /// In memory, gone with the process.
+    /// Creates a store in memory, lost with the process.
     ///
     /// # Errors
     /// If the system refuses.
@@ -39,11 +39,11 @@ impl Sparse {
         })
     }
 
-    /// In the file at `path`: made if there is none, else of just that size. No
-    /// other server has it open.
+    /// Opens the file at `path`, creating it if missing; an existing file must have
+    /// exactly that size. The file is locked against other servers.
     ///
     /// # Errors
-    /// A file of another size, one that is in use, or what the system says.
+    /// A file of another size, one in use by another server, or an error of the system.
     pub fn at(path: &Path, bytes: u64, read_only: bool) -> Result<Self> {
         let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
         let mut options = OpenOptions::new();
@@ -97,7 +97,7 @@ impl Store for Sparse {
         let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         match rustix::fs::fallocate(&self.file, punch, offset, bytes) {
             Ok(()) if unmap => return Ok(()),
-            // Holes are zero; then the space is taken again.
+            // A hole reads as zero; allocate its space again.
             Ok(()) => {
                 let keep = FallocateFlags::KEEP_SIZE;
                 match rustix::fs::fallocate(&self.file, keep, offset, bytes) {
@@ -134,7 +134,7 @@ impl Store for Sparse {
 
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)> {
         let end = offset + bytes;
-        // The end of the file counts as a hole, and there is one there always.
+        // The end of the file counts as a hole, so there always is one.
         let seek = |from| match rustix::fs::seek(&self.file, from) {
             Ok(at) => Ok(at),
             Err(Errno::NXIO) => Ok(self.bytes),
@@ -144,7 +144,7 @@ impl Store for Sparse {
         if data > offset {
             return Ok((data.min(end) - offset, true));
         }
-        // It may have become a hole since.
+        // The data may have become a hole meanwhile.
         let hole = seek(SeekFrom::Hole(offset))?.max(offset + 1);
         Ok((hole.min(end) - offset, false))
     }
@@ -168,9 +168,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any history leaves what it leaves in a plain array, and holes are zero.
+        /// Any history gives the same contents as in an array, and holes are zero.
         #[test]
-        fn it_is_an_array(steps in prop::collection::vec(
+        fn contents_equal_those_of_an_array(steps in prop::collection::vec(
             (0u8..3, 0..BYTES, 0..200_000u64, any::<u8>()), 1..40,
         )) {
             let folder = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_written_takes_no_space() {
+    fn unwritten_ranges_take_no_space() {
         let store = Sparse::in_memory(1 << 40).unwrap();
         assert_eq!(store.allocated(), 0);
         store.write(1 << 39, &[1; 4096]).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backing_file_is_one_servers_and_as_large_as_its_device() {
+    fn a_backing_file_is_locked_and_has_the_size_of_its_device() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("d.img");
         let first = Sparse::at(&path, BYTES, false).unwrap();

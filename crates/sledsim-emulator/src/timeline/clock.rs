@@ -1,9 +1,9 @@
-//! Model time beside real time.
+//! Conversion between model time and real time.
 
 use sledsim_base::units::Nanos;
 use std::time::{Duration, Instant};
 
-/// A clock that shows model time: real time since its start, times a speed.
+/// A clock of model time: real time since its start, times a speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -11,8 +11,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts at zero now. A `speed` of 2 makes a second of the model take half
-    /// a second.
+    /// Starts at zero now. At a `speed` of 2, a second of model time takes half a
+    /// second.
     #[must_use]
     pub fn start(speed: f64) -> Self {
         Self {
@@ -33,13 +33,13 @@ impl Clock {
         }
     }
 
-    /// How much real time is left until `at`; zero if it has come.
+    /// Real time left until `at`; zero if it has passed.
     #[must_use]
     pub fn left(&self, at: Nanos) -> Duration {
         Duration::from_nanos(self.real(at.since(self.now())).0)
     }
 
-    /// How much real time a span of model time takes.
+    /// Real time of a span of model time.
     #[must_use]
     pub fn real(&self, span: Nanos) -> Nanos {
         if self.speed == 1.0 {

@@ -1,11 +1,13 @@
 //! A model under the real clock.
 //!
-//! Requests get their arrival as they come, and the model is called in just
-//! the order in which the engine of the simulator would call it: whatever was
-//! due earlier first, with the instant it was due at, however late that is. So
-//! a simulation of the same arrivals gives the same completions to the bit, and
-//! what reality adds is one number per request: how much later than its
-//! completion it was answered, its lateness.
+//! Requests get their arrival times as they come, and the model is called in
+//! exactly the order in which the simulator's engine would call it: earlier
+//! events first, each with the time it was due, however late it is handled. So
+//! a simulation of the same arrivals gives bit-identical completions. Real time
+//! adds one number per request, its lateness: the time from its completion to
+//! its answer.
+//!
+//! `clock` converts between model time and real time.
 
 mod clock;
 
@@ -29,43 +31,42 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What a client is told: the bytes of a read, nothing for anything else, or
-/// why it failed.
+/// The answer to a client: the data of a read, empty for other requests, or the error.
 pub type Answer = Result<Vec<u8>, Errno>;
 
-/// Where the answer to one request goes.
+/// Receives the answer to one request.
 pub trait Reply: Send {
-    /// Sends it. Called once, by whichever thread finds it due; it must not
-    /// wait for the client.
+    /// Sends the answer. Called once, by the thread that finds it due; must not block
+    /// on the client.
     fn send(self: Box<Self>, answer: Answer);
 
-    /// As [`Reply::send`], for who wants to know what happened to the request,
-    /// and how much later than its completion it is answered, in model time.
+    /// As [`Reply::send`], with the row of the request and its lateness in model time.
     fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
         let _ = (row, lateness);
         self.send(answer);
     }
 }
 
-/// Who is told of what happened; must not wait.
+/// Observes completions; must not block.
 pub trait CompletionObserver: Send + Sync {
-    /// A request is answered, so much later (in model time) than its completion.
+    /// Called when a request is answered, `lateness` (in model time) after its
+    /// completion.
     fn answered(&self, row: &Row, lateness: Nanos);
 
-    /// A child of a composite completed a request of its own.
+    /// Called when a child of a composite completes a request of its own.
     fn note(&self, row: &Row);
 }
 
-/// The clock spins for so long before an instant: a sleeping thread wakes that
-/// much too late at worst, or nearly.
+/// The clock spins for this long before an event, the usual worst-case delay of waking
+/// up a sleeping thread.
 const SPIN: Duration = Duration::from_micros(60);
 
-/// A request under way.
+/// A request in flight.
 #[derive(Default)]
 struct Pending {
-    /// What the model said, once it has.
+    /// Its row, once the model has completed it.
     row: Option<Row>,
-    /// What to answer, once the bytes are there.
+    /// Its answer, once its data have been moved.
     answer: Option<(Box<dyn Reply>, Answer)>,
 }
 
@@ -76,28 +77,27 @@ struct Ready {
     answer: Answer,
 }
 
-/// The requests under way, and their announced completions.
-struct UnderWay {
+/// The requests in flight, and their announced completions.
+struct InFlight {
     pending: HashMap<u64, Pending, FxBuildHasher>,
-    /// The ids of the requests.
+    /// Ids of requests by completion time.
     completions: CompletionQueue<u64>,
-    witness: Arc<dyn CompletionObserver>,
+    observer: Arc<dyn CompletionObserver>,
 }
 
-impl CompletionSink for UnderWay {
+impl CompletionSink for InFlight {
     fn done(&mut self, row: &Row) {
         self.completions.push(row.completion, row.id);
         self.pending.entry(row.id).or_default().row = Some(*row);
     }
 
     fn note(&mut self, row: &Row) {
-        self.witness.note(row);
+        self.observer.note(row);
     }
 }
 
-impl UnderWay {
-    /// The request if it has both its completion, which has come, and its
-    /// answer.
+impl InFlight {
+    /// Removes the request if its completion time has passed and its answer is there.
     fn take(&mut self, id: u64, now: Nanos) -> Option<Ready> {
         let Entry::Occupied(entry) = self.pending.entry(id) else {
             return None;
@@ -111,7 +111,7 @@ impl UnderWay {
         Some(Ready { row, reply, answer })
     }
 
-    /// The first announced completion whose request is still under way.
+    /// The first announced completion of a request still in flight.
     fn first(&mut self) -> Option<Nanos> {
         while let Some((at, id)) = self.completions.peek() {
             if self.pending.contains_key(id) {
@@ -125,10 +125,10 @@ impl UnderWay {
 
 struct State {
     model: Box<dyn Model>,
-    under_way: UnderWay,
-    /// What was decided up to here is decided: nothing arrives so early.
+    in_flight: InFlight,
+    /// Events up to here have been handled: later requests arrive after it.
     decided: Nanos,
-    /// When the clock thread looks next.
+    /// The next time at which the clock thread checks.
     watched: Nanos,
     asleep: bool,
     stopped: bool,
@@ -136,36 +136,36 @@ struct State {
 }
 
 impl State {
-    /// Calls the model for all that was due before `until`.
+    /// Calls the model for all events before `until`.
     fn run_before(&mut self, until: Nanos) {
         while let Some(at) = self.model.wake_at().filter(|at| *at < until) {
-            // A model may ask to be woken for what was due before it was told.
+            // A model may ask to be woken at a time already passed.
             let at = at.max(self.decided);
-            self.model.wake(at, &mut self.under_way);
+            self.model.wake(at, &mut self.in_flight);
             self.decided = at;
         }
     }
 
-    /// When there is something to do.
+    /// Time of the next event.
     fn next(&mut self) -> Nanos {
         let wake = self.model.wake_at().unwrap_or(Nanos::MAX);
-        wake.min(self.under_way.first().unwrap_or(Nanos::MAX))
+        wake.min(self.in_flight.first().unwrap_or(Nanos::MAX))
     }
 }
 
-struct Shared {
+struct TimelineCore {
     clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
-    /// Tells a spinning clock thread to look again.
+    /// Tells a spinning clock thread to check again.
     poke: AtomicBool,
-    witness: Arc<dyn CompletionObserver>,
-    /// Requests that are due and that the witness does not know of yet. It grows
-    /// under the lock of the state.
+    observer: Arc<dyn CompletionObserver>,
+    /// Number of due requests not yet reported to the observer. Incremented under the
+    /// lock of the state.
     unrecorded: AtomicUsize,
 }
 
-impl Shared {
+impl TimelineCore {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -182,15 +182,15 @@ impl Shared {
             Status::Error => Err(Errno::IO),
         };
         if answer.is_err() {
-            row.status = Status::Error; // the bytes failed, though the device did not
+            row.status = Status::Error; // the data failed, not the device
         }
-        // First: a client that has its answer may look for the request in a recording.
-        self.witness.answered(&row, late);
+        // First: a client with its answer may look for the request in a recording.
+        self.observer.answered(&row, late);
         self.unrecorded.fetch_sub(1, Ordering::Release);
         reply.tell(&row, late, answer);
     }
 
-    /// Makes the clock thread look earlier than it would, if need be.
+    /// Wakes the clock thread earlier if needed.
     fn hurry(&self, state: &mut State) {
         let next = state.next();
         if next < state.watched {
@@ -202,19 +202,19 @@ impl Shared {
         }
     }
 
-    /// The life of the clock thread.
+    /// Runs the clock thread.
     fn run(&self) {
-        // One nanosecond: the default of 50 us would be added to every sleep.
+        // One nanosecond: the default of 50 us would delay every wake-up.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        // Before whatever else wants the processor, where that is permitted.
+        // Highest priority, if permitted.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
         let mut ready = Vec::new();
         let mut state = self.state();
         loop {
             let now = self.clock.now();
             state.run_before(now);
-            while let Some((_, id)) = state.under_way.completions.pop_through(now) {
-                ready.extend(state.under_way.take(id, now));
+            while let Some((_, id)) = state.in_flight.completions.pop_through(now) {
+                ready.extend(state.in_flight.take(id, now));
             }
             if !ready.is_empty() {
                 self.unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
@@ -254,11 +254,11 @@ impl Shared {
 
 /// A model that runs in real time.
 ///
-/// A request is begun, which gives it its arrival; then its bytes are moved;
-/// then it is finished, with what is to be answered. It is answered when that
-/// has happened and its completion has come.
+/// [`Timeline::begin`] gives a request its arrival; then its data are moved;
+/// [`Timeline::finish`] takes its answer. The answer is sent when both it and the
+/// completion are there.
 pub struct Timeline {
-    shared: Arc<Shared>,
+    shared: Arc<TimelineCore>,
     thread: Option<JoinHandle<()>>,
     blocks: u64,
     links: Links,
@@ -268,21 +268,21 @@ impl Timeline {
     /// Starts the clock of `model`.
     ///
     /// # Errors
-    /// If the system has no thread for it.
+    /// If no thread can be started.
     pub fn start(
         model: Box<dyn Model>,
         speed: f64,
-        witness: Arc<dyn CompletionObserver>,
+        observer: Arc<dyn CompletionObserver>,
     ) -> std::io::Result<Self> {
         let (blocks, links) = (model.blocks(), model.links());
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TimelineCore {
             clock: Clock::start(speed),
             state: Mutex::new(State {
                 model,
-                under_way: UnderWay {
+                in_flight: InFlight {
                     pending: HashMap::default(),
                     completions: CompletionQueue::default(),
-                    witness: Arc::clone(&witness),
+                    observer: Arc::clone(&observer),
                 },
                 decided: Nanos::ZERO,
                 watched: Nanos::ZERO,
@@ -292,7 +292,7 @@ impl Timeline {
             }),
             changed: Condvar::new(),
             poke: AtomicBool::new(false),
-            witness,
+            observer,
             unrecorded: AtomicUsize::new(0),
         });
         let runs = Arc::clone(&shared);
@@ -307,13 +307,13 @@ impl Timeline {
         })
     }
 
-    /// Logical blocks of the model.
+    /// Number of logical blocks.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// What the model makes of linked requests.
+    /// How the model handles linked requests.
     #[must_use]
     pub fn links(&self) -> Links {
         self.links
@@ -325,21 +325,21 @@ impl Timeline {
         self.shared.clock.now()
     }
 
-    /// How many requests are under way: begun, and unknown to the witness.
+    /// Number of requests in flight: begun, and not yet reported to the observer.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let state = self.shared.state();
-        state.under_way.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
+        state.in_flight.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
     }
 
-    /// A request arrives: its id and arrival are given here. Returns the id.
+    /// Submits a request, assigning its id and arrival. Returns the id.
     #[must_use]
     pub fn begin(&self, request: Request) -> u64 {
         self.begin_all([request]).start
     }
 
-    /// Requests arrive at one instant, and none comes in between: their ids and
-    /// arrival are given here. Returns the ids, in their order.
+    /// Submits requests at one instant with no other in between, assigning ids and
+    /// arrival. Returns the ids, in order.
     #[must_use]
     pub fn begin_all(&self, requests: impl IntoIterator<Item = Request>) -> Range<u64> {
         let mut state = self.shared.state();
@@ -348,23 +348,23 @@ impl Timeline {
         let first = state.ids;
         let State {
             model,
-            under_way,
+            in_flight,
             ids,
             ..
         } = &mut *state;
         for mut request in requests {
             request.id = *ids;
             request.arrival = now;
-            under_way.pending.insert(*ids, Pending::default());
+            in_flight.pending.insert(*ids, Pending::default());
             *ids += 1;
-            model.submit(request, under_way);
+            model.submit(request, in_flight);
         }
-        // What is due at this very instant; the next request arrives later.
+        // Handle the events at this very instant; the next request arrives later.
         state.run_before(now + Nanos(1));
         state.decided = now;
         let these = first..state.ids;
-        // Complete at once: nobody need be woken, it is answered when finished.
-        let completions = &mut state.under_way.completions;
+        // Complete at once: `finish` answers it without the clock thread.
+        let completions = &mut state.in_flight.completions;
         while matches!(completions.peek(), Some((at, id)) if at <= now && these.contains(id)) {
             completions.pop();
         }
@@ -372,24 +372,24 @@ impl Timeline {
         these
     }
 
-    /// The bytes of request `id` have been moved: it is answered as soon as its
-    /// completion has come.
+    /// Sets the answer of request `id` after its data have been moved; it is sent at
+    /// its completion time.
     pub fn finish(&self, id: u64, reply: Box<dyn Reply>, answer: Answer) {
         self.finish_all([(id, reply, answer)]);
     }
 
-    /// As [`Timeline::finish`], of several requests.
+    /// As [`Timeline::finish`], for several requests.
     pub fn finish_all(&self, requests: impl IntoIterator<Item = (u64, Box<dyn Reply>, Answer)>) {
         let mut ready = SmallVec::<[Ready; 1]>::new();
         let mut state = self.shared.state();
         let now = self.shared.clock.now();
-        // What is complete by now need not wait for the clock thread.
+        // Requests complete by now need not wait for the clock thread.
         state.run_before(now);
         for (id, reply, answer) in requests {
-            if let Some(pending) = state.under_way.pending.get_mut(&id) {
+            if let Some(pending) = state.in_flight.pending.get_mut(&id) {
                 pending.answer = Some((reply, answer));
             }
-            ready.extend(state.under_way.take(id, now));
+            ready.extend(state.in_flight.take(id, now));
         }
         let unrecorded = &self.shared.unrecorded;
         unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
@@ -399,7 +399,7 @@ impl Timeline {
         }
     }
 
-    /// What each device did up to now, as [`Model::report`] has it.
+    /// Reports of each device up to now, as by [`Model::report`].
     #[must_use]
     pub fn reports(&self) -> Vec<Report> {
         let mut reports = Vec::new();
@@ -408,14 +408,14 @@ impl Timeline {
         reports
     }
 
-    /// What the background tasks came to.
+    /// Progress of the background tasks.
     #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
         let state = self.shared.state();
         (state.model.background()).map_or_else(Vec::new, Background::to_json)
     }
 
-    /// Waits until nothing is under way, at most `grace`; whether that is so.
+    /// Waits at most `grace` until no request is in flight; returns whether that is so.
     #[must_use]
     pub fn drain(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
@@ -430,12 +430,12 @@ impl Timeline {
 }
 
 impl Drop for Timeline {
-    /// Stops the clock; what is still under way is never answered.
+    /// Stops the clock; requests still in flight are never answered.
     fn drop(&mut self) {
         self.shared.state().stopped = true;
         self.shared.changed.notify_one();
         self.shared.poke.store(true, Ordering::Release);
-        // The last who held it may be an answer that this very thread has sent.
+        // The last reference may be held by an answer sent by this very thread.
         let itself = thread::current().id();
         if let Some(thread) = self.thread.take().filter(|it| it.thread().id() != itself) {
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! What is read is what was written.
+//! Reads return the data written.
 
 use super::mounted::{Mounted, constant, export};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::thread;
 
 const BYTES: u64 = 1 << 20;
 
-/// A step of a history: what, from where on, how many bytes, of which value.
+/// A step of a history: operation, offset, bytes, value.
 type Step = (u8, u64, u64, u8);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -20,9 +20,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0u8..4, offset, bytes, any::<u8>()), 1..30)
 }
 
-/// Any history leaves what it leaves in a plain array, and reads see that on the way.
+/// Any history gives the same contents as in an array, also for reads in between.
 #[test]
-fn a_file_is_an_array() {
+fn contents_equal_those_of_an_array() {
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.0))]) else {
         return;
     };
@@ -64,9 +64,9 @@ fn a_file_is_an_array() {
     done.unwrap();
 }
 
-/// Writers whose ranges meet inside blocks do not undo each other's bytes.
+/// Concurrent writes that meet within a block do not undo each other.
 #[test]
-fn several_threads_share_blocks() {
+fn concurrent_writes_within_a_block_keep_all_bytes() {
     const WRITERS: u64 = 8;
     const PIECE: u64 = 100;
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.01))]) else {
@@ -97,7 +97,7 @@ fn several_threads_share_blocks() {
 }
 
 #[test]
-fn the_end_is_where_the_device_ends() {
+fn a_file_ends_at_the_end_of_the_device() {
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.0))]) else {
         return;
     };
@@ -112,9 +112,9 @@ fn the_end_is_where_the_device_ends() {
     assert_eq!(file.metadata().unwrap().len(), BYTES);
 }
 
-/// As block devices have it.
+/// The same as for block devices.
 #[test]
-fn holes_are_punched_found_and_given_back() {
+fn holes_are_punched_found_and_deallocated() {
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.0))]) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Mounts to try things on.
+//! Mounts for tests.
 
 use serde_json::Value;
 use sledsim_base::keys::Keys;
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A memory of so many bytes that takes so long for every request, one at a time.
+/// A memory of `bytes` bytes with a fixed latency, which serves one request at a time.
 pub fn constant(bytes: u64, latency_ms: f64) -> Device {
     let blocks = bytes / 512;
     let keys = format!(
@@ -34,7 +34,7 @@ pub fn export(name: &str, device: Device) -> ExportSpec {
     }
 }
 
-/// Whether this process may mount; says so if not.
+/// Whether this process may mount; prints a message if not.
 pub fn may_mount() -> bool {
     const CAP_SYS_ADMIN: u64 = 1 << 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -42,14 +42,14 @@ pub fn may_mount() -> bool {
     let effective = u64::from_str_radix(effective.unwrap().trim(), 16).unwrap();
     let may = effective & CAP_SYS_ADMIN != 0 && Path::new("/dev/fuse").exists();
     if !may {
-        // Past the harness, which would swallow it.
+        // Bypasses the output capture of the harness.
         let line = b"skipped: mounting needs /dev/fuse and root\n";
         std::io::Write::write_all(&mut std::io::stderr(), line).unwrap();
     }
     may
 }
 
-/// A mounted server; the mount goes first.
+/// A mounted server; the mount is dropped first.
 pub struct Mounted {
     pub mount: FuseMount,
     pub server: Server,
@@ -101,8 +101,8 @@ impl Mounted {
         export.unwrap()["summary"].clone()
     }
 
-    /// So many requests of a kind have been counted: `reads`, `writes`, `flushes`, `trims`. They
-    /// are counted shortly after they have been answered.
+    /// Waits until `count` requests of a kind (`reads`, `writes`, `flushes`, `trims`)
+    /// have been counted, which happens shortly after their answers.
     pub fn expect(&self, name: &str, kind: &str, count: u64, what: &str) {
         let counted = || self.summary(name)[kind].as_u64().unwrap();
         let end = Instant::now() + Duration::from_secs(20);
@@ -112,7 +112,8 @@ impl Mounted {
         assert_eq!(counted(), count, "{what}: {kind} of {name}");
     }
 
-    /// Waits until `count` requests are under way, or for 20 s; how many are.
+    /// Waits until `count` requests are in flight, for at most 20 s; returns their
+    /// number.
     pub fn wait_for(&self, count: usize) -> usize {
         let end = Instant::now() + Duration::from_secs(20);
         while self.outstanding() < count && Instant::now() < end {

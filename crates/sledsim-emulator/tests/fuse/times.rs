@@ -1,4 +1,4 @@
-//! How long it takes: what the model says, and what the parts of blocks cost.
+//! Times of accesses: those of the model, and the cost of partial blocks.
 
 use super::mounted::{Mounted, constant, export};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
@@ -17,10 +17,10 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// A block of which a part is written is read first, so that the request takes as many times the
-/// latency as the device is asked; there is nothing but the device's requests in between.
+/// A partly written block is read first, so that the request takes the latency once per
+/// request to the device.
 #[test]
-fn every_access_takes_the_time_of_its_requests() {
+fn an_access_takes_the_times_of_its_device_requests() {
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 5.0))]) else {
         return;
     };
@@ -40,7 +40,7 @@ fn every_access_takes_the_time_of_its_requests() {
     let read = |bytes: usize, offset| file.read_exact_at(&mut vec![0; bytes], offset).unwrap();
 
     check("a read", 1, 0, &|| read(4096, 4096));
-    // Nothing is kept: the same again is a request again.
+    // There is no cache: a repeated access is a new request.
     check("the same read", 1, 0, &|| read(4096, 4096));
     check("a crooked read", 1, 0, &|| read(1000, 77));
     check("a write", 0, 1, &|| write(4096, 0));
@@ -52,13 +52,14 @@ fn every_access_takes_the_time_of_its_requests() {
     check("zeroes in a part", 1, 1, &|| {
         fallocate(&file, FallocateFlags::ZERO_RANGE, 10, 20).unwrap();
     });
-    // What the kernel sends at once is 256 pages, and the first may be begun in its middle.
+    // The kernel sends at most 256 pages at once, and the first request may begin
+    // within the file.
     check("a large one", 0, 1, &|| write(BYTES as usize - 4096, 0));
 }
 
-/// A flush is a request of its own, whoever asks for it.
+/// A flush is a request of its own, for every caller.
 #[test]
-fn a_sync_is_a_flush() {
+fn fsync_is_a_flush() {
     let Some(mounted) = Mounted::folder(vec![export("d", constant(BYTES, 0.0))]) else {
         return;
     };
@@ -67,14 +68,14 @@ fn a_sync_is_a_flush() {
     file.sync_data().unwrap();
     mounted.expect("d", "flushes", 2, "two syncs");
     drop(file);
-    // A request after what closing may have asked for: requests are counted in order.
+    // A request after those that closing may cause: requests are counted in order.
     mounted.open("d").read_exact_at(&mut [0; 512], 0).unwrap();
     mounted.expect("d", "reads", 1, "after the end");
     mounted.expect("d", "flushes", 2, "closing is none");
 }
 
-/// A disk with a write buffer answers from it, unless the file was opened with `O_DSYNC`: then
-/// each write waits for the arm and the platters.
+/// A disk with a write buffer answers from it, unless the file was opened with
+/// `O_DSYNC`: then each write waits for the media.
 #[test]
 fn synchronous_writes_reach_the_media() {
     let disk = Device::resolve("atlas10k", &[]).unwrap();
@@ -97,8 +98,8 @@ fn synchronous_writes_reach_the_media() {
     };
     writes("buffered", OFlags::empty());
     let (data, all) = (writes("data", OFlags::DSYNC), writes("all", OFlags::SYNC));
-    // A seek takes 5 ms on average, and half a revolution 3 ms. What is short is a time of the
-    // model, which a busy machine does not prolong.
+    // A seek takes 5 ms on average, and half a revolution 3 ms. Both are model times,
+    // which a busy machine does not prolong.
     mounted.expect("buffered", "writes", 7, "one for each");
     let buffered = &mounted.summary("buffered")["response_time_ms"]["p50"];
     assert!(buffered.as_f64().unwrap() < 2.0, "{buffered} ms");
@@ -106,8 +107,8 @@ fn synchronous_writes_reach_the_media() {
     assert!(all > Duration::from_millis(4), "{all:?}");
 }
 
-/// Neither reads nor writes to one file wait for each other before they reach the device, which
-/// answers none of them here.
+/// Reads and writes of one file do not wait for each other before they reach the
+/// device, which answers none of them here.
 #[test]
 fn requests_wait_in_the_device() {
     const CLIENTS: usize = 48;

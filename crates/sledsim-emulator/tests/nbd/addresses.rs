@@ -1,4 +1,4 @@
-//! Where a server listens, and where it refuses to.
+//! Addresses to listen at, and refused ones.
 
 use super::client::*;
 use sledsim_emulator::listen::{Address, Admission};
@@ -13,7 +13,7 @@ fn tcp(host: &str, port: u16) -> Address {
 }
 
 #[test]
-fn addresses_are_read() {
+fn addresses_are_parsed() {
     for (text, address) in [
         ("unix:/tmp/s.sock", Address::Unix("/tmp/s.sock".into())),
         ("unix:s", Address::Unix("s".into())),
@@ -31,7 +31,7 @@ fn addresses_are_read() {
         ("", "has no port"),
         ("localhost", "has no port"),
         ("unix:", "has no path"),
-        ("/tmp/s.sock", "is neither"),
+        ("/tmp/s.sock", "is neither of the two"),
         ("tcp:host:", "port ''"),
         ("tcp:host:70000", "port '70000'"),
         ("tcp:host:-1", "port '-1'"),
@@ -58,7 +58,7 @@ fn start(
 }
 
 #[test]
-fn a_socket_file_is_ours_alone() {
+fn a_socket_file_is_private_and_exclusive() {
     let folder = tempfile::tempdir().unwrap();
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let path = folder.path().join("a b.sock");
@@ -81,13 +81,13 @@ fn a_socket_file_is_ours_alone() {
     assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
     first.stop(Duration::ZERO);
     assert!(!path.exists());
-    // What a killed server left is no obstacle.
+    // The stale socket of a killed server is replaced.
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let again = start(&server, &address).unwrap();
     let mut client = Client::simple(&path, "d");
     assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
-    // What somebody put in its place stays.
+    // A socket of another server in its place is kept.
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "theirs").unwrap();
     drop(again);
@@ -136,7 +136,7 @@ fn a_port_of_this_machine() {
 }
 
 #[test]
-fn other_machines_are_kept_out_unless_it_is_said_in_so_many_words() {
+fn remote_addresses_need_authentication_or_explicit_permission() {
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     for host in ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"] {
         let error = start(&server, &tcp(host, 0)).err().unwrap();

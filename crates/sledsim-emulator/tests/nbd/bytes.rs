@@ -1,5 +1,4 @@
-//! The body of the fuzz target on its seeds, and on what becomes of them when
-//! bytes of them change.
+//! The body of the fuzz target on its seeds and on mutations of them.
 
 #[path = "../../../../fuzz/nbd.rs"]
 mod nbd;

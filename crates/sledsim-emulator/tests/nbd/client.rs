@@ -1,5 +1,4 @@
-//! A client of NBD that says just what it is told to, with the numbers of the
-//! specification spelled out.
+//! A raw NBD client, with the numbers of the specification spelled out.
 
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -55,12 +54,12 @@ pub const ENOSPC: u32 = 28;
 pub const ENOTSUP: u32 = 95;
 pub const ESHUTDOWN: u32 = 108;
 
-/// What comes back for a request.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub cookie: u64,
     pub error: u32,
-    /// The type of the chunk, if it is one.
+    /// The type of the chunk, if structured.
     pub chunk: Option<u16>,
     pub data: Vec<u8>,
 }
@@ -74,17 +73,17 @@ pub struct Client<S: Read + Write = UnixStream> {
 }
 
 impl Client {
-    /// Connects, and goes through the greeting.
+    /// Connects and performs the greeting.
     pub fn connect(path: &Path) -> Self {
         let mut client = Self::silent(path);
         client.greet(FIXED | NO_ZEROES);
         client
     }
 
-    /// Connects, and says nothing.
+    /// Connects without sending anything.
     pub fn silent(path: &Path) -> Self {
         let wire = UnixStream::connect(path).unwrap();
-        // Nothing in these tests takes so long, unless it never comes.
+        // Longer than any reply in these tests takes.
         wire.set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();
         wire.set_write_timeout(Some(Duration::from_secs(20)))
@@ -155,7 +154,7 @@ impl<S: Read + Write> Client<S> {
         u64::from_be_bytes(self.hear(8).try_into().unwrap())
     }
 
-    /// Whether the server has closed, after at most what it had to say.
+    /// Whether the server has closed, after at most its last replies.
     pub fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
         match self.wire.read_to_end(&mut rest) {
@@ -187,8 +186,7 @@ impl<S: Read + Write> Client<S> {
         (kind, self.hear(length))
     }
 
-    /// All replies to `option`, the last of which is an acknowledgement or an
-    /// error.
+    /// All replies to `option`, up to an acknowledgement or an error.
     pub fn replies(&mut self, option: u32, data: &[u8]) -> Vec<(u32, Vec<u8>)> {
         self.option(option, data);
         let mut replies = Vec::new();
@@ -226,8 +224,8 @@ impl<S: Read + Write> Client<S> {
         self.say(&request(command, flags, cookie, offset, length));
     }
 
-    /// One reply; with structured replies, one chunk, which must be the last.
-    /// `length` is how many bytes a simple reply brings if all goes well.
+    /// One reply; with structured replies, one chunk, which must be the last. `length`
+    /// is the number of bytes that a successful simple reply carries.
     pub fn answer(&mut self, length: u32) -> Answer {
         if !self.structured {
             assert_eq!(self.u32(), 0x6744_6698);
@@ -266,7 +264,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Reads; the error number if it cannot.
+    /// Reads; returns the error number on failure.
     pub fn read(&mut self, offset: u64, length: u32) -> Result<Vec<u8>, u32> {
         self.ask(READ, 0, 77, offset, length);
         let answer = self.answer(length);
@@ -297,7 +295,7 @@ impl<S: Read + Write> Client<S> {
         self.done(78)
     }
 
-    /// A command without bytes.
+    /// A command without data.
     pub fn command(
         &mut self,
         command: u16,
@@ -309,7 +307,7 @@ impl<S: Read + Write> Client<S> {
         self.done(79)
     }
 
-    /// The pieces of a range, each with its length and its state.
+    /// The extents of a range, each with its length and state.
     pub fn status(&mut self, flags: u16, offset: u64, length: u32) -> Result<Vec<[u32; 2]>, u32> {
         self.ask(BLOCK_STATUS, flags, 80, offset, length);
         let answer = self.answer(0);
@@ -330,7 +328,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// What a read brought.
+/// The result of a read.
 pub fn data_of(answer: Answer, offset: u64, length: u32) -> Result<Vec<u8>, u32> {
     if answer.error != 0 {
         return Err(answer.error);
@@ -380,7 +378,7 @@ pub fn meta(name: &str, queries: &[&str]) -> Vec<u8> {
     data
 }
 
-/// A device to be served.
+/// A device to serve.
 #[derive(Clone)]
 pub struct Wanted {
     pub name: &'static str,
@@ -392,7 +390,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// One that takes no time.
+    /// A device that takes no time.
     pub fn quick(name: &'static str, bytes: u64) -> Self {
         Self {
             name,
@@ -404,7 +402,7 @@ impl Wanted {
         }
     }
 
-    /// One that serves a request at a time, each in so many milliseconds.
+    /// A device that serves one request at a time, each in `ms` milliseconds.
     pub fn slow(name: &'static str, bytes: u64, latency_ms: f64) -> Self {
         Self {
             latency_ms,
@@ -413,7 +411,7 @@ impl Wanted {
     }
 }
 
-/// Exports that are served at a socket file, and the folder it is in.
+/// Exports served at a socket file, with its folder.
 pub struct Served {
     pub nbd: NbdServer,
     pub server: Server,
@@ -421,7 +419,7 @@ pub struct Served {
     _folder: TempDir,
 }
 
-/// The exports, not served yet.
+/// The exports, without a server.
 pub fn exports(wanted: &[Wanted]) -> Server {
     let specs = wanted.iter().map(|wanted| {
         let set =
@@ -444,7 +442,7 @@ pub fn exports(wanted: &[Wanted]) -> Server {
     Server::start(specs.collect()).unwrap()
 }
 
-/// How many requests the device of an export has served.
+/// Number of requests that the device of an export has served.
 pub fn requests(server: &Server, name: &str) -> u64 {
     let status = server.status();
     let mut exports = status["exports"].as_array().unwrap().iter();
@@ -482,7 +480,7 @@ impl Served {
         }
     }
 
-    /// A preset, so many times as fast as it is.
+    /// A preset, sped up by a factor.
     pub fn start_device(preset: &str, scheduler: &str, speed: f64) -> Self {
         let spec = ExportSpec {
             name: preset.to_owned(),
@@ -496,19 +494,19 @@ impl Served {
         Self::serving(Server::start(vec![spec]).unwrap(), &Settings::default())
     }
 
-    /// How often there was trouble of this kind.
+    /// Number of client errors of this kind.
     pub fn client_errors(&self, kind: &str) -> u64 {
         let facts = self.nbd.to_json();
         facts["troubles"][kind]["count"].as_u64().unwrap()
     }
 
-    /// How many requests are under way in the device of an export.
+    /// Number of requests in flight in the device of an export.
     pub fn outstanding(&self, name: &str) -> usize {
         let export = self.server.exports().named(name).unwrap();
         export.timeline().outstanding()
     }
 
-    /// How many requests the device of an export has served.
+    /// Number of requests that the device of an export has served.
     pub fn requests(&self, name: &str) -> u64 {
         requests(&self.server, name)
     }

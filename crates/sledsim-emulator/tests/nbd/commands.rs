@@ -1,4 +1,4 @@
-//! Commands, and why they are refused.
+//! Commands and their errors.
 
 use super::client::*;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ fn both(served: &Served, check: impl Fn(&mut Client)) {
 }
 
 #[test]
-fn bytes_come_back_whichever_way_they_were_made() {
+fn reads_return_data_written_in_any_way() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     both(&served, |client| {
         assert_eq!(client.write(4096, &[5; 8192]), Ok(()));
@@ -32,7 +32,7 @@ fn bytes_come_back_whichever_way_they_were_made() {
         expected.extend([5; 3584]);
         expected.extend([0; 512]);
         assert_eq!(client.read(4096, 8704), Ok(expected));
-        // At the very end, and as much as goes at once.
+        // At the very end, and the longest request.
         assert_eq!(client.write(BYTES - 512, &[1; 512]), Ok(()));
         let most = 32 << 20;
         let large: Vec<u8> = (0..most).map(|at| (at / 512 * 7) as u8).collect();
@@ -60,9 +60,9 @@ fn a_structured_read_is_one_chunk() {
     assert_eq!(client.hear(20), none);
 }
 
-/// What the specification says of each.
+/// The errors that the specification requires.
 #[test]
-fn what_cannot_be_is_refused_and_the_next_request_is_served() {
+fn invalid_requests_fail_and_the_next_one_is_served() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     both(&served, |client| {
         assert_eq!(client.write(0, &[3; 1024]), Ok(()));
@@ -133,7 +133,7 @@ fn what_cannot_be_is_refused_and_the_next_request_is_served() {
 }
 
 #[test]
-fn requests_about_nothing() {
+fn requests_of_length_zero() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     both(&served, |client| {
         assert_eq!(client.read(0, 0), Ok(vec![]));
@@ -147,7 +147,7 @@ fn requests_about_nothing() {
 }
 
 #[test]
-fn a_read_only_export_is_read() {
+fn a_read_only_export_refuses_writes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d.img");
     std::fs::write(&file, vec![4; 1 << 20]).unwrap();
@@ -170,7 +170,7 @@ fn a_read_only_export_is_read() {
 }
 
 #[test]
-fn a_backing_file_holds_what_was_flushed() {
+fn a_backing_file_contains_flushed_data() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d.img");
     let wanted = Wanted {
@@ -193,10 +193,10 @@ fn a_backing_file_holds_what_was_flushed() {
     );
 }
 
-/// A request of the device takes its time; one about holes takes none, and is
-/// answered while others wait.
+/// A request of the device takes its time; a query of holes takes none and is answered
+/// while others wait.
 #[test]
-fn answers_come_when_they_are_due_and_not_before() {
+fn answers_are_sent_when_due() {
     let served = Served::new(&[Wanted::slow("d", 1 << 20, 500.0)]);
     let mut client = Client::ready(&served.socket, "d");
     let start = Instant::now();
@@ -211,10 +211,10 @@ fn answers_come_when_they_are_due_and_not_before() {
     }
 }
 
-/// Those to whom the sled is near are served first: replies are out of order,
-/// each with its own bytes.
+/// The scheduler serves requests near the sled first: replies are out of order, each
+/// with its own data.
 #[test]
-fn sixty_four_requests_come_back_out_of_order_with_their_own_bytes() {
+fn out_of_order_replies_carry_their_own_data() {
     let served = Served::start_device("g2", "sptf", 0.2);
     let mut client = Client::ready(&served.socket, "");
     let blocks = client.bytes / 512;

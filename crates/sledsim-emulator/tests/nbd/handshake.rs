@@ -1,4 +1,4 @@
-//! The handshake, byte for byte as the specification has it.
+//! The handshake, byte by byte as specified.
 
 use super::client::*;
 
@@ -12,13 +12,13 @@ fn two() -> Served {
     Served::new(&[Wanted::quick("one", MIB), read_only])
 }
 
-/// Everything but DF, which goes with structured replies; and what a read-only
-/// export offers.
+/// All transmission flags but DF, which requires structured replies; and those of a
+/// read-only export.
 const FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11;
 const FLAGS_READ_ONLY: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 8 | 1 << 10;
 
 #[test]
-fn the_whole_exchange_of_a_simple_client() {
+fn a_complete_session_of_a_simple_client() {
     let served = two();
     let mut client = Client::silent(&served.socket);
     assert_eq!(
@@ -40,7 +40,7 @@ fn the_whole_exchange_of_a_simple_client() {
     expected.extend([0, 3, 0xe8, 0x89, 0x04, 0x55, 0x65, 0xa9]);
     expected.extend([0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0]);
     assert_eq!(client.hear(expected.len()), expected);
-    // A write with its bytes in the same breath, then a read.
+    // A write with its data in the same message, then a read.
     let mut write = vec![0x25, 0x60, 0x95, 0x13, 0, 0, 0, 1];
     write.extend(*b"cookie-1");
     write.extend([0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0]);
@@ -58,10 +58,10 @@ fn the_whole_exchange_of_a_simple_client() {
 }
 
 #[test]
-fn the_old_way_to_choose_an_export() {
+fn export_name_option() {
     let served = two();
-    // With the zeroes that only clients of old want, and without; a client that
-    // does not know the fixed newstyle may do this and nothing else.
+    // With and without the zeroes for old clients; a client without the fixed newstyle
+    // may send this option only.
     for (flags, zeroes) in [
         (0, 124),
         (FIXED, 124),
@@ -136,7 +136,7 @@ fn exports_are_listed_and_described() {
         (REP_INFO, block_size.clone()),
         (ACK, vec![]),
     ];
-    // The empty name is the first; what nobody knows is not answered.
+    // The empty name is the first export; unknown names get no reply.
     assert_eq!(client.replies(INFO, &info("", &[1, 3, 2, 99])), expected);
     client.structure();
     let expected = vec![
@@ -150,7 +150,7 @@ fn exports_are_listed_and_described() {
 }
 
 #[test]
-fn unknown_options_are_skipped_and_the_handshake_goes_on() {
+fn unknown_options_are_skipped() {
     let served = two();
     let mut client = Client::connect(&served.socket);
     for option in [0, 4, 11, 12, 0x8000_0000, u32::MAX] {
@@ -165,7 +165,7 @@ fn unknown_options_are_skipped_and_the_handshake_goes_on() {
 }
 
 #[test]
-fn abort_ends_it() {
+fn abort_ends_the_handshake() {
     let served = two();
     let mut client = Client::connect(&served.socket);
     assert_eq!(client.replies(ABORT, &[]), [(ACK, vec![])]);
@@ -181,7 +181,7 @@ fn abort_ends_it() {
 }
 
 #[test]
-fn metadata_contexts_are_listed_and_chosen() {
+fn metadata_contexts_are_listed_and_selected() {
     let served = two();
     let mut client = Client::connect(&served.socket);
     for option in [LIST_META, SET_META] {
@@ -216,14 +216,14 @@ fn metadata_contexts_are_listed_and_chosen() {
     }
     let chosen = client.replies(SET_META, &meta("one", &["base:allocation", "base:"]));
     assert_eq!(chosen, [context(1), (ACK, vec![])]);
-    // The last word counts: nothing is chosen after this.
+    // The last selection counts: nothing is selected after this.
     assert_eq!(client.replies(SET_META, &meta("one", &[])), [(ACK, vec![])]);
     client.go("one");
     assert_eq!(client.status(0, 0, 512), Err(EINVAL));
 }
 
 #[test]
-fn what_was_chosen_for_one_export_is_not_for_another() {
+fn a_selected_context_applies_to_one_export() {
     let served = two();
     for (chosen, used, may) in [
         ("one", "one", true),
@@ -239,7 +239,7 @@ fn what_was_chosen_for_one_export_is_not_for_another() {
 }
 
 #[test]
-fn what_breaks_the_rules_ends_the_handshake() {
+fn protocol_errors_end_the_handshake() {
     let served = two();
     let unknown_flag = |client: &mut Client| client.greet(FIXED | NO_ZEROES | 4);
     let magic = |client: &mut Client| {

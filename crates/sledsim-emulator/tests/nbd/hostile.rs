@@ -1,4 +1,5 @@
-//! Clients that send nonsense or go away: the server stays, and so do the others.
+//! Clients that violate the protocol or disconnect do not affect the server or other
+//! clients.
 
 use super::client::*;
 use proptest::prelude::*;
@@ -10,8 +11,7 @@ use std::time::Duration;
 
 const BYTES: u64 = 64 << 20;
 
-/// Sends `bytes`, reads what comes until the server closes, and says so if it
-/// does not.
+/// Sends `bytes` and reads replies until the server closes; fails if it does not.
 fn throw(socket: &Path, bytes: &[u8]) {
     let mut wire = UnixStream::connect(socket).unwrap();
     wire.set_read_timeout(Some(Duration::from_secs(20)))
@@ -31,13 +31,13 @@ fn throw(socket: &Path, bytes: &[u8]) {
                 }
             }
         });
-        // It may have closed before the end.
+        // The server may have closed before the end.
         let _ = wire.write_all(bytes);
         let _ = wire.shutdown(std::net::Shutdown::Write);
     });
 }
 
-/// A client that does everything right, and what it sends.
+/// The bytes of a valid client.
 fn session() -> Vec<u8> {
     let mut all = 3u32.to_be_bytes().to_vec();
     let mut option = |option: u32, data: &[u8]| {
@@ -77,7 +77,7 @@ fn session() -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whatever comes, a client that behaves is served all the while.
+    /// A valid client is served despite any bytes of others.
     #[test]
     fn nonsense_harms_nobody(
         noise in prop::collection::vec(
@@ -103,7 +103,7 @@ proptest! {
                 all[place] = *value;
             }
             throw(&served.socket, &all);
-            // Beyond what those above write to, or may when they are changed.
+            // Beyond the blocks that the clients above write to, mutated or not.
             let mine = [at as u8 + 1; 512];
             let place = BYTES - 512 * (at as u64 + 1);
             prop_assert_eq!(good.write(place, &mine), Ok(()));
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn the_session_that_is_mutated_is_a_good_one() {
+fn the_session_to_mutate_is_valid() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     throw(&served.socket, &session());
     served.until(|served| served.nbd.clients() == 0);
@@ -126,11 +126,11 @@ fn the_session_that_is_mutated_is_a_good_one() {
 }
 
 #[test]
-fn clients_that_go_away_in_the_middle_are_counted() {
+fn disconnects_within_requests_are_counted() {
     let served = Served::new(&[Wanted::slow("d", BYTES, 20.0)]);
     let gone = "disconnects_mid_request";
     let leave: [&dyn Fn(&mut Client); 4] = [
-        // Half a request, half its bytes, half an option; and with one under way.
+        // Half a request, half its data, half an option; and one in flight.
         &|client| client.say(&request(READ, 0, 0, 0, 512)[..13]),
         &|client| {
             client.say(&request(WRITE, 0, 0, 0, 4096));
@@ -152,27 +152,27 @@ fn clients_that_go_away_in_the_middle_are_counted() {
     served.until(|served| served.client_errors(gone) == 5);
     drop(Client::connect(&served.socket));
     served.until(|served| served.client_errors("refused_handshakes") == 1);
-    // Half a write is no write.
+    // An incomplete write is not executed.
     let mut client = Client::simple(&served.socket, "d");
     assert_eq!(client.read(0, 4096), Ok(vec![0; 4096]));
 }
 
 #[test]
-fn what_is_not_a_request_ends_the_connection() {
+fn invalid_requests_end_the_connection() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
     client.say(&[0; 28]);
     assert!(client.is_closed());
-    // A write too long to be skipped.
+    // A write too long to skip.
     let mut client = Client::ready(&served.socket, "d");
     client.ask(WRITE, 0, 0, 0, u32::MAX);
     assert!(client.is_closed());
     served.until(|served| served.client_errors("protocol_errors") == 2);
 }
 
-/// A client may say goodbye, or stop talking, and still hear what it asked for.
+/// A client may disconnect cleanly, or stop sending, and still receive its replies.
 #[test]
-fn what_was_asked_before_goodbye_is_answered() {
+fn requests_before_a_disconnect_are_answered() {
     let served = Served::new(&[Wanted::slow("d", BYTES, 30.0)]);
     for says_goodbye in [true, false] {
         let mut client = Client::ready(&served.socket, "d");
@@ -191,10 +191,9 @@ fn what_was_asked_before_goodbye_is_answered() {
     }
 }
 
-/// 64 MB of replies wait for a client that reads none, and another one is served
-/// all the while.
+/// 64 MB of replies wait for a client that reads none, while another one is served.
 #[test]
-fn a_client_that_does_not_read_keeps_nobody_waiting() {
+fn a_client_that_does_not_read_delays_no_other() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut lazy = Client::ready(&served.socket, "d");
     for at in 0..16u64 {

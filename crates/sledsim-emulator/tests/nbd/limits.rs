@@ -1,4 +1,4 @@
-//! What a client may take.
+//! Limits per client and server.
 
 use super::client::*;
 use sledsim_emulator::listen::Admission;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-fn no_more_clients_than_allowed() {
+fn connections_are_limited() {
     let admission = Admission {
         max_clients: 2,
         ..Admission::default()
@@ -27,15 +27,15 @@ fn no_more_clients_than_allowed() {
 }
 
 #[test]
-fn a_handshake_takes_only_so_long() {
+fn a_handshake_has_a_time_limit() {
     const PATIENCE: Duration = Duration::from_secs(1);
     let admission = Admission {
         patience: PATIENCE,
         ..Admission::default()
     };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
-    // One that says nothing, one that says something time and again, and one
-    // that does not read what it asks for.
+    // A client that sends nothing, one that sends slowly, and one that does not read
+    // its replies.
     let start = Instant::now();
     let mut silent = Client::silent(&served.socket);
     let mut slow = Client::connect(&served.socket);
@@ -58,14 +58,14 @@ fn a_handshake_takes_only_so_long() {
     assert!(start.elapsed() >= PATIENCE);
     served.until(|served| served.nbd.clients() == 0);
     assert!(served.client_errors("handshake_timeouts") >= 2);
-    // In time is in time, however long it stays then.
+    // A handshake in time has no time limit afterwards.
     let mut client = Client::simple(&served.socket, "d");
     thread::sleep(PATIENCE * 2);
     assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
 }
 
 #[test]
-fn a_handshake_has_an_end() {
+fn options_of_a_handshake_are_limited() {
     let served = Served::new(&[Wanted::quick("d", 1 << 20)]);
     let mut client = Client::connect(&served.socket);
     let mut asked = 0;
@@ -80,14 +80,14 @@ fn a_handshake_has_an_end() {
     served.until(|served| served.client_errors("protocol_errors") == 1);
 }
 
-/// Requests beyond the limit are not even read.
+/// Requests beyond the limit are not read.
 #[test]
-fn no_more_requests_under_way_than_allowed() {
+fn requests_in_flight_are_limited() {
     let settings = Settings {
         max_outstanding: 4,
         ..Settings::default()
     };
-    // The first is so slow that nothing is answered here.
+    // The first is so slow that no request is answered here.
     let wanted = [
         Wanted::slow("stuck", 1 << 20, 60_000.0),
         Wanted::slow("d", 1 << 20, 20.0),
@@ -105,7 +105,7 @@ fn no_more_requests_under_way_than_allowed() {
     served.until(|_| outstanding() >= 4);
     thread::sleep(Duration::from_millis(50));
     assert_eq!(outstanding(), 4);
-    // The others are read as soon as there is room for them.
+    // The others are read as soon as the limit permits.
     let (mut client, outstanding) = ask("d");
     for cookie in 0..40 {
         assert!(outstanding() <= 4);
@@ -113,14 +113,14 @@ fn no_more_requests_under_way_than_allowed() {
     }
 }
 
-/// A single answer may be larger than all may be together.
+/// A single answer may exceed the limit of all answers.
 #[test]
-fn bytes_under_way_are_bounded() {
+fn bytes_in_flight_are_limited() {
     let settings = Settings {
         max_outstanding_bytes: 1 << 20,
         ..Settings::default()
     };
-    // So slow that nothing is answered here.
+    // So slow that no request is answered here.
     let wanted = [Wanted::slow("d", 64 << 20, 60_000.0)];
     let served = Served::with(&wanted, &settings);
     let export = served.server.exports().named("d").unwrap();
@@ -138,7 +138,7 @@ fn bytes_under_way_are_bounded() {
         several.ask(READ, 0, cookie, 0, 256 << 10);
     }
     under_way(1 + 4);
-    // Writes are not kept: their bytes do not count.
+    // Data of writes are not kept and do not count.
     let mut writes = Client::ready(&served.socket, "d");
     for at in 0..8 {
         writes.say(&request(WRITE, 0, at, 0, 256 << 10));
@@ -147,9 +147,9 @@ fn bytes_under_way_are_bounded() {
     under_way(1 + 4 + 8);
 }
 
-/// What was answered does not count any more.
+/// Answered requests no longer count.
 #[test]
-fn bytes_are_given_back() {
+fn answered_requests_release_their_bytes() {
     let settings = Settings {
         max_outstanding_bytes: 1 << 20,
         ..Settings::default()
@@ -165,9 +165,9 @@ fn bytes_are_given_back() {
     served.until(|_| export.timeline().outstanding() == 4);
 }
 
-/// While a client waits for the limit it may go away.
+/// A client may disconnect while it waits for the limit.
 #[test]
-fn who_leaves_while_waiting_is_gone() {
+fn a_client_that_disconnects_while_waiting_is_released() {
     let settings = Settings {
         max_outstanding: 2,
         ..Settings::default()
@@ -182,9 +182,9 @@ fn who_leaves_while_waiting_is_gone() {
     assert_eq!(served.client_errors("disconnects_mid_request"), 1);
 }
 
-/// Someone who says goodbye and does not read what they asked for is left.
+/// A client that disconnects without reading its replies is dropped.
 #[test]
-fn nobody_waits_for_ever_for_a_client_that_left() {
+fn unread_replies_after_a_disconnect_time_out() {
     let admission = Admission {
         patience: Duration::from_secs(1),
         ..Admission::default()
@@ -195,8 +195,7 @@ fn nobody_waits_for_ever_for_a_client_that_left() {
     client.ask(DISC, 0, 0, 0, 0);
     served.until(|served| served.nbd.clients() == 0);
     assert_eq!(served.client_errors("unread_replies"), 1);
-    // One that reads slowly, and no byte for longer than others may take in all,
-    // is not.
+    // A client that reads slowly but steadily is not, however long it takes in all.
     let mut client = Client::ready(&served.socket, "d");
     client.ask(READ, 0, 1, 0, 2 << 20);
     client.ask(DISC, 0, 0, 0, 0);

@@ -1,13 +1,13 @@
-//! Which blocks are holes.
+//! Queries of holes.
 
 use super::client::*;
 
 const BYTES: u64 = 1 << 30;
-/// A hole is counted in pages of the system.
+/// Holes are multiples of the system's page size.
 const PAGE: u64 = 4096;
 
 #[test]
-fn holes_are_where_nothing_was_written_or_it_was_given_back() {
+fn unwritten_and_trimmed_blocks_are_holes() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
     let whole = BYTES as u32;
@@ -40,9 +40,9 @@ fn holes_are_where_nothing_was_written_or_it_was_given_back() {
     assert_eq!(client.status(0, 17 * PAGE + 512, 1024), Ok(vec![[1024, 0]]));
 }
 
-/// Zeroes that may not be a hole take their space.
+/// Zeroes written without holes take space.
 #[test]
-fn space_is_given_back_unless_the_client_wants_it_kept() {
+fn zeroing_deallocates_unless_no_hole_is_set() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::simple(&served.socket, "d");
     let taken = || {
@@ -72,7 +72,7 @@ fn space_is_given_back_unless_the_client_wants_it_kept() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn queries_outside_the_export_are_refused() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
     for (offset, length) in [
@@ -90,9 +90,9 @@ fn what_is_not_there_is_refused() {
     }
 }
 
-/// The answer is bounded; it covers the beginning without a gap.
+/// The reply is bounded; it covers the beginning without a gap.
 #[test]
-fn a_thousand_pieces_and_more() {
+fn replies_have_at_most_1024_extents() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
     for at in 0..3000 {

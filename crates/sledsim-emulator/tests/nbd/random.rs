@@ -1,4 +1,4 @@
-//! Any commands over any connections leave what they leave in a plain array.
+//! Any commands over any connections give the same contents as in an array.
 
 use super::client::*;
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// Does it, on the array and on the device.
+/// Executes a step on the array and on the device.
 fn take(step: &Step, client: &mut Client, array: &mut [u8]) {
     let (offset, length) = (step.block * 512, (step.blocks * 512) as u32);
     let here = &mut array[offset as usize..][..length as usize];
@@ -109,8 +109,8 @@ proptest! {
         }
     }
 
-    /// Requests that do not wait for each other, each to blocks of its own:
-    /// every one is answered once, with what was there.
+    /// Concurrent requests to separate blocks: each is answered once, with the data
+    /// there.
     #[test]
     fn many_at_once(
         kinds in prop::collection::vec((0..3u8, 1..16u64, any::<u8>()), 1..100),
@@ -136,7 +136,7 @@ proptest! {
                 _ => all.extend(request(TRIM, 0, at as u64, place(at), length)),
             }
         }
-        // In pieces that have nothing to do with where requests begin.
+        // In pieces unrelated to the boundaries of requests.
         let (first, rest) = all.split_at(cut.min(all.len()));
         client.say(first);
         for piece in rest.chunks(70_000) {

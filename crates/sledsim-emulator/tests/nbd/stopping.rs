@@ -1,11 +1,11 @@
-//! The end of a server.
+//! Stopping a server.
 
 use super::client::*;
 use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-fn what_is_under_way_is_answered_and_the_rest_refused() {
+fn a_stop_answers_requests_in_flight_and_refuses_new_ones() {
     let served = Served::new(&[Wanted::slow("d", 1 << 20, 1000.0)]);
     let mut client = Client::ready(&served.socket, "d");
     let mut waits = Client::connect(&served.socket);
@@ -42,10 +42,10 @@ fn what_is_under_way_is_answered_and_the_rest_refused() {
     }
 }
 
-/// The grace is all it gets: a request that takes a minute, a handshake that has
-/// not ended, replies that nobody reads.
+/// The grace bounds the wait for a request of a minute, an incomplete handshake, and
+/// unread replies.
 #[test]
-fn it_does_not_wait_for_ever() {
+fn a_stop_waits_at_most_the_grace() {
     let wanted = [
         Wanted::slow("d", 1 << 20, 60_000.0),
         Wanted::quick("quick", 64 << 20),
@@ -72,9 +72,9 @@ fn it_does_not_wait_for_ever() {
     assert_eq!(served.nbd.clients(), 0);
 }
 
-/// Whoever still waits when the clock of a device ends is told so.
+/// Waiting clients get an error when the clock of a device ends.
 #[test]
-fn a_device_that_ends_first_leaves_nobody_without_an_answer() {
+fn requests_fail_when_their_device_ends_first() {
     let served = Served::new(&[Wanted::slow("d", 1 << 20, 60_000.0)]);
     let mut client = Client::simple(&served.socket, "d");
     client.ask(READ, 0, 5, 0, 512);

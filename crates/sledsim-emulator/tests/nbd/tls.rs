@@ -1,4 +1,4 @@
-//! TLS, with certificates that `openssl` makes and a client that is rustls's.
+//! TLS, with certificates made by `openssl` and rustls as the client.
 
 use super::client::*;
 use rustls::crypto::ring;
@@ -27,8 +27,8 @@ fn openssl(folder: &Path, line: &str) -> bool {
     })
 }
 
-/// An authority, what it signed for a server and a client, and another authority
-/// with another client. None without `openssl`.
+/// An authority with certificates for a server and a client, and another authority with
+/// another client. `None` without `openssl`.
 fn certificates() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -66,7 +66,7 @@ fn serve(server: &sledsim_emulator::server::Server, tls: TlsSpec) -> NbdServer {
     NbdServer::start(&address, server.exports().clone(), &settings).unwrap()
 }
 
-/// A client that went through the greeting in the clear.
+/// A client after the unencrypted greeting.
 fn plain(nbd: &NbdServer) -> Client<TcpStream> {
     let uri = nbd.uri();
     let mut client = Client::tcp(uri.strip_prefix("nbds://").unwrap());
@@ -74,7 +74,7 @@ fn plain(nbd: &NbdServer) -> Client<TcpStream> {
     client
 }
 
-/// Starts TLS, with the certificate of `who` if any.
+/// Starts TLS, with the certificate of `who` if given.
 fn secure(client: Client<TcpStream>, certificates: &Path, who: Option<&str>) -> Client<Secure> {
     let mut client = client;
     assert_eq!(client.replies(STARTTLS, &[]), [(ACK, vec![])]);
@@ -102,8 +102,8 @@ fn secure(client: Client<TcpStream>, certificates: &Path, who: Option<&str>) -> 
     Client::on(StreamOwned::new(tls, client.wire))
 }
 
-/// Whether a client with such a certificate is let in.
-fn is_let_in(nbd: &NbdServer, certificates: &Path, who: Option<&str>) -> bool {
+/// Whether a client with such a certificate is admitted.
+fn is_admitted(nbd: &NbdServer, certificates: &Path, who: Option<&str>) -> bool {
     let mut client = secure(plain(nbd), certificates, who);
     let sent = client.wire.write_all(b"IHAVEOPT\0\0\0\x03\0\0\0\0");
     sent.is_ok() && client.wire.read_exact(&mut [0; 20]).is_ok()
@@ -126,7 +126,7 @@ fn only_clients_with_a_certificate_are_served() {
     let Some(folder) = certificates() else { return };
     let server = exports(&[Wanted::quick("d", 64 << 20)]);
     let nbd = serve(&server, TlsSpec::new(folder.path()));
-    // Before TLS nothing goes but that and goodbye.
+    // Before TLS only STARTTLS and ABORT are accepted.
     let mut client = plain(&nbd);
     for option in [
         LIST,
@@ -155,7 +155,7 @@ fn only_clients_with_a_certificate_are_served() {
         (None, false),
         (Some("stranger"), false),
     ] {
-        assert_eq!(is_let_in(&nbd, folder.path(), who), may, "{who:?}");
+        assert_eq!(is_admitted(&nbd, folder.path(), who), may, "{who:?}");
     }
     until(|| client_errors(&nbd, "tls_failures") == 2);
     let mut client = secure(plain(&nbd), folder.path(), Some("client"));
@@ -163,7 +163,7 @@ fn only_clients_with_a_certificate_are_served() {
     client.structure();
     client.set_allocation("d");
     client.go("d");
-    // Small and large, there and back.
+    // Small and large, both directions.
     for bytes in [512, 4096, 100 << 10, 32 << 20] {
         let data: Vec<u8> = (0..bytes)
             .map(|at: usize| (at / 512 * 5 + at) as u8)
@@ -172,7 +172,7 @@ fn only_clients_with_a_certificate_are_served() {
         assert!(client.read(512, bytes as u32).unwrap() == data);
     }
     assert_eq!(client.command(FLUSH, 0, 0, 0), Ok(()));
-    // Goodbye, and the last answers before it.
+    // Disconnect, after the last replies.
     for cookie in 0..4 {
         client.ask(READ, 0, cookie, 0, 4 << 20);
     }
@@ -180,14 +180,14 @@ fn only_clients_with_a_certificate_are_served() {
     for cookie in 0..4 {
         assert_eq!(client.answer(4 << 20).cookie, cookie);
     }
-    // With the farewell of TLS: nothing was cut off.
+    // With the TLS close notification: no data were cut off.
     assert_eq!(client.wire.read(&mut [0; 1]).unwrap(), 0);
     until(|| nbd.clients() == 0);
     assert_eq!(client_errors(&nbd, "disconnects_mid_request"), 0);
 }
 
 #[test]
-fn tls_may_be_left_to_the_client() {
+fn tls_can_be_optional() {
     let Some(folder) = certificates() else { return };
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let spec = TlsSpec {
@@ -199,7 +199,7 @@ fn tls_may_be_left_to_the_client() {
     let mut client = plain(&nbd);
     client.go("d");
     assert_eq!(client.write(0, &[3; 512]), Ok(()));
-    // What was agreed on in the clear does not count after.
+    // Options negotiated without TLS do not count.
     let mut client = plain(&nbd);
     client.structure();
     client.set_allocation("d");
@@ -208,14 +208,14 @@ fn tls_may_be_left_to_the_client() {
     assert_eq!(early[0].0, ERR_INVALID);
     client.go("d");
     assert_eq!(client.read(0, 512), Ok(vec![3; 512]));
-    // A certificate that is shown must be good.
-    assert!(is_let_in(&nbd, folder.path(), Some("client")));
-    assert!(!is_let_in(&nbd, folder.path(), Some("stranger")));
+    // A certificate that is shown must be valid.
+    assert!(is_admitted(&nbd, folder.path(), Some("client")));
+    assert!(!is_admitted(&nbd, folder.path(), Some("stranger")));
 }
 
-/// Options that came with STARTTLS in the clear would count as said through TLS.
+/// Options sent with STARTTLS without encryption would count as encrypted.
 #[test]
-fn what_is_said_too_early_ends_it() {
+fn bytes_before_tls_end_the_handshake() {
     let Some(folder) = certificates() else { return };
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let nbd = serve(&server, TlsSpec::new(folder.path()));
@@ -223,7 +223,7 @@ fn what_is_said_too_early_ends_it() {
     client.say(b"IHAVEOPT\0\0\0\x05\0\0\0\0IHAVEOPT\0\0\0\x03\0\0\0\0");
     assert!(client.is_closed());
     until(|| client_errors(&nbd, "protocol_errors") == 1);
-    // What is no TLS ends it, too, and so does nothing at all.
+    // Bytes other than TLS also end it, as does silence.
     let mut client = plain(&nbd);
     assert_eq!(client.replies(STARTTLS, &[]), [(ACK, vec![])]);
     client.say(&[0x55; 100]);
@@ -247,7 +247,7 @@ fn a_stop_ends_clients_that_do_not_read() {
     }
     let mut half = plain(&nbd);
     assert_eq!(half.replies(STARTTLS, &[]), [(ACK, vec![])]);
-    // An answer is on its way that no socket holds.
+    // An answer in flight is larger than the socket buffers.
     until(|| requests(&server, "d") > 0);
     let start = Instant::now();
     nbd.stop(Duration::from_millis(100));
@@ -260,7 +260,7 @@ fn a_stop_ends_clients_that_do_not_read() {
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_named() {
+fn unusable_certificates_are_reported() {
     let Some(folder) = certificates() else { return };
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let at = folder.path();
@@ -308,17 +308,17 @@ fn certificates_that_cannot_be_used_are_named() {
         (
             "server-cert.pem",
             Some(&b""[..]),
-            "server-cert.pem: holds nothing",
+            "server-cert.pem: contains no PEM item",
         ),
         (
             "server-key.pem",
             Some(b"x"),
-            "server-key.pem: holds nothing",
+            "server-key.pem: contains no PEM item",
         ),
         (
             "server-key.pem",
             Some(&foreign),
-            "server-cert.pem: does not go with",
+            "server-cert.pem: does not match",
         ),
         ("ca-cert.pem", None, "tls_allow_anonymous"),
         (
@@ -326,7 +326,7 @@ fn certificates_that_cannot_be_used_are_named() {
             Some(b"-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----\n"),
             "ca-cert.pem",
         ),
-        ("ca-crl.pem", Some(b""), "ca-crl.pem: holds nothing"),
+        ("ca-crl.pem", Some(b""), "ca-crl.pem: contains no PEM item"),
     ] {
         let old = swap(file, content);
         let error = refused(spec(), "127.0.0.1").unwrap();

@@ -1,4 +1,4 @@
-//! Turns `proto/sledsim.proto` into `src/v1.rs`, with the digests of both.
+//! Generates `src/v1.rs` from `proto/sledsim.proto`, with the digests of both.
 
 use sha2::{Digest, Sha256};
 use std::error::Error;

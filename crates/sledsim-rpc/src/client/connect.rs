@@ -1,4 +1,4 @@
-//! How a connection is made.
+//! Connecting to a server: socket, TLS and HTTP/2.
 
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -19,23 +19,23 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tonic::codegen::Service;
 
-/// A connection that takes calls.
+/// An HTTP/2 connection for calls.
 #[derive(Clone)]
 pub(super) struct Link(SendRequest<tonic::body::Body>);
 
-type Sent = http::Response<hyper::body::Incoming>;
+type HttpResponse = http::Response<hyper::body::Incoming>;
 
 impl Service<http::Request<tonic::body::Body>> for Link {
-    type Response = Sent;
+    type Response = HttpResponse;
     type Error = hyper::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Sent, hyper::Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, hyper::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
         self.0.poll_ready(context)
     }
 
     fn call(&mut self, mut request: http::Request<tonic::body::Body>) -> Self::Future {
-        // HTTP/2 wants an authority; which one does not matter here.
+        // HTTP/2 requires an authority; its value is not used.
         let path = request.uri().path_and_query().cloned();
         let mut uri = http::uri::Parts::default();
         uri.scheme = Some(http::uri::Scheme::HTTP);
@@ -48,10 +48,10 @@ impl Service<http::Request<tonic::body::Body>> for Link {
     }
 }
 
-/// Bytes of answers that may be on their way.
+/// Flow-control window for answers, in bytes.
 const WINDOW: u32 = 4 << 20;
 
-/// Connects.
+/// Connects to `address`.
 ///
 /// # Errors
 /// Why there is no connection.
@@ -76,17 +76,17 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Some(folder) = tls else {
-        return spoken(stream).await;
+        return start_http2(stream).await;
     };
     let config = config(folder).map_err(|error| error.to_string())?;
     let name = ServerName::try_from(host.to_owned());
     let name = name.map_err(|_| format!("'{host}' is no name that a certificate can be for"))?;
     let connector = TlsConnector::from(Arc::new(config));
     let stream = connector.connect(name, stream).await;
-    spoken(stream.map_err(|error| format!("TLS failed: {error}"))?).await
+    start_http2(stream.map_err(|error| format!("TLS failed: {error}"))?).await
 }
 
-async fn spoken<S>(stream: S) -> Result<Link, String>
+async fn start_http2<S>(stream: S) -> Result<Link, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -97,12 +97,12 @@ where
         .handshake(TokioIo::new(stream))
         .await;
     let (link, connection) = handshake.map_err(|error| reasons(&error))?;
-    // Calls are told how it ends.
+    // Calls report how the connection ends.
     tokio::spawn(async move { drop(connection.await) });
     Ok(Link(link))
 }
 
-/// What a client needs to speak TLS, from a folder.
+/// Loads the TLS configuration of a client from a folder.
 fn config(folder: &Path) -> sledsim_base::error::Result<ClientConfig> {
     let refuse =
         |path: &Path, error: &dyn std::fmt::Display| sledsim_base::error::Error::file(path, error);
@@ -131,7 +131,7 @@ fn config(folder: &Path) -> sledsim_base::error::Result<ClientConfig> {
     Ok(config)
 }
 
-/// An error with what caused it.
+/// An error with its causes.
 fn reasons(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -142,7 +142,7 @@ fn reasons(error: &dyn Error) -> String {
     text
 }
 
-/// What went wrong with the connection, if that is what a status tells of.
+/// The connection error that caused a status, if any.
 pub(super) fn cause(status: &tonic::Status) -> Option<String> {
     let mut source = status.source();
     while let Some(error) = source {

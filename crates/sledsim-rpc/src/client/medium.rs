@@ -1,9 +1,8 @@
-//! A table's medium at the other end of a connection.
+//! The medium of a table on a server.
 //!
-//! Requests of a run go through a pipeline: as many are under way as it takes to
-//! keep a sled at work in spite of the way there and back. Each extent is a
-//! command, so several are a batch. Bytes that were read stay here for as long
-//! as a call needs them.
+//! Requests of a run go through a pipeline: enough are in flight to keep a sled busy
+//! despite the round-trip time. Each extent is a command, so several form a batch. Data
+//! read are kept here for as long as a call needs them.
 
 use super::{Command, Error as RemoteError, Pipeline, Remote};
 use crate::v1::Batching;
@@ -15,38 +14,38 @@ use sledsim_run::tables::{Cost, Drive, Medium, Store};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Requests under way. A track of 270 blocks takes a sled some 3.5 ms, and the
-/// machine may look elsewhere for tens of them.
-const UNDER_WAY: usize = 16;
+/// Requests in flight. A track of 270 blocks takes a sled some 3.5 ms; the operating
+/// system may suspend this process for tens of ms.
+const IN_FLIGHT: usize = 16;
 
-/// A served sled, to lay tables on.
+/// A served sled as the medium of tables.
 pub struct RemoteMedium {
     remote: Remote,
     device: Device,
-    /// From the first request on.
+    /// Started with the first request.
     pipeline: Option<Pipeline>,
     pages: Store,
-    /// What it took since that was asked last, but the time.
+    /// Cost since the last [`Medium::took`], without the time.
     cost: Cost,
     /// Arrival of the first request since then.
     begun: Option<Nanos>,
-    /// Completion of the last request, or until when it idled.
+    /// Completion of the last request, or the end of idling.
     clock: Nanos,
     origin: Nanos,
     /// The first request that failed since [`Medium::wait`].
     failed: Option<Error>,
-    /// Why nothing can follow.
+    /// Why the medium is unusable.
     ended: Option<String>,
-    /// When it was last asked whether to give up.
+    /// Time of the last check whether to give up.
     looked: Instant,
 }
 
 impl RemoteMedium {
-    /// The sled that `remote` is.
+    /// Creates a medium on the sled `remote`.
     ///
     /// # Errors
-    /// [`Error::Key`] for anything but a single plain sled to which can be
-    /// written.
+    /// [`Error::Key`] unless it is a single writable sled without a layout, buffer or
+    /// background tasks.
     pub fn new(remote: &Remote) -> Result<Self> {
         let about = remote.about();
         let refuse = |why: String| {
@@ -71,7 +70,7 @@ impl RemoteMedium {
                  buffer or background tasks"
             ));
         }
-        let device = remote.device().map_err(|error| told(&error))?;
+        let device = remote.device().map_err(|error| to_error(&error))?;
         Drive::new(&device)?;
         Ok(Self {
             remote: remote.clone(),
@@ -88,19 +87,19 @@ impl RemoteMedium {
         })
     }
 
-    /// Forgets what is under way, and says why; nothing can follow, unless it was
+    /// Ends the pipeline with `error`; the medium becomes unusable, unless the call was
     /// given up.
     fn end(&mut self, error: &RemoteError) -> Error {
         let why = error.to_string();
         self.pipeline = None;
         if *error == RemoteError::GivenUp {
-            return told(error);
+            return to_error(error);
         }
         self.ended = Some(why.clone());
         Error::Request(format!("{why}; the table cannot be used any more"))
     }
 
-    /// Waits for a request; whether any was under way.
+    /// Receives the answer of one request; returns whether any was in flight.
     fn receive(&mut self) -> Result<bool> {
         let Some(pipeline) = &mut self.pipeline else {
             return Ok(false);
@@ -113,7 +112,7 @@ impl RemoteMedium {
             Err(error) => return Err(self.end(&error)),
             Ok(None) => return Ok(false),
             Ok(Some((_, Err(refused)))) => {
-                self.failed.get_or_insert_with(|| told(&refused));
+                self.failed.get_or_insert_with(|| to_error(&refused));
                 return Ok(true);
             }
             Ok(Some((_, Ok(answer)))) => answer,
@@ -187,15 +186,15 @@ impl Medium for RemoteMedium {
         let commands = commands.collect();
         let sent = match &mut self.pipeline {
             Some(pipeline) => pipeline.send(commands, false),
-            none => match self.remote.pipeline(UNDER_WAY) {
+            none => match self.remote.pipeline(IN_FLIGHT) {
                 Ok(pipeline) => none.insert(pipeline).send(commands, false),
-                Err(refused @ RemoteError::Refused { .. }) => return Err(told(&refused)),
+                Err(refused @ RemoteError::Refused { .. }) => return Err(to_error(&refused)),
                 Err(error) => Err(error),
             },
         };
         match sent {
             Ok(_) => {
-                // The device need not wait until somebody waits for it.
+                // The device starts on it before a call waits for it.
                 self.pipeline.iter_mut().for_each(Pipeline::flush);
                 Ok(())
             }
@@ -225,7 +224,7 @@ impl Medium for RemoteMedium {
         self.origin = self.clock;
     }
 
-    /// Sleeps for as long as that takes the server.
+    /// Sleeps for the real time of `time` on the server.
     fn idle(&mut self, time: Nanos) {
         let real_s = time.s() / self.remote.about().speed;
         thread::sleep(Duration::try_from_secs_f64(real_s).unwrap_or_default());
@@ -233,8 +232,8 @@ impl Medium for RemoteMedium {
     }
 }
 
-/// What a client says, as an error of the simulator.
-fn told(error: &RemoteError) -> Error {
+/// Converts an error of the client to one of the simulator.
+fn to_error(error: &RemoteError) -> Error {
     match error {
         RemoteError::GivenUp => Error::Interrupted,
         error => Error::Request(error.to_string()),

@@ -1,9 +1,16 @@
-//! A client of the RPC server, which waits for its answers.
+//! A blocking client of the RPC server.
 //!
 //! A [`Client`] is a connection; a [`Remote`] is one export of its server. Both
-//! can be cloned and used by several threads. Batches of which many are under way
-//! go through a [`Pipeline`]. The connection is looked after by whoever waits:
-//! there is no thread, and nothing is sent or received between the calls.
+//! can be cloned and used by several threads. A [`Pipeline`] has many batches in
+//! flight. There is no background thread: the calling thread drives the
+//! connection while it waits, and nothing is sent or received between calls.
+//!
+//! In reading order:
+//!
+//! * `connect`: socket, TLS and HTTP/2.
+//! * `remote`: one export, its commands and answers.
+//! * `pipeline`: many batches in flight.
+//! * `medium`: a served sled as the medium of tables.
 
 mod connect;
 mod medium;
@@ -26,19 +33,19 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 pub use tonic::Code;
 
-/// Asked now and then while a call waits: whether it should give up.
+/// Called from time to time while a call waits: whether to give up.
 pub type GiveUp = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How to connect.
+/// Options of a connection.
 #[derive(Clone)]
 pub struct Options {
-    /// A folder with `ca-cert.pem`, which must have signed the server's
-    /// certificate, and `client-cert.pem` with `client-key.pem`, if the server
-    /// asks for them; without it there is no TLS.
+    /// A folder with `ca-cert.pem`, which must have signed the server's certificate,
+    /// and `client-cert.pem` with `client-key.pem`, if the server requires them; `None`
+    /// for a connection without TLS.
     pub tls: Option<PathBuf>,
-    /// How long it may take until the server has said what it is.
+    /// Time limit for connecting and listing the exports.
     pub patience: Duration,
-    /// Whether to give up waiting, if anybody may say so.
+    /// Whether to give up waiting.
     pub give_up: Option<GiveUp>,
 }
 
@@ -52,24 +59,24 @@ impl Default for Options {
     }
 }
 
-/// Why something failed; every text names the server.
+/// Why a call failed; each text names the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no connection: nobody is there, or nobody who speaks so, or
-    /// certificates do not do.
+    /// There is no connection: no server, no sledsim server, or unsuitable
+    /// certificates.
     Connect(String),
-    /// The server refused it; nothing of it was done.
+    /// The server refused the call; nothing was done.
     Refused {
-        /// Which kind of reason, as gRPC has it.
+        /// The gRPC status code.
         code: Code,
         /// The reason.
         message: String,
     },
-    /// The server ended meanwhile; what was under way may have been done.
+    /// The connection ended; requests in flight may have been executed.
     Ended(String),
-    /// The server said what it should not.
+    /// The server violated the protocol.
     Protocol(String),
-    /// It was given up ([`Options::give_up`]); it may be done all the same.
+    /// The call was given up ([`Options::give_up`]); it may still be executed.
     GivenUp,
 }
 
@@ -85,7 +92,7 @@ impl Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What comes of a call.
+/// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A connection to a server.
@@ -101,10 +108,10 @@ struct Inner {
     give_up: Option<GiveUp>,
 }
 
-/// How often it is asked whether to give up.
+/// Interval of checks whether to give up.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Waits for `work`, unless it is given up.
+/// Waits for `work` unless the call is given up.
 async fn unless_given_up<T>(give_up: Option<&GiveUp>, work: impl Future<Output = T>) -> Result<T> {
     let Some(give_up) = give_up else {
         return Ok(work.await);
@@ -123,8 +130,8 @@ impl Client {
     /// Connects to the server at `address`.
     ///
     /// # Errors
-    /// [`Error::Connect`] if there is none, if it is something else, or if
-    /// certificates do not do.
+    /// [`Error::Connect`] if there is no server, no sledsim server, or certificates are
+    /// unsuitable.
     pub fn connect(address: &Address, options: &Options) -> Result<Self> {
         let refuse = |why: String| Error::Connect(format!("server at '{address}': {why}"));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -138,30 +145,35 @@ impl Client {
                 let mut store = MemStoreClient::new(link)
                     .max_decoding_message_size(usize::MAX)
                     .max_encoding_message_size(usize::MAX);
-                let said = store.list_exports(v1::ListExportsRequest {}).await;
+                let listed = store.list_exports(v1::ListExportsRequest {}).await;
                 Ok((
                     store,
-                    said.map_err(|status| not_ours(&status))?.into_inner(),
+                    listed.map_err(|status| not_ours(&status))?.into_inner(),
                 ))
             };
             let patience = options.patience;
-            let late = |_| format!("did not say within {} s what it is", patience.as_secs_f64());
+            let late = |_| {
+                format!(
+                    "did not list its exports within {} s",
+                    patience.as_secs_f64()
+                )
+            };
             (tokio::time::timeout(patience, opening).await).map_err(late)?
         };
         let give_up = options.give_up.clone();
         let opened = runtime.block_on(unless_given_up(give_up.as_ref(), opening));
-        let (store, said) = opened?.map_err(refuse)?;
+        let (store, listed) = opened?.map_err(refuse)?;
         Ok(Self(Arc::new(Inner {
             address: address.to_string(),
-            version: said.sledsim,
-            exports: said.exports,
+            version: listed.sledsim,
+            exports: listed.exports,
             store,
             runtime,
             give_up,
         })))
     }
 
-    /// Where the server is.
+    /// Address of the server.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.0.address
@@ -173,21 +185,21 @@ impl Client {
         &self.0.version
     }
 
-    /// What it serves, as it was when the connection was made.
+    /// The exports, as listed when the connection was made.
     #[must_use]
     pub fn exports(&self) -> &[v1::Export] {
         &self.0.exports
     }
 
-    /// The export called `name`; the first has the empty name, too.
+    /// Opens the export called `name`; the first export also has the empty name.
     ///
     /// # Errors
-    /// [`Error::Refused`] if there is none.
+    /// [`Error::Refused`] if there is no such export.
     pub fn open(&self, name: &str) -> Result<Remote> {
         Remote::open(self, name)
     }
 
-    /// What comes of a call.
+    /// Makes a call and waits for its result.
     fn call<T, F>(&self, call: impl FnOnce(MemStoreClient<Link>) -> F) -> Result<T>
     where
         F: Future<Output = std::result::Result<tonic::Response<T>, tonic::Status>>,
@@ -197,14 +209,14 @@ impl Client {
         Ok(answer.into_inner())
     }
 
-    /// Waits, and looks after the connection.
+    /// Drives the connection until `work` is done.
     fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let work = unless_given_up(self.0.give_up.as_ref(), work);
         self.0.runtime.block_on(work)
     }
 
-    /// Whether to give up what takes many short waits; asked from time to time, the
-    /// last one being `looked`.
+    /// Whether to give up a call of many short waits; checked at intervals, `looked`
+    /// being the time of the last check.
     fn is_given_up(&self, looked: &mut Instant) -> bool {
         let Some(give_up) = (self.0.give_up.as_ref()).filter(|_| looked.elapsed() >= LOOK) else {
             return false;
@@ -217,7 +229,7 @@ impl Client {
         &self.0.runtime
     }
 
-    /// What a status is about.
+    /// Converts a status to an error.
     fn failed(&self, status: &tonic::Status) -> Error {
         let address = self.address();
         match connect::cause(status) {
@@ -233,7 +245,7 @@ impl Client {
     }
 }
 
-/// Why a server that does not list its exports is none of ours.
+/// Describes why a server that does not list its exports is unsuitable.
 fn not_ours(status: &tonic::Status) -> String {
     match (connect::cause(status), status.code()) {
         (Some(why), _) => format!(
@@ -243,6 +255,6 @@ fn not_ours(status: &tonic::Status) -> String {
             "speaks gRPC, but not sledsim.v1: it is no sledsim server, or of another version"
                 .to_owned()
         }
-        (None, _) => format!("refused to say what it is: {}", status.message()),
+        (None, _) => format!("refused to list its exports: {}", status.message()),
     }
 }

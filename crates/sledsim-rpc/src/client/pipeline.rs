@@ -1,4 +1,4 @@
-//! Many batches under way.
+//! Pipelines: many batches in flight.
 
 use super::remote::nonsense;
 use super::{Answer, Client, Code, Command, Error, Remote, Result};
@@ -11,23 +11,22 @@ use tokio::sync::mpsc;
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-/// A stream of batches; answers come in the order in which the batches were
-/// complete. Dropped, it gives up what is under way; the server completes that
-/// all the same.
+/// A stream of batches; answers arrive in order of completion. Dropping it discards the
+/// answers of batches in flight, which the server still executes.
 ///
-/// Batches leave with the next call that waits: [`Pipeline::receive`], or
+/// Batches are sent by the next call that waits: [`Pipeline::receive`], or
 /// [`Pipeline::flush`].
 pub struct Pipeline {
     remote: Remote,
     most: usize,
-    /// Tags to come.
+    /// Tag of the next batch.
     tag: u64,
     under_way: HashMap<u64, Vec<Command>>,
     batches: Option<mpsc::UnboundedSender<v1::BatchRequest>>,
     answers: Streaming<v1::BatchResponse>,
 }
 
-/// Batches on their way out.
+/// The stream of batches to send.
 struct Outgoing(mpsc::UnboundedReceiver<v1::BatchRequest>);
 
 impl Stream for Outgoing {
@@ -53,19 +52,19 @@ impl Pipeline {
         })
     }
 
-    /// How many batches are under way.
+    /// Number of batches in flight.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.under_way.len()
     }
 
-    /// Whether no more may be sent before one is received.
+    /// Whether an answer must be received before the next batch.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.under_way.len() >= self.most
     }
 
-    /// Sends a batch; the number it has in this pipeline, from 0.
+    /// Sends a batch; returns its tag, counted from 0 in this pipeline.
     ///
     /// # Errors
     /// [`Error::Ended`] if the stream has ended; [`Error::Refused`] if it is full.
@@ -90,10 +89,10 @@ impl Pipeline {
         Ok(tag)
     }
 
-    /// Has what was sent leave, without waiting for answers.
+    /// Sends batches queued so far, without waiting for answers.
     pub fn flush(&mut self) {
         let client = self.remote.client();
-        // The stream hands it to the connection, which hands it to the socket.
+        // The stream passes it to the connection, which passes it to the socket.
         client.runtime().block_on(async {
             for _ in 0..2 {
                 tokio::task::yield_now().await;
@@ -101,11 +100,11 @@ impl Pipeline {
         });
     }
 
-    /// Waits for the next answer: the number of its batch, and what became of it;
-    /// `None` if none is under way.
+    /// Waits for the next answer: the tag of its batch, and its result or refusal;
+    /// `None` if none is in flight.
     ///
     /// # Errors
-    /// How the stream has ended. Why the batch was refused is said inside.
+    /// The end of the stream. A refusal of the batch is in the inner result.
     pub fn receive(&mut self) -> Result<Option<(u64, Result<Answer>)>> {
         if self.under_way.is_empty() {
             return Ok(None);
@@ -115,7 +114,7 @@ impl Pipeline {
         self.take(answer).map(Some)
     }
 
-    /// As [`Pipeline::receive`], if there is an answer already.
+    /// As [`Pipeline::receive`], if an answer is there already.
     ///
     /// # Errors
     /// As [`Pipeline::receive`].
@@ -136,7 +135,7 @@ impl Pipeline {
         answer.map(|answer| self.take(answer)).transpose()
     }
 
-    /// What an answer says.
+    /// Converts a message of the stream to an answer.
     fn take(
         &mut self,
         answer: std::result::Result<Option<v1::BatchResponse>, Status>,
@@ -152,7 +151,7 @@ impl Pipeline {
         };
         let tag = answer.tag;
         let Some(commands) = self.under_way.remove(&tag) else {
-            return Err(nonsense(client, "answered a batch that nobody sent"));
+            return Err(nonsense(client, "answered a batch that was not sent"));
         };
         let done = match answer.refused {
             Some(refusal) => {

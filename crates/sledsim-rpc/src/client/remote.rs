@@ -15,7 +15,7 @@ pub enum Command {
     Read {
         /// First block.
         lbn: u64,
-        /// How many.
+        /// Number of blocks.
         blocks: u32,
     },
     /// Writes blocks.
@@ -24,7 +24,7 @@ pub enum Command {
         lbn: u64,
         /// Whole blocks of 512 bytes.
         data: Bytes,
-        /// Whether it must survive a crash before it is answered.
+        /// Whether it must survive a crash before the answer.
         fua: bool,
     },
 }
@@ -38,7 +38,7 @@ impl Command {
         }
     }
 
-    /// How many blocks.
+    /// Number of blocks.
     #[must_use]
     pub fn blocks(&self) -> u32 {
         match self {
@@ -55,22 +55,20 @@ impl Command {
     }
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What a read returned; empty for a write.
+    /// The data of a read; empty for a write.
     pub data: Bytes,
-    /// What happened to it, in time of the device.
+    /// Its row, in model time.
     pub row: Row,
-    /// How much later than its completion its answer was there, in time of the
-    /// device.
+    /// Time from its completion to its answer, in model time.
     pub lateness: Nanos,
-    /// Why the device or its store could not serve it, if so; its row has the
-    /// status.
+    /// The error if the device or its store could not serve it; the row has the status.
     pub error: Option<String>,
 }
 
-/// What became of a batch: one outcome for each command, in their order.
+/// The result of a batch: one outcome for each command, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The outcomes.
@@ -78,14 +76,14 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// When the last command was complete, in time of the device.
+    /// Completion of the last command, in model time.
     #[must_use]
     pub fn completion(&self) -> Nanos {
         let completions = self.outcomes.iter().map(|outcome| outcome.row.completion);
         completions.max().unwrap_or_default()
     }
 
-    /// The first command that failed, and why.
+    /// The first command that failed, with its error.
     #[must_use]
     pub fn failure(&self) -> Option<(usize, &str)> {
         let mut outcomes = self.outcomes.iter().enumerate();
@@ -116,19 +114,19 @@ impl Remote {
         })
     }
 
-    /// The connection it is reached through.
+    /// Its connection.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// What the server calls it.
+    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.export.name
     }
 
-    /// How many blocks of 512 bytes it has.
+    /// Number of blocks of 512 bytes.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.export.blocks
@@ -140,18 +138,18 @@ impl Remote {
         self.export.read_only
     }
 
-    /// What the server said of it when it was opened.
+    /// The server's description of it, as of opening it.
     #[must_use]
     pub fn about(&self) -> &v1::DescribeResponse {
         &self.about
     }
 
-    /// The device, to be asked here; its blocks are those of the export unless
+    /// The device, for queries on this side; its blocks are those of the export unless
     /// there is a layout ([`v1::DescribeResponse::layout`]).
     ///
     /// # Errors
-    /// [`Error::Protocol`] if the server has no specification of it that stands
-    /// on its own, or one that this version does not understand.
+    /// [`Error::Protocol`] if the server cannot send a self-contained specification, or
+    /// if this version does not understand it.
     pub fn device(&self) -> Result<Device> {
         let text = &self.about.device_toml;
         if text.is_empty() {
@@ -164,10 +162,10 @@ impl Remote {
         })
     }
 
-    /// What the device can access at once.
+    /// The parameters of parallel access.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it is no single sled.
+    /// [`Error::Refused`] if it is not a single sled.
     pub fn parallelism(&self) -> Result<v1::GetParallelismResponse> {
         let export = self.export.name.clone();
         let request = v1::GetParallelismRequest { export };
@@ -175,10 +173,10 @@ impl Remote {
             .call(async |mut store| store.get_parallelism(request).await)
     }
 
-    /// The equivalence class of `lbn` at an instant of the device, or now.
+    /// The equivalence class of `lbn` at a model time, or now.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    /// [`Error::Refused`] if it is not a single sled, or has no such block.
     pub fn equivalent(&self, lbn: u64, at: Option<Nanos>) -> Result<Vec<u64>> {
         let request = v1::GetEquivalentRequest {
             export: self.export.name.clone(),
@@ -189,11 +187,10 @@ impl Remote {
         Ok(class?.lbns)
     }
 
-    /// Whether two blocks cannot be accessed together at an instant of the
-    /// device, or now.
+    /// Whether two blocks cannot be accessed together at a model time, or now.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    /// [`Error::Refused`] if it is not a single sled, or has no such block.
     pub fn conflicting(&self, a: u64, b: u64, at: Option<Nanos>) -> Result<bool> {
         let request = v1::CheckConflictingRequest {
             export: self.export.name.clone(),
@@ -201,41 +198,40 @@ impl Remote {
             b,
             at_ns: at.map(|at| at.0),
         };
-        let said = (self.client).call(async |mut store| store.check_conflicting(request).await);
-        Ok(said?.conflicting)
+        let answer = (self.client).call(async |mut store| store.check_conflicting(request).await);
+        Ok(answer?.conflicting)
     }
 
     /// First and last block of the track of `lbn`.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it is no single sled, or has no such block.
+    /// [`Error::Refused`] if it is not a single sled, or has no such block.
     pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         let request = v1::GetBoundariesRequest {
             export: self.export.name.clone(),
             lbn,
         };
-        let said = (self.client).call(async |mut store| store.get_boundaries(request).await);
-        let said = said?;
-        Ok((said.first, said.last))
+        let answer = (self.client).call(async |mut store| store.get_boundaries(request).await);
+        let answer = answer?;
+        Ok((answer.first, answer.last))
     }
 
-    /// Serves commands as one batch, and waits until the last is complete. With
-    /// `must_be_parallel` it is refused unless one pass accesses all.
+    /// Serves commands as one batch and waits until the last is complete. With
+    /// `must_be_parallel` the batch is refused unless one pass accesses all blocks.
     ///
     /// # Errors
     /// [`Error::Refused`] if it was refused: nothing was done. A command that the
-    /// device or its store failed to serve is no error here, see
-    /// [`Answer::failure`].
+    /// device or its store failed to serve is no error here; see [`Answer::failure`].
     pub fn batch(&self, commands: &[Command], must_be_parallel: bool) -> Result<Answer> {
         let request = self.request(commands, must_be_parallel, 0);
         let answer = (self.client).call(async |mut store| store.batch(request).await)?;
         self.answer(answer, commands)
     }
 
-    /// Batches of which up to `under_way` are under way.
+    /// Starts a pipeline of up to `under_way` batches in flight.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the server allows no more of them.
+    /// [`Error::Refused`] if the server allows no more pipelines.
     ///
     /// # Panics
     /// If `under_way` is 0.
@@ -285,7 +281,7 @@ impl Remote {
         }
     }
 
-    /// What an answer says of the commands of a batch.
+    /// Converts the answer to a batch.
     pub(super) fn answer(&self, answer: v1::BatchResponse, commands: &[Command]) -> Result<Answer> {
         if answer.results.len() != commands.len() {
             let (results, commands) = (answer.results.len(), commands.len());
@@ -329,7 +325,7 @@ impl Remote {
     }
 }
 
-/// A row of the interface as one of the simulator.
+/// Converts a row of the interface to one of the simulator.
 fn times(row: &v1::Row) -> Row {
     Row {
         id: row.id,

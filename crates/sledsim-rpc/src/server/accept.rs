@@ -1,7 +1,7 @@
-//! The server: accepts clients, and sends them away in the end.
+//! The RPC server: accepts clients and ends their connections.
 
 use super::connection::{self, Peer};
-use super::{ACCEPT, Settings, TOO_MANY, TROUBLES};
+use super::{ACCEPT, CLIENT_ERRORS, Settings, TOO_MANY};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-/// What the connections of a server share.
-pub(super) struct Shared {
+/// The state that the connections of a server share.
+pub(super) struct ServerState {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) settings: Settings,
     pub(super) client_errors: ClientErrorStats,
-    /// Until when connections must have ended, once they must.
+    /// Set when the server stops: the time by which connections must end.
     pub(super) stop: watch::Sender<Option<Instant>>,
     clients: AtomicUsize,
     accepted: AtomicU32,
@@ -29,17 +29,17 @@ pub(super) struct Shared {
 
 /// Serves exports at one address.
 pub struct RpcServer {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     uri: String,
     listener: Option<Listener>,
 }
 
 impl RpcServer {
-    /// Listens at `address` and serves `exports` to those who come.
+    /// Listens at `address` and serves `exports`.
     ///
     /// # Errors
-    /// An address that cannot be had or that `settings` do not protect;
-    /// certificates that cannot be used.
+    /// An address that is unavailable or that `settings` do not protect; certificates
+    /// that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let accepts = |spec: &TlsSpec| -> Result<TlsAcceptor> {
             let mut config = spec.load()?;
@@ -48,22 +48,22 @@ impl RpcServer {
         };
         let tls = settings.admission.tls.as_ref().map(accepts).transpose()?;
         let listening = Listening::at(address, &settings.admission)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             exports,
             tls,
             settings: settings.clone(),
-            client_errors: ClientErrorStats::new(&TROUBLES),
+            client_errors: ClientErrorStats::new(&CLIENT_ERRORS),
             stop: watch::Sender::new(None),
             clients: AtomicUsize::new(0),
             accepted: AtomicU32::new(0),
         });
         let uri = uri(&listening.place);
-        let host = AcceptLoop {
+        let handler = AcceptHandler {
             shared: Arc::clone(&shared),
             is_tcp: listening.is_tcp(),
         };
-        let on_accept = Box::new(move |client| host.on_accept(client));
-        let listener = Listener::open(listening, "sledsim-rpc-door", on_accept)
+        let on_accept = Box::new(move |client| handler.on_accept(client));
+        let listener = Listener::open(listening, "sledsim-rpc-acc", on_accept)
             .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
@@ -72,20 +72,20 @@ impl RpcServer {
         })
     }
 
-    /// Where clients find it, as gRPC has it: `unix:PATH` or `dns:HOST:PORT`.
+    /// Address for clients, as a gRPC target: `unix:PATH` or `dns:HOST:PORT`.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// How many clients are connected.
+    /// Number of connected clients.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.shared.clients.load(Ordering::SeqCst)
     }
 }
 
-/// What gRPC calls an address.
+/// The gRPC target of an address.
 fn uri(place: &Address) -> String {
     match place {
         Address::Unix(path) => format!("unix:{}", path.display()),
@@ -121,17 +121,17 @@ impl FrontEnd for RpcServer {
 }
 
 impl Drop for RpcServer {
-    /// Ends all connections, whatever is under way.
+    /// Ends all connections without waiting for requests in flight.
     fn drop(&mut self) {
         self.stop(Duration::ZERO);
     }
 }
 
-/// Counts a client as long as it is there.
-struct ConnectionGuard(Arc<Shared>);
+/// Counts a connected client until dropped.
+struct ConnectionGuard(Arc<ServerState>);
 
 impl ConnectionGuard {
-    fn of(shared: &Arc<Shared>) -> Self {
+    fn of(shared: &Arc<ServerState>) -> Self {
         shared.clients.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
@@ -143,13 +143,13 @@ impl Drop for ConnectionGuard {
     }
 }
 
-/// Serves those who come.
-struct AcceptLoop {
-    shared: Arc<Shared>,
+/// Serves accepted clients.
+struct AcceptHandler {
+    shared: Arc<ServerState>,
     is_tcp: bool,
 }
 
-impl AcceptLoop {
+impl AcceptHandler {
     fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let shared = &self.shared;
         let client = shared.accepted.load(Ordering::Relaxed);
@@ -171,11 +171,11 @@ impl AcceptLoop {
             socket,
             is_tcp: self.is_tcp,
         };
-        let guest = ConnectionGuard::of(shared);
+        let guard = ConnectionGuard::of(shared);
         let thread = thread::Builder::new().name("sledsim-rpc".into());
         let session = thread.spawn(move || {
             connection::run(peer);
-            drop(guest);
+            drop(guard);
         });
         session.inspect_err(failed).ok()
     }

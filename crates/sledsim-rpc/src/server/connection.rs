@@ -1,8 +1,8 @@
-//! The life of a connection.
+//! A connection: TLS, the check for HTTP/2, then calls.
 
-use super::accept::Shared;
-use super::inbound::{Inbound, Large};
-use super::opening::{self, Again, Bad};
+use super::accept::ServerState;
+use super::inbound::{Inbound, LargeMessages};
+use super::opening::{self, BadPreface, WithPreface};
 use super::permits::{PermittedBody, SharedPermits};
 use super::service::Session;
 use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
@@ -25,23 +25,23 @@ use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
 
-/// A client, and what there is for it.
+/// An accepted client.
 pub(super) struct Peer {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) client: u32,
     pub(super) socket: OwnedFd,
     pub(super) is_tcp: bool,
 }
 
-/// Bytes of a message that may be on their way without being looked at: those of
-/// all streams fit into a connection, so that none keeps another waiting.
+/// Receive window of a stream, in bytes: the windows of all streams fit into that of
+/// the connection, so that no stream blocks another.
 const STREAM_WINDOW: u32 = 64 << 10;
 
-/// Bytes of headers in a call.
+/// The most bytes of headers in a call.
 const HEADERS_MAXIMUM: u32 = 16 << 10;
 
-/// How long the last answers may take to leave.
-const FAREWELL: Duration = Duration::from_millis(200);
+/// Time for the last answers to be sent.
+const LINGER: Duration = Duration::from_millis(200);
 
 /// Serves a client until it ends.
 pub(super) fn run(peer: Peer) {
@@ -76,35 +76,39 @@ async fn served(peer: Peer) -> io::Result<()> {
     Ok(())
 }
 
-/// Agrees on TLS, if that must be.
-async fn secured<S>(shared: &Arc<Shared>, client: u32, stream: S)
+/// Negotiates TLS, if configured.
+async fn secured<S>(shared: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Some(tls) = &shared.tls else {
-        return opened(shared, client, stream).await;
+        return check_preface(shared, client, stream).await;
     };
     match in_time(shared, tls.accept(stream)).await {
         None => {}
-        Some(Ok(Ok(stream))) => opened(shared, client, stream).await,
+        Some(Ok(Ok(stream))) => check_preface(shared, client, stream).await,
         Some(Ok(Err(error))) => shared.client_errors.note(client, TLS, &error.to_string()),
         Some(Err(_)) => slow(shared, client),
     }
 }
 
-fn slow(shared: &Shared, client: u32) {
+fn slow(shared: &ServerState, client: u32) {
     let s = shared.settings.admission.patience.as_secs_f64();
     let why = format!("did not say within {s} s that it speaks gRPC");
     shared.client_errors.note(client, TIMEOUT, &why);
 }
 
-/// What comes of `work`, a part of the handshake, unless the server stops before.
-async fn in_time<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<Result<T, Elapsed>> {
+/// The result of `work`, a part of the handshake, or a timeout; `None` if the server
+/// stops first.
+async fn in_time<T>(
+    shared: &ServerState,
+    work: impl Future<Output = T>,
+) -> Option<Result<T, Elapsed>> {
     until_stopped(shared, timeout(shared.settings.admission.patience, work)).await
 }
 
-/// What comes of `work`, unless the server stops before.
-async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Option<T> {
+/// The result of `work`; `None` if the server stops first.
+async fn until_stopped<T>(shared: &ServerState, work: impl Future<Output = T>) -> Option<T> {
     let mut stop = shared.stop.subscribe();
     first(
         work,
@@ -113,7 +117,7 @@ async fn until_stopped<T>(shared: &Shared, work: impl Future<Output = T>) -> Opt
     .await
 }
 
-/// What comes of `work`, unless `other` is done before.
+/// The result of `work`; `None` if `other` is done first.
 async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>) -> Option<T> {
     let (mut work, mut other) = (pin!(work), pin!(other));
     std::future::poll_fn(|context| {
@@ -125,21 +129,21 @@ async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>
     .await
 }
 
-/// Sees whether it is HTTP/2.
-async fn opened<S>(shared: &Arc<Shared>, client: u32, mut stream: S)
+/// Checks that the client speaks HTTP/2.
+async fn check_preface<S>(shared: &Arc<ServerState>, client: u32, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match in_time(shared, opening::read(&mut stream)).await {
-        None | Some(Ok(Err(Bad::Gone))) => {}
-        Some(Ok(Ok(()))) => spoken(shared, client, Again::new(stream)).await,
-        Some(Ok(Err(Bad::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
+        None | Some(Ok(Err(BadPreface::Closed))) => {}
+        Some(Ok(Ok(()))) => serve_calls(shared, client, WithPreface::new(stream)).await,
+        Some(Ok(Err(BadPreface::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
         Some(Err(_)) => slow(shared, client),
     }
 }
 
-/// Answers calls.
-async fn spoken<S>(shared: &Arc<Shared>, client: u32, stream: S)
+/// Serves calls.
+async fn serve_calls<S>(shared: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -149,7 +153,7 @@ where
     let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
-        large: Large::new(settings.max_batch_bytes),
+        large: LargeMessages::new(settings.max_batch_bytes),
     };
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -162,24 +166,24 @@ where
     let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
         connection.as_mut().graceful_shutdown();
         let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
-        // A client that is not looking does not say that it is done, either.
-        let told = async {
+        // A client that does not read does not acknowledge the shutdown, either.
+        let answers_sent = async {
             limiter.idle().await;
-            sleep(FAREWELL).await;
+            sleep(LINGER).await;
         };
-        let _ = timeout_at(end.into(), first(connection, told)).await;
+        let _ = timeout_at(end.into(), first(connection, answers_sent)).await;
         return;
     };
     if let Err(error) = ended {
         let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
         shared.client_errors.note(client, kind, &reasons(&error));
     } else if limiter.is_used() {
-        let why = "closed with batches under way";
+        let why = "closed with batches in flight";
         shared.client_errors.note(client, VANISHED, why);
     }
 }
 
-/// Whether the connection was cut, by whatever means.
+/// Whether the connection was cut in any way.
 fn is_cut(error: &hyper::Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
@@ -191,7 +195,7 @@ fn is_cut(error: &hyper::Error) -> bool {
     error.is_incomplete_message() || error.is_closed()
 }
 
-/// An error with what caused it.
+/// An error with its causes.
 fn reasons(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -205,15 +209,15 @@ fn reasons(error: &dyn std::error::Error) -> String {
 /// The calls of one connection, with their limits.
 struct Calls {
     store: MemStoreServer<Session>,
-    large: Large,
+    large: LargeMessages,
 }
 
-type Answered = http::Response<PermittedBody<tonic::body::Body>>;
+type PermittedResponse = http::Response<PermittedBody<tonic::body::Body>>;
 
 impl hyper::service::Service<http::Request<Incoming>> for Calls {
-    type Response = Answered;
+    type Response = PermittedResponse;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Answered, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<PermittedResponse, Infallible>> + Send>>;
 
     fn call(&self, request: http::Request<Incoming>) -> Self::Future {
         let request = request.map(|body| Inbound::new(body, &self.large));

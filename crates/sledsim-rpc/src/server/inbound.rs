@@ -1,5 +1,4 @@
-//! Messages on their way in: refused when too large, and of large ones one at a
-//! time.
+//! Inbound messages: refused when too large; large ones are received one at a time.
 
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame};
@@ -10,25 +9,24 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 
-/// Bytes before a message: whether it is compressed, and its length.
+/// Bytes before a message: compression flag and length.
 const HEAD: usize = 5;
 
-/// Bytes from which on a message is large.
+/// The size from which a message counts as large, in bytes.
 const LARGE: usize = 256 << 10;
 
-/// Bytes of a message beside those of data: room for the fields of as many
-/// commands as there can be.
+/// The most bytes of a message besides its data: the fields of its commands.
 const BESIDE: usize = 4 << 20;
 
-/// The large messages of a connection.
+/// Limits of a connection's large messages.
 #[derive(Clone)]
-pub(super) struct Large {
+pub(super) struct LargeMessages {
     one: Arc<Semaphore>,
     most: usize,
 }
 
-impl Large {
-    /// With so many bytes of data at most.
+impl LargeMessages {
+    /// Creates the limits, with at most `data` bytes of data in a message.
     pub(super) fn new(data: usize) -> Self {
         Self {
             one: Arc::new(Semaphore::new(1)),
@@ -39,23 +37,23 @@ impl Large {
 
 type Turn = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
 
-/// The messages of a call.
+/// The body of a call.
 pub(super) struct Inbound<B> {
     body: B,
-    large: Large,
-    /// The head of the message that comes next, as far as it is there.
+    large: LargeMessages,
+    /// The header of the next message, as far as received.
     head: [u8; HEAD],
     have: usize,
-    /// Bytes of the message that are still to come.
+    /// Bytes of the current message still to come.
     left: usize,
-    /// What was received and not handed on: a large message begins in it.
+    /// Data received before a large message got its turn.
     kept: Option<Bytes>,
     turn: Option<Turn>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl<B> Inbound<B> {
-    pub(super) fn new(body: B, large: &Large) -> Self {
+    pub(super) fn new(body: B, large: &LargeMessages) -> Self {
         Self {
             body,
             large: large.clone(),
@@ -68,7 +66,7 @@ impl<B> Inbound<B> {
         }
     }
 
-    /// Goes through `data`, of a frame: whether it may be handed on now.
+    /// Parses message headers in `data`; sets `turn` if a large message has to wait.
     fn look(&mut self, data: &Bytes) -> Result<(), Status> {
         let mut data = &data[..];
         while !data.is_empty() {

@@ -1,13 +1,13 @@
-//! How much of a connection may be under way.
+//! The limiter of a connection's batches in flight.
 
 use super::Settings;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes that are counted as one.
+/// Bytes per permit.
 const UNIT: usize = 1 << 10;
 
-/// Room for batches and their bytes.
+/// Permits for batches and their bytes.
 #[derive(Clone)]
 pub(super) struct InFlightLimiter {
     batches: Arc<Semaphore>,
@@ -16,7 +16,7 @@ pub(super) struct InFlightLimiter {
     most_units: usize,
 }
 
-/// Room that was taken; given back when dropped.
+/// Permits taken, returned on drop.
 pub(super) struct Permits {
     _batch: OwnedSemaphorePermit,
     _units: OwnedSemaphorePermit,
@@ -37,8 +37,8 @@ impl InFlightLimiter {
         bytes.div_ceil(UNIT).clamp(1, self.most_units) as u32
     }
 
-    /// Takes room for a batch with so many bytes, in its turn; `None` never
-    /// happens while the connection is there.
+    /// Waits for the permits of a batch with `bytes` bytes, in order. Never `None`
+    /// while the connection exists.
     pub(super) async fn take(&self, bytes: usize) -> Option<Permits> {
         let units = self.units(bytes);
         let batch = Arc::clone(&self.batches).acquire_owned().await.ok()?;
@@ -49,7 +49,7 @@ impl InFlightLimiter {
         })
     }
 
-    /// Takes room for a batch with so many bytes, if there is.
+    /// Takes the permits of a batch with `bytes` bytes, if available.
     pub(super) fn try_take(&self, bytes: usize) -> Option<Permits> {
         let units = Arc::clone(&self.units).try_acquire_many_owned(self.units(bytes));
         Some(Permits {
@@ -58,13 +58,13 @@ impl InFlightLimiter {
         })
     }
 
-    /// Waits until none is taken.
+    /// Waits until all permits are returned.
     pub(super) async fn idle(&self) {
         let most = u32::try_from(self.most_batches).unwrap_or(u32::MAX);
         drop(self.batches.acquire_many(most).await);
     }
 
-    /// Whether any is taken.
+    /// Whether any permit is taken.
     pub(super) fn is_used(&self) -> bool {
         self.batches.available_permits() < self.most_batches
     }

@@ -1,9 +1,20 @@
 //! The RPC server: a front end of the emulator.
 //!
-//! Every connection has one thread, which reads its calls and hands batches to
-//! an [`sledsim_emulator::export::Export`]; answers are found due by whichever
-//! thread does, and sent by that of the connection. A client that sends nonsense,
-//! too much, or reads nothing harms nobody but itself.
+//! Every connection has one thread, which reads its calls and submits batches to
+//! an [`sledsim_emulator::export::Export`]; it also sends the answers, which the
+//! thread of the timeline finds due. A client that violates the protocol, sends
+//! too much or does not read affects no other client.
+//!
+//! In reading order:
+//!
+//! * `accept`: accepts clients.
+//! * `opening`: checks that a client speaks HTTP/2.
+//! * `connection`: one connection.
+//! * `inbound`: limits the size of messages.
+//! * `limiter`: limits batches in flight.
+//! * `permits`: holds the permits of an answer until it is sent.
+//! * `service`: the calls.
+//! * `streamed`: the call `Batches`.
 
 mod accept;
 mod connection;
@@ -18,16 +29,16 @@ pub use accept::RpcServer;
 
 use sledsim_emulator::listen::Admission;
 
-/// How a server deals with its clients.
+/// Settings of an RPC server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who may connect.
+    /// Which clients may connect.
     pub admission: Admission,
-    /// Batches of a connection that are not answered yet; no more are begun.
+    /// The most unanswered batches of a connection; no more are begun.
     pub max_outstanding: usize,
-    /// Bytes of data in them; no less than in one batch.
+    /// The most bytes of data in them; at least as many as in one batch.
     pub max_outstanding_bytes: usize,
-    /// Bytes of data that a batch may write and read; more are refused.
+    /// The most bytes of data that a batch may write and read.
     pub max_batch_bytes: usize,
 }
 
@@ -42,8 +53,8 @@ impl Default for Settings {
     }
 }
 
-/// Kinds of trouble with clients.
-const TROUBLES: [&str; 6] = [TOO_MANY, ACCEPT, TIMEOUT, TLS, PROTOCOL, VANISHED];
+/// The kinds of client errors.
+const CLIENT_ERRORS: [&str; 6] = [TOO_MANY, ACCEPT, TIMEOUT, TLS, PROTOCOL, VANISHED];
 const TOO_MANY: &str = "too_many_clients";
 const ACCEPT: &str = "failed_accepts";
 const TIMEOUT: &str = "handshake_timeouts";

@@ -1,49 +1,51 @@
-//! The first bytes of a connection, which tell whether a client speaks HTTP/2.
+//! The first bytes of a connection, which must be the HTTP/2 preface.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-/// What every HTTP/2 client sends first.
+/// The preface of HTTP/2.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// What a client that speaks HTTP/1 is told.
+/// The answer to a client that speaks HTTP/1.
 const ANSWER: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: text/plain\r\n\
 connection: close\r\n\r\nThis is a sledsim server for gRPC, which is HTTP/2.\n";
 
-/// Something wrong with the first bytes.
-pub(super) enum Bad {
-    /// Closed or broken before they were complete.
-    Gone,
-    /// Other ones.
+/// An error in the first bytes.
+pub(super) enum BadPreface {
+    /// Closed or broken before the preface was complete.
+    Closed,
+    /// Bytes other than the preface.
     Other(String),
 }
 
-/// Reads them.
+/// Reads the preface.
 ///
 /// # Errors
-/// Whatever else was sent; who speaks HTTP/1 is told.
-pub(super) async fn read(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Result<(), Bad> {
+/// Any other bytes; a client that speaks HTTP/1 gets an answer.
+pub(super) async fn read(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+) -> Result<(), BadPreface> {
     let mut bytes = [0; PREFACE.len()];
     let mut have = 0;
     while have < bytes.len() {
         match stream.read(&mut bytes[have..]).await {
             Ok(more) if more > 0 => have += more,
-            _ => return Err(Bad::Gone),
+            _ => return Err(BadPreface::Closed),
         }
         if bytes[..have] != PREFACE[..have] {
-            let said = bytes[..have].escape_ascii();
+            let received = bytes[..have].escape_ascii();
             let what = match bytes {
                 [0x16, 3, ..] => "TLS, which this server does not speak".to_owned(),
                 _ if is_http(&bytes[..have]) => {
                     let _ = stream.write_all(ANSWER).await;
                     let _ = stream.shutdown().await;
-                    format!("HTTP/1 ('{said}')")
+                    format!("HTTP/1 ('{received}')")
                 }
-                _ => format!("'{said}'"),
+                _ => format!("'{received}'"),
             };
-            return Err(Bad::Other(format!(
+            return Err(BadPreface::Other(format!(
                 "sent {what}, which is not gRPC: must begin as HTTP/2 does"
             )));
         }
@@ -51,20 +53,20 @@ pub(super) async fn read(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> 
     Ok(())
 }
 
-fn is_http(said: &[u8]) -> bool {
+fn is_http(received: &[u8]) -> bool {
     ["GET ", "POST", "PUT ", "HEAD", "OPTI", "CONN", "DELE"]
         .iter()
-        .any(|method| said.starts_with(method.as_bytes()))
+        .any(|method| received.starts_with(method.as_bytes()))
 }
 
-/// A stream of which the first bytes were read: they come again.
-pub(super) struct Again<S> {
+/// A stream that returns the preface, already read, before further bytes.
+pub(super) struct WithPreface<S> {
     stream: S,
     first: &'static [u8],
 }
 
-impl<S> Again<S> {
-    /// After [`read`].
+impl<S> WithPreface<S> {
+    /// Wraps a stream after [`read`].
     pub(super) fn new(stream: S) -> Self {
         Self {
             stream,
@@ -73,7 +75,7 @@ impl<S> Again<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Again<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WithPreface<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -91,7 +93,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Again<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Again<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WithPreface<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

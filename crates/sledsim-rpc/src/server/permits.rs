@@ -1,4 +1,4 @@
-//! What an answer takes, until it was sent.
+//! Holds the permits of an answer until it has been sent.
 
 use super::limiter::Permits;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Room that goes with an answer.
+/// The permits of an answer.
 #[derive(Clone)]
 pub(super) struct SharedPermits(
     #[expect(dead_code, reason = "held until it is dropped")] Arc<Permits>,
@@ -19,7 +19,7 @@ impl SharedPermits {
     }
 }
 
-/// A body, and the room that it gives back when it is gone.
+/// A body with permits that are returned when it is dropped.
 pub(super) struct PermittedBody<B> {
     body: B,
     _hold: Option<SharedPermits>,

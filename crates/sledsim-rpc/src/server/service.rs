@@ -1,6 +1,6 @@
 //! The calls of one connection.
 
-use super::accept::Shared;
+use super::accept::ServerState;
 use super::limiter::{InFlightLimiter, Permits};
 use super::permits::SharedPermits;
 use super::streamed::{self, Streamed};
@@ -23,21 +23,21 @@ use std::sync::atomic::AtomicUsize;
 use tokio::sync::{oneshot, watch};
 use tonic::{Request, Response, Status, Streaming};
 
-/// What answers the calls of one connection.
+/// Serves the calls of one connection.
 #[derive(Clone)]
 pub(super) struct Session(Arc<Inner>);
 
 struct Inner {
-    shared: Arc<Shared>,
-    /// That of its batches.
+    shared: Arc<ServerState>,
+    /// Stream number of its batches.
     stream: u32,
     limiter: InFlightLimiter,
-    /// How many calls of `Batches` there are.
+    /// Number of `Batches` calls in progress.
     streams: Arc<AtomicUsize>,
 }
 
 impl Session {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+    pub(super) fn new(shared: &Arc<ServerState>) -> Self {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Refuses new work once the server stops.
-    fn works(&self) -> Result<(), Status> {
+    fn check_running(&self) -> Result<(), Status> {
         match *self.0.shared.stop.borrow() {
             None => Ok(()),
             Some(_) => Err(stopping()),
@@ -77,7 +77,7 @@ impl Session {
         })
     }
 
-    /// Takes room for so many bytes, if there is.
+    /// Takes the permits of `bytes` bytes, if available.
     fn take(&self, bytes: usize) -> Result<Permits, Status> {
         self.0.limiter.try_take(bytes).ok_or_else(|| {
             let settings = &self.0.shared.settings;
@@ -89,13 +89,13 @@ impl Session {
         })
     }
 
-    /// Begins a batch; `reply` is told when it is complete.
+    /// Submits a batch; `reply` is sent when it is complete.
     pub(super) fn begin(
         &self,
         batch: &v1::BatchRequest,
         reply: Box<dyn Gathered>,
     ) -> Result<(), Status> {
-        self.works()?;
+        self.check_running()?;
         let export = self.export(&batch.export)?;
         let commands = commands(batch, self.0.stream)?;
         if batch.must_be_parallel {
@@ -104,7 +104,7 @@ impl Session {
         export.submit_batch(&commands, reply).map_err(refused)
     }
 
-    /// Bytes of data of a batch, if they are not too many.
+    /// Number of data bytes of a batch; refuses too many.
     pub(super) fn bytes(&self, batch: &v1::BatchRequest) -> Result<usize, Status> {
         let most = self.0.shared.settings.max_batch_bytes;
         let bytes: u128 = (batch.commands.iter())
@@ -142,7 +142,7 @@ fn invalid(error: Error) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
-/// What the commands of a batch are to the export.
+/// Converts the commands of a batch to those of an export.
 fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, Status> {
     let commands = batch.commands.iter().enumerate();
     commands
@@ -186,8 +186,8 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
         .collect()
 }
 
-/// Refuses a batch that takes more than one pass. What is wrong with it
-/// otherwise is for the export to say.
+/// Refuses a batch that takes more than one pass. Other errors are reported by the
+/// export.
 fn must_be_parallel(export: &Export, commands: &[Command<'_>]) -> Result<(), Status> {
     let interface = interface(export)?;
     if export.timeline().links() != Links::Served && commands.len() > 1 {
@@ -278,7 +278,7 @@ fn failure(error: Errno) -> String {
     std::io::Error::from(error).to_string()
 }
 
-/// The answer to a batch, one result for each command.
+/// Converts the results of a batch to its answer.
 pub(super) fn answered(tag: u64, done: Vec<Done>) -> v1::BatchResponse {
     let result = |done: Done| {
         let (status, data, error) = match done.answer {
@@ -300,20 +300,20 @@ pub(super) fn answered(tag: u64, done: Vec<Done>) -> v1::BatchResponse {
     }
 }
 
-/// Sends what became of a batch to the call that waits for it.
-struct Tell(oneshot::Sender<Vec<Done>>);
+/// Sends the results of a batch to the call that waits for them.
+struct SendBatch(oneshot::Sender<Vec<Done>>);
 
-impl Gathered for Tell {
+impl Gathered for SendBatch {
     fn send(self: Box<Self>, done: Vec<Done>) {
-        // Unless the call was given up.
+        // The call may have been cancelled.
         let _ = self.0.send(done);
     }
 }
 
-/// The same of a single request.
-struct TellOne(oneshot::Sender<(Row, Nanos, Answer)>);
+/// Sends the answer to a single request.
+struct SendOne(oneshot::Sender<(Row, Nanos, Answer)>);
 
-impl Reply for TellOne {
+impl Reply for SendOne {
     fn send(self: Box<Self>, answer: Answer) {
         self.tell(&Row::default(), Nanos::ZERO, answer);
     }
@@ -429,12 +429,12 @@ impl MemStore for Session {
     ) -> Result<Response<v1::BatchResponse>, Status> {
         let batch = request.into_inner();
         let taken = self.take(self.bytes(&batch)?)?;
-        let (tell, told) = oneshot::channel();
-        self.begin(&batch, Box::new(Tell(tell)))?;
+        let (sender, answer) = oneshot::channel();
+        self.begin(&batch, Box::new(SendBatch(sender)))?;
         let tag = batch.tag;
         drop(batch);
-        // Nobody answers once the clock of the device has stopped.
-        let done = told.await.map_err(|_| stopping())?;
+        // The sender is dropped when the clock of the device stops.
+        let done = answer.await.map_err(|_| stopping())?;
         let mut response = Response::new(answered(tag, done));
         response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
@@ -453,18 +453,18 @@ impl MemStore for Session {
         &self,
         request: Request<v1::FlushRequest>,
     ) -> Result<Response<v1::FlushResponse>, Status> {
-        self.works()?;
+        self.check_running()?;
         let taken = self.take(0)?;
         let export = self.export(&request.get_ref().export)?;
-        let (tell, told) = oneshot::channel();
+        let (sender, answer) = oneshot::channel();
         let command = Command {
             what: CommandKind::Flush,
             offset: 0,
             fua: false,
             stream: self.0.stream,
         };
-        export.submit(command, Box::new(TellOne(tell)));
-        let (done, lateness, answer) = told.await.map_err(|_| stopping())?;
+        export.submit(command, Box::new(SendOne(sender)));
+        let (done, lateness, answer) = answer.await.map_err(|_| stopping())?;
         answer.map_err(|error| {
             let name = export.name();
             let why = failure(error);

@@ -1,4 +1,4 @@
-//! Batches in a stream: many under way.
+//! The call `Batches`: a stream with many batches in flight.
 
 use super::limiter::Permits;
 use super::service::{Session, answered, stopping};
@@ -12,20 +12,20 @@ use tokio::sync::mpsc;
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-/// How many such calls a connection may have at once.
+/// The most such calls of a connection at once.
 const STREAMS_MAXIMUM: usize = 4;
 
-/// What became of a batch, or why it was refused; with the room it takes.
-struct Answered {
+/// The results of a batch, or its refusal, with its permits.
+struct BatchAnswer {
     tag: u64,
     done: Result<Vec<Done>, Status>,
     _taken: Arc<Permits>,
 }
 
-/// The answers, as they are there.
+/// The stream of answers.
 pub(super) struct Streamed {
-    answers: mpsc::UnboundedReceiver<Answered>,
-    /// How the stream ends, after all answers.
+    answers: mpsc::UnboundedReceiver<BatchAnswer>,
+    /// The final status of the stream, sent after all answers.
     end: Arc<Mutex<Option<Status>>>,
 }
 
@@ -34,7 +34,7 @@ impl Stream for Streamed {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.answers.poll_recv(context).map(|answer| {
-            let Some(Answered { tag, done, .. }) = answer else {
+            let Some(BatchAnswer { tag, done, .. }) = answer else {
                 let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
                 return end.take().map(Err);
             };
@@ -53,23 +53,23 @@ impl Stream for Streamed {
     }
 }
 
-/// Sends what became of a batch into the stream.
+/// Sends the results of a batch into the stream.
 #[derive(Clone)]
-struct Tell {
-    answers: mpsc::UnboundedSender<Answered>,
+struct SendAnswer {
+    answers: mpsc::UnboundedSender<BatchAnswer>,
     tag: u64,
     taken: Arc<Permits>,
 }
 
-impl Tell {
-    fn say(self, done: Result<Vec<Done>, Status>) {
+impl SendAnswer {
+    fn send_result(self, done: Result<Vec<Done>, Status>) {
         let Self {
             answers,
             tag,
             taken,
         } = self;
-        // Unless the call was given up.
-        let _ = answers.send(Answered {
+        // The call may have been cancelled.
+        let _ = answers.send(BatchAnswer {
             tag,
             done,
             _taken: taken,
@@ -77,16 +77,16 @@ impl Tell {
     }
 }
 
-impl Gathered for Tell {
+impl Gathered for SendAnswer {
     fn send(self: Box<Self>, done: Vec<Done>) {
-        self.say(Ok(done));
+        self.send_result(Ok(done));
     }
 }
 
-/// Counts a call as long as it is there.
-struct Counted(Arc<AtomicUsize>);
+/// Counts a call until dropped.
+struct StreamGuard(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -95,13 +95,13 @@ impl Drop for Counted {
 /// Serves the batches of a call.
 ///
 /// # Errors
-/// A call too many.
+/// Too many calls at once.
 pub(super) fn start(
     session: &Session,
     requests: Streaming<v1::BatchRequest>,
 ) -> Result<Streamed, Status> {
     let streams = session.streams();
-    let counted = Counted(Arc::clone(streams));
+    let guard = StreamGuard(Arc::clone(streams));
     if streams.fetch_add(1, Ordering::SeqCst) >= STREAMS_MAXIMUM {
         return Err(Status::resource_exhausted(format!(
             "there are {STREAMS_MAXIMUM} calls of Batches in this connection, and no more are \
@@ -114,11 +114,11 @@ pub(super) fn start(
         session: session.clone(),
         requests,
         answers,
-        _counted: counted,
+        _guard: guard,
     };
     let ends = Arc::clone(&end);
     tokio::spawn(async move {
-        // The stream does not end before it is known how.
+        // Keep the stream open until its final status is known.
         let _open = reader.answers.clone();
         let ended = reader.run().await;
         *ends.lock().unwrap_or_else(PoisonError::into_inner) = ended.err();
@@ -129,16 +129,16 @@ pub(super) fn start(
     })
 }
 
-/// Begins batches as they come.
+/// Submits batches as they arrive.
 struct Reader {
     session: Session,
     requests: Streaming<v1::BatchRequest>,
-    answers: mpsc::UnboundedSender<Answered>,
-    _counted: Counted,
+    answers: mpsc::UnboundedSender<BatchAnswer>,
+    _guard: StreamGuard,
 }
 
 impl Reader {
-    /// Until there are no more.
+    /// Runs until the client sends no more batches.
     async fn run(mut self) -> Result<(), Status> {
         let mut stop = self.session.stopping();
         let mut stopped = Box::pin(async move { drop(stop.wait_for(Option::is_some).await) });
@@ -147,7 +147,7 @@ impl Reader {
             let Some(batch) = next(&mut self.requests, stopped.as_mut()).await? else {
                 return Ok(());
             };
-            // One that is refused takes a place, too, until that was said.
+            // A refused batch also holds permits until its answer is sent.
             let bytes = self.session.bytes(&batch);
             let Some(taken) = limiter.take(*bytes.as_ref().unwrap_or(&0)).await else {
                 return Err(stopping());
@@ -157,19 +157,19 @@ impl Reader {
     }
 
     fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Permits) {
-        let tell = Tell {
+        let answer = SendAnswer {
             answers: self.answers.clone(),
             tag: batch.tag,
             taken: Arc::new(taken),
         };
-        let refused = tell.clone();
-        if let Err(status) = checked.and_then(|()| self.session.begin(batch, Box::new(tell))) {
-            refused.say(Err(status));
+        let refused = answer.clone();
+        if let Err(status) = checked.and_then(|()| self.session.begin(batch, Box::new(answer))) {
+            refused.send_result(Err(status));
         }
     }
 }
 
-/// The next batch, unless the server stops.
+/// Receives the next batch; fails if the server stops first.
 async fn next(
     requests: &mut Streaming<v1::BatchRequest>,
     mut stopped: Pin<&mut impl Future<Output = ()>>,

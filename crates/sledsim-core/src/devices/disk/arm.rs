@@ -1,5 +1,5 @@
-//! The disk as a mechanism: an arm that stays where its last request left it,
-//! over media that turn on.
+//! The disk as a mechanism: an arm that stays where its last request left it, over
+//! media that keep rotating.
 
 use super::drive::{Arm, Drive};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
@@ -10,7 +10,8 @@ use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// A disk as a [`Mechanism`]. Without power it always turns and draws nothing.
+/// A disk as a [`Mechanism`]. Without [`DiskPower`] it always rotates and draws no
+/// power.
 #[derive(Clone, Debug)]
 pub struct Disk {
     drive: Arc<Drive>,
@@ -19,7 +20,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A disk with its arm at cylinder 0 and head 0.
+    /// Creates a disk with its arm at cylinder 0 and head 0.
     #[must_use]
     pub fn new(drive: Arc<Drive>) -> Self {
         Self {
@@ -29,20 +30,20 @@ impl Disk {
         }
     }
 
-    /// The same disk with states of power, if there are any.
+    /// Returns the disk with power states, if any.
     #[must_use]
     pub fn with_power(mut self, power: Option<DiskPower>) -> Self {
         self.spindle = power.map(|power| Box::new(Spindle::new(power)));
         self
     }
 
-    /// How long work that comes at `at` waits for the spindle.
+    /// How long work arriving at `at` waits for the spindle.
     #[must_use]
     pub fn delay(&self, at: Nanos) -> Nanos {
         (self.spindle.as_ref()).map_or(Nanos::ZERO, |spindle| spindle.delay(at))
     }
 
-    /// It is to read ahead until `until`.
+    /// Keeps the spindle busy with read-ahead until `until`.
     pub(super) fn expect(&mut self, until: Nanos) {
         if let Some(spindle) = &mut self.spindle {
             spindle.expect(until);
@@ -72,20 +73,19 @@ impl Disk {
         spindle.map_or(0.0, |spindle| spindle.work(from_to, seek_transfer, cause))
     }
 
-    /// What it is made of: plans passes without moving anything.
+    /// The mechanical part, which plans passes without moving anything.
     #[must_use]
     pub fn drive(&self) -> &Arc<Drive> {
         &self.drive
     }
 
-    /// Where the arm is.
+    /// Position of the arm.
     #[must_use]
     pub fn arm(&self) -> Arm {
         self.arm
     }
 
-    /// Leaves the arm elsewhere, as work that was planned with
-    /// [`Disk::drive`] does.
+    /// Sets the position of the arm after work that was planned with [`Disk::drive`].
     pub fn leave(&mut self, arm: Arm) {
         self.arm = arm;
     }

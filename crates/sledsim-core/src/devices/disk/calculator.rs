@@ -1,5 +1,4 @@
-//! The calculator: where blocks are and what a move would take, outside a
-//! simulation.
+//! The calculator: addresses of blocks and times of single moves outside a simulation.
 
 use super::arm::Disk;
 use super::geometry::Sector;
@@ -9,7 +8,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
-/// A zone as its users see it.
+/// A zone, as reported to users.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zone {
     /// First cylinder.
@@ -18,33 +17,33 @@ pub struct Zone {
     pub last_cylinder: u32,
     /// Sectors on a track.
     pub blocks_per_track: u32,
-    /// First block; defects may have put it elsewhere.
+    /// First block, disregarding defects.
     pub first_lbn: u64,
-    /// Blocks of the zone, without spares and what is slipped or reserved.
+    /// Number of blocks, without spare, slipped and reserved sectors.
     pub blocks: u64,
-    /// Rate at which sectors pass, in 10^6 bytes per s.
+    /// Media rate, in 10^6 bytes per s.
     pub media_mb_s: f64,
-    /// How much later than on the track before the first block of a track
-    /// comes by, within a cylinder.
+    /// Delay of the first block of a track after that of the previous track, within a
+    /// cylinder.
     pub track_skew: Nanos,
-    /// The same from the last track of a cylinder to the first of the next.
+    /// The same from the last track of a cylinder to the first of the next one.
     pub cylinder_skew: Nanos,
 }
 
-/// What it takes to come from one block to another.
+/// The times of a move from one block to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// Cylinders moved over.
     pub cylinders: u32,
     /// Arm move, with settling.
     pub seek: Nanos,
-    /// What the head switch takes beyond the arm move.
+    /// Extra time of the head switch beyond the arm move.
     pub head_switch: Nanos,
-    /// Then, until the block comes by.
+    /// Rotational latency after that.
     pub rotation: Nanos,
 }
 
-/// Moves and places of one disk, each on its own: nothing is remembered.
+/// Addresses and moves of one disk, each computed on its own without state.
 #[derive(Clone, Debug)]
 pub struct Calculator {
     disk: Disk,
@@ -52,7 +51,7 @@ pub struct Calculator {
 }
 
 impl Calculator {
-    /// A calculator for the disk that `spec` describes.
+    /// Creates a calculator for the disk that `spec` describes.
     #[must_use]
     pub fn new(spec: &DiskSpec) -> Self {
         let disk = spec.disk().with_power(None);
@@ -83,10 +82,10 @@ impl Calculator {
         &self.zones
     }
 
-    /// Where a block is, and the angle at which it begins, in revolutions.
+    /// The sector of a block, and the angle at which it begins, in revolutions.
     ///
     /// # Errors
-    /// [`Error::Request`] if there is no such block.
+    /// [`Error::Request`] for a block outside the disk.
     pub fn locate(&self, lbn: u64) -> Result<(Sector, f64)> {
         self.check(lbn)?;
         let geometry = &self.disk.drive().geometry;
@@ -96,48 +95,47 @@ impl Calculator {
         Ok((sector, revolutions))
     }
 
-    /// The block in a sector; none in spare, slipped, reserved and replaced
-    /// ones.
+    /// The block in a sector; `None` for spare, slipped, reserved and replaced sectors.
     ///
     /// # Errors
     /// [`Error::Request`] if no zone has such a sector.
     pub fn lbn(&self, at: Sector) -> Result<Option<u64>> {
         let geometry = &self.disk.drive().geometry;
         let Some(track) = geometry.track(at.cylinder, at.head) else {
-            let says = format!(
+            let message = format!(
                 "cylinder {}, head {}: must be in a zone and on a surface of the disk",
                 at.cylinder, at.head
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         };
         if at.sector >= track.sectors {
-            let says = format!(
+            let message = format!(
                 "sector {}: must be below the {} sectors of cylinder {}",
                 at.sector, track.sectors, at.cylinder
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         }
         Ok(geometry.lbn(at))
     }
 
-    /// The arm's move over so many cylinders with settling for `op`; over none
-    /// it is the fixed part of an access.
+    /// The time of an arm move over `cylinders` with settling for `op`; over 0
+    /// cylinders, the fixed part of an access.
     ///
     /// # Errors
     /// [`Error::Request`] for more cylinders than the disk has.
     pub fn seek_time(&self, cylinders: u32, op: Op) -> Result<Nanos> {
         let seeks = &self.disk.drive().seeks;
         if cylinders > seeks.longest() {
-            let says = format!(
+            let message = format!(
                 "cylinders = {cylinders}: must be from 0 to {}",
                 seeks.longest()
             );
-            return Err(Error::Request(says));
+            return Err(Error::Request(message));
         }
         Ok(self.over(cylinders, op))
     }
 
-    /// All those moves: over 0, 1, 2 ... cylinders.
+    /// The times of moves over 0, 1, 2 ... cylinders.
     pub fn seek_curve(&self, op: Op) -> impl Iterator<Item = Nanos> {
         let longest = self.disk.drive().seeks.longest();
         (0..=longest).map(move |cylinders| self.over(cylinders, op))
@@ -156,11 +154,10 @@ impl Calculator {
         }
     }
 
-    /// What it takes from the end of reading block `start` to the beginning of
-    /// block `end`.
+    /// The times from the end of reading block `start` to the beginning of block `end`.
     ///
     /// # Errors
-    /// [`Error::Request`] if there is no such block.
+    /// [`Error::Request`] for a block outside the disk.
     pub fn seek(&self, start: u64, end: u64, op: Op) -> Result<Move> {
         self.check(start)?;
         self.check(end)?;

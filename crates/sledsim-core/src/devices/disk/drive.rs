@@ -1,17 +1,15 @@
-//! The drive: what one pass over a track takes, sector by sector.
+//! The drive: the times of one pass over a track, sector by sector.
 //!
-//! A request is served in passes, one for each track it touches and one for
-//! each remapped stretch of it. Before a pass the arm moves and the head
-//! changes; both at once, and the larger counts. Then the drive waits until
-//! the first sector it needs comes by. With zero latency that is whichever
-//! needed sector comes first, and the pass goes round once; else it is the
-//! first block.
+//! A request is served in passes, one for each track it touches and one for each
+//! remapped run on it. Before a pass the arm moves and the head switches, both at once;
+//! the longer counts. Then the drive waits for the first sector it needs. With zero
+//! latency that is the first needed sector to pass, and the pass takes one revolution;
+//! else it is the first block.
 //!
-//! An access has a fixed part even where the arm need not move (see
-//! [`Seeks::staying`]); a transfer that goes on where the last pass ended has
-//! none.
+//! An access has a fixed part even if the arm need not move (see [`Seeks::staying`]); a
+//! transfer that continues where the last pass ended has none.
 //!
-//! Nothing here changes: where the arm is and when are arguments.
+//! All functions are pure: the arm's position and the time are arguments.
 
 use super::geometry::{Geometry, Piece, Track};
 use super::rotation::Rotation;
@@ -19,28 +17,28 @@ use super::seek::Seeks;
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::Nanos;
 
-/// Where the arm is.
+/// Position of the arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Arm {
     /// Cylinder.
     pub cylinder: u32,
-    /// The head that is in use.
+    /// The active head.
     pub head: u32,
 }
 
 /// The mechanical part of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drive {
-    /// Where blocks are.
+    /// Addresses of blocks.
     pub geometry: Geometry,
     /// The angle at any instant.
     pub rotation: Rotation,
     /// Times of arm moves, with settling for a read.
     pub seeks: Seeks,
-    /// Time to change the head.
+    /// Head switch time.
     pub head_switch: Nanos,
-    /// What settling for a write takes longer, in an access and after a change
-    /// of cylinder or head, in ns; may be negative.
+    /// Extra settling time of writes, in an access and after a change of cylinder or
+    /// head, in ns; may be negative.
     pub write_settle_ns: i64,
     /// Whether reads take sectors in the order in which they pass.
     pub zero_latency_read: bool,
@@ -48,25 +46,25 @@ pub struct Drive {
     pub zero_latency_write: bool,
 }
 
-/// How a pass is made.
+/// The mode of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct How {
-    /// To the media.
+    /// Whether it writes.
     pub write: bool,
-    /// Whether sectors are taken in the order in which they pass.
+    /// Whether sectors are accessed in the order in which they pass.
     pub zero_latency: bool,
-    /// Whether it goes on where the last pass ended, or is a new access.
-    pub goes_on: bool,
-    /// No sector is moved before.
+    /// Whether it continues where the last pass ended.
+    pub continues: bool,
+    /// Earliest time to access a sector.
     pub not_before: Nanos,
 }
 
 impl How {
-    /// Going on with a read, from the first block on.
+    /// Continues a read from the first block on.
     pub const READ_ON: Self = Self {
         write: false,
         zero_latency: false,
-        goes_on: true,
+        continues: true,
         not_before: Nanos::ZERO,
     };
 }
@@ -76,44 +74,42 @@ impl How {
 pub struct Pass {
     /// First block.
     pub lbn: u64,
-    /// Blocks moved.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Where the arm is during the pass.
+    /// Arm position during the pass.
     pub arm: Arm,
-    /// Arm move, with what settling for a write adds.
+    /// Arm move, including extra settling of a write.
     pub seek: Nanos,
-    /// What the head switch takes beyond the arm move.
+    /// Extra time of the head switch beyond the arm move.
     pub head_switch: Nanos,
-    /// The part of both that is settling for a write, if it is not negative.
+    /// Extra settling of a write in both, if not negative.
     pub settle: Nanos,
     /// When the head is on track.
     pub arrive: Nanos,
-    /// The same, but not before the instant that was asked for.
+    /// The same, but not before `not_before`.
     ready: Nanos,
-    /// When the first sector that is moved begins to pass.
+    /// When the first accessed sector begins to pass.
     pub first: Nanos,
-    /// When the last one has passed.
+    /// When the last accessed sector has passed.
     pub end: Nanos,
-    /// The part of `end - first` in which sectors of the pass go by; others
-    /// pass in the rest.
+    /// The part of `end - first` in which sectors of the pass go by.
     pub transfer: Nanos,
-    /// How many blocks, from `lbn` on, come last: zero latency began behind
-    /// them.
+    /// Number of blocks from `lbn` on that come last, as zero latency began after them.
     pub last: u32,
     /// The track.
     pub track: Track,
-    /// Its first block, if every sector is known to have its block.
+    /// Its first block, if every sector is known to hold its block.
     pub full: Option<u64>,
-    /// Index of the first block on the track, and places from there to the
-    /// sector taken first.
+    /// Index of the first block on the track, and the number of sectors from there to
+    /// the one accessed first.
     index: u32,
     skipped: u32,
-    /// How far the media turn between `ready` and `first`.
+    /// Rotation between `ready` and `first`.
     wait: u64,
 }
 
 impl Drive {
-    /// How an access of this kind is made.
+    /// The mode of an access for `op`.
     #[must_use]
     pub fn access(&self, op: Op) -> How {
         let write = op == Op::Write;
@@ -124,20 +120,20 @@ impl Drive {
             } else {
                 self.zero_latency_read
             },
-            goes_on: false,
+            continues: false,
             not_before: Nanos::ZERO,
         }
     }
 
-    /// Seek, head switch, and the settling for a write in them, between two
+    /// Seek, head switch, and the extra settling of a write in them, between two
     /// positions.
     #[inline]
     fn position(&self, from: Arm, to: Arm, how: How) -> (Nanos, Nanos, Nanos) {
-        if how.goes_on && from == to {
+        if how.continues && from == to {
             return (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
         }
         let seek = match from.cylinder.abs_diff(to.cylinder) {
-            0 if how.goes_on => Nanos::ZERO,
+            0 if how.continues => Nanos::ZERO,
             0 => self.seeks.staying(),
             distance => self.seeks.time(distance),
         };
@@ -157,15 +153,15 @@ impl Drive {
         (seek, all - seek, Nanos(settle_ns.max(0) as u64))
     }
 
-    /// The first pass of moving `blocks` (at least 1) from `lbn` on, taken up
-    /// at `at` with the arm at `from`.
+    /// The first pass over `blocks` (at least 1) from `lbn` on, started at `at` with
+    /// the arm at `from`.
     #[must_use]
     #[inline]
     pub fn pass(&self, at: Nanos, from: Arm, how: How, lbn: u64, blocks: u32) -> Pass {
         self.pass_over(at, from, how, lbn, &self.geometry.piece(lbn, blocks))
     }
 
-    /// As [`Drive::pass`] over `piece`, which begins with `lbn`.
+    /// As [`Drive::pass`] for `piece`, which begins with `lbn`.
     #[must_use]
     #[inline]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: How, lbn: u64, piece: &Piece) -> Pass {
@@ -220,9 +216,9 @@ impl Drive {
         }
     }
 
-    /// Where zero latency begins at `next` or later, if sectors of the pass
-    /// are slipped: places to the sector taken first, blocks before it, and
-    /// sectors from there to the last one taken.
+    /// The start of a zero-latency pass at `next` or later, if sectors of the pass are
+    /// slipped: sectors skipped before it, blocks before it, and sectors from there to
+    /// the last one accessed.
     fn round_slips(&self, track: &Track, index: u32, next: u32, lbn: u64) -> (u32, u32, u32) {
         let (mut skipped, mut last, mut end) = (None, 0, 0);
         let mut look = |first, at: u32, blocks: u32| {
@@ -242,8 +238,8 @@ impl Drive {
         (skipped, last, track.sectors - skipped + end)
     }
 
-    /// The passes that move `extent`, one after the other; the first is made as
-    /// `how` says, the others go on.
+    /// The passes over `extent`, one after the other; `how` is the mode of the first,
+    /// and the others continue it.
     #[must_use]
     pub fn passes(&self, at: Nanos, from: Arm, how: How, extent: Extent) -> Passes<'_> {
         Passes {
@@ -256,7 +252,7 @@ impl Drive {
         }
     }
 
-    /// When block `lbn` of `pass` has passed entirely.
+    /// When block `lbn` of `pass` has passed completely.
     #[must_use]
     pub fn passed_at(&self, pass: &Pass, lbn: u64) -> Nanos {
         let (_, index) = self.geometry.find(lbn);
@@ -299,7 +295,7 @@ impl Iterator for Passes<'_> {
         }
         let left = (self.end - self.lbn).min(u64::from(u32::MAX)) as u32;
         let pass = (self.drive).pass(self.at, self.arm, self.how, self.lbn, left);
-        (self.how.goes_on, self.how.not_before) = (true, Nanos::ZERO);
+        (self.how.continues, self.how.not_before) = (true, Nanos::ZERO);
         self.lbn += u64::from(pass.blocks);
         (self.at, self.arm) = (pass.end, pass.arm);
         Some(pass)

@@ -1,4 +1,4 @@
-//! The kind `disk` of devices.
+//! The device kind `disk`.
 
 use super::spec::DiskSpec;
 use crate::devices::kind::{DeviceKind, KindEntry};
@@ -9,7 +9,7 @@ use crate::queueing::schedulers::Scheduler;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Its registration.
+/// Registers the device kind `disk`.
 pub const KIND: KindEntry = KindEntry {
     name: "disk",
     read: |keys, _| Ok(Arc::new(DiskSpec::read(keys)?)),

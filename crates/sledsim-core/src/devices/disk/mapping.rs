@@ -1,4 +1,4 @@
-//! Mapping: in which order blocks visit the heads of a cylinder.
+//! Mapping: the order in which blocks visit the heads of a cylinder.
 //!
 //! Cylinders are visited from the outer edge inwards, the tracks of a cylinder
 //! one after the other, the sectors of a track in the order in which they

@@ -1,10 +1,20 @@
-//! Disks: the mechanical part of a drive. An arm carries one head per surface
-//! over media that turn at constant speed.
+//! Disks: an arm carries one head per surface over media that turn at constant
+//! speed.
 //!
-//! [`geometry`] says where blocks are, [`rotation`] which angle is under the
-//! heads, [`seek`] how long the arm moves, [`drive`] what one pass over a track
-//! takes, [`arm`] makes a [`crate::model::mechanism::Mechanism`] of it, and
-//! [`controller`] a [`crate::model::Model`]: queue, bus, overheads and buffer.
+//! In reading order:
+//!
+//! * [`sparing`]: schemes of spare sectors.
+//! * [`mapping`]: the order of blocks over the heads of a cylinder.
+//! * [`geometry`]: the sector of each block.
+//! * [`rotation`]: the angle under the heads.
+//! * [`seek`]: times of arm moves.
+//! * [`drive`]: the times of one pass over a track.
+//! * [`power`]: states and energy of the spindle.
+//! * [`arm`]: the disk as a [`crate::model::mechanism::Mechanism`].
+//! * [`controller`]: queue, bus, overheads and buffer, as a [`crate::model::Model`].
+//! * [`spec`]: the parameters of a disk, read and checked.
+//! * [`kind`]: the device kind `disk`.
+//! * [`calculator`]: addresses of blocks and times of single moves.
 
 pub mod arm;
 pub mod calculator;

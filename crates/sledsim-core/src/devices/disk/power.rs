@@ -1,12 +1,10 @@
-//! The spindle of a disk: turning, standing still, or starting; and what the
-//! disk draws.
+//! The spindle of a disk: rotating, stopped, or starting; and the energy of the disk.
 //!
-//! *Standby* is the inactive state: the spindle stands still, the heads are off
-//! the media. Starting again takes `spin_up`; the spindle then turns with the
-//! phase it would have had without the pause, since the angle is a function of
-//! the time alone, and the heads are where they were before it. A read that the
-//! buffer answers starts nothing; a write that the buffer takes is on its way to
-//! the media at once, and starts the spindle.
+//! *Standby* is the inactive state: the spindle is stopped and the heads are off the
+//! media. Starting again takes `spin_up`; the spindle then has the phase it would have
+//! had without the pause, since the angle is a function of time alone, and the heads
+//! are where they were. A read hit does not start the spindle; a write into the buffer
+//! starts it, as it is written back at once.
 
 use crate::model::Energy;
 use crate::power::{IdleTracker, PowerOn, PowerPolicySpec, break_even};
@@ -14,24 +12,24 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// What a disk draws, and when it stands still.
+/// Power of a disk by state, and its power policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskPower {
     /// When an idle disk stops its spindle.
     pub policy: PowerPolicySpec,
-    /// How it is at time zero.
+    /// State at time zero.
     pub start: PowerOn,
     /// Arm moving, in W.
     pub seek_w: f64,
     /// Reading or writing, in W.
     pub transfer_w: f64,
-    /// Turning, nothing else: without work, or waiting for a sector. In W.
+    /// Rotating without work, or waiting for a sector, in W.
     pub idle_w: f64,
-    /// Spindle standing still, in W.
+    /// Spindle stopped, in W.
     pub standby_w: f64,
     /// Spindle starting, in W.
     pub spin_up_w: f64,
-    /// How long it takes to start again.
+    /// Time to start again.
     pub spin_up: Nanos,
 }
 
@@ -65,34 +63,34 @@ impl DiskPower {
     }
 }
 
-/// What the mechanics work for.
+/// The reason for work of the mechanics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A request that waits for it.
+    /// A request in service.
     Request,
-    /// Reading ahead.
+    /// Read-ahead.
     ReadAhead,
-    /// Writing what the buffer held back.
+    /// Write-back of buffered data.
     Destage,
 }
 
-/// A spindle with its account of energy.
+/// A spindle with its energy account.
 #[derive(Clone, Debug)]
 pub struct Spindle {
     power: DiskPower,
     watch: IdleTracker,
-    /// Until when all is accounted for: the mechanics have done all they were
-    /// told, or are ready for it.
+    /// The end of the time accounted for: end of the last work, or the time at which
+    /// the spindle was ready.
     since: Nanos,
-    /// Until when it is to read ahead.
+    /// End of planned read-ahead.
     planned: Nanos,
-    /// Until when it has something to do, if not for the mechanics.
+    /// End of other activity that keeps the disk from idling.
     engaged: Nanos,
     energy: Energy,
 }
 
 impl Spindle {
-    /// As it is at time zero.
+    /// Creates a spindle in its state at time zero.
     #[must_use]
     pub fn new(power: DiskPower) -> Self {
         Self {
@@ -105,48 +103,47 @@ impl Spindle {
         }
     }
 
-    /// How long work that comes at `at` waits for the spindle.
+    /// How long work arriving at `at` waits for the spindle.
     #[must_use]
     #[inline]
     pub fn delay(&self, at: Nanos) -> Nanos {
         if self.watch.is_inactive(self.idle(at)) {
             self.power.spin_up
         } else if self.since == self.power.start.ready {
-            // Nothing was done yet.
+            // No work yet: still in the initial start-up.
             self.since.since(at)
         } else {
             Nanos::ZERO
         }
     }
 
-    /// How long it has been without anything to do.
+    /// Idle time up to `at`.
     #[inline]
     fn idle(&self, at: Nanos) -> Nanos {
         at.since(self.since.max(self.planned).max(self.engaged))
     }
 
-    /// How much of the time until `at` it was turning without work, and how much
-    /// it stood still.
+    /// Divides the time until `at` into rotating without work and standing still.
     fn split(&self, at: Nanos) -> (Nanos, Nanos) {
         let (_, inactive) = self.watch.split(self.idle(at));
         (at.since(self.since) - inactive, inactive)
     }
 
-    /// From `at` to `until` it has something to do, if not for the mechanics: a
-    /// request to answer, or data to take. Standing still it goes on to.
+    /// Keeps the disk from idling from `at` to `until` for activity without the
+    /// mechanics: a request to answer or data to take. A stopped spindle stays stopped.
     pub fn engage(&mut self, at: Nanos, until: Nanos) {
         if !self.watch.is_inactive(self.idle(at)) {
             self.engaged = self.engaged.max(until);
         }
     }
 
-    /// It is to read ahead until `until`, unless something else comes.
+    /// Announces read-ahead until `until`; other work may cut it short.
     pub fn expect(&mut self, until: Nanos) {
         self.planned = until;
     }
 
-    /// Work comes at `at`, nothing being read ahead: how long it waits for the
-    /// spindle, and the energy that this takes if it is not the first start, in J.
+    /// Begins work at `at`, after stopping read-ahead. Returns how long it waits for
+    /// the spindle, and the spin-up energy in J, not counting the initial start.
     pub fn begin(&mut self, at: Nanos) -> (Nanos, f64) {
         self.planned = Nanos::ZERO;
         let delay = self.delay(at);
@@ -165,16 +162,16 @@ impl Spindle {
         (delay, startup_j)
     }
 
-    /// The mechanics worked from `begin` to `end`, moved the arm for `seek` of it,
-    /// and had sectors to move under a head for `transfer`; in the rest they
-    /// waited, which counts with positioning. The energy in J.
+    /// Accounts for work of the mechanics from `begin` to `end`: arm moves for `seek`,
+    /// sectors of the request under a head for `transfer`, and waiting in the rest,
+    /// which counts as positioning. Returns the energy in J.
     pub fn work(
         &mut self,
         [begin, end]: [Nanos; 2],
         [seek, transfer]: [Nanos; 2],
         cause: Cause,
     ) -> f64 {
-        // Overheads before, and what reading ahead waits between its passes.
+        // Overheads before the work, and pauses between passes of read-ahead.
         self.energy.idle_j += self.power.idle_w * begin.since(self.since).s();
         let wait = end.since(begin.max(self.since)).since(seek + transfer);
         let seek_j = self.power.seek_w * seek.s() + self.power.idle_w * wait.s();

@@ -1,23 +1,23 @@
 //! Rotation: the angle under the heads at any instant, without drift.
 //!
-//! Angles are fractions of a revolution in units of 2^-64 (`u64`, wrapping);
-//! turns that may exceed one revolution are the same in `u128`. The speed is
-//! kept to 2^-128 revolutions per nanosecond, so that over the whole range of
-//! [`Nanos`], 584 years, the angle is off by at most one unit.
+//! Angles are fractions of a revolution in units of 2^-64 (`u64`, wrapping); turns that
+//! may exceed one revolution are the same in `u128`. The speed has a resolution of
+//! 2^-128 revolutions per nanosecond, so that over the whole range of [`Nanos`], 584
+//! years, the angle is off by at most one unit.
 
 use sledsim_base::units::Nanos;
 
 /// A whole revolution.
 pub const REVOLUTION: u128 = 1 << 64;
 
-/// A sector whose start has passed by less than this is still caught: 2^-40
+/// A sector whose start has passed by less than this is still accessed: 2^-40
 /// revolutions, some millionths of a nanosecond. It covers every rounding of
-/// [`Rotation::time`], so that whoever ends at the end of one sector is in
-/// time for the next.
+/// [`Rotation::time`], so that a pass that ends with one sector can continue with the
+/// next.
 const LATE: u64 = 1 << 24;
 
-/// Added before the time of a turn is cut to whole nanoseconds, so that a turn
-/// that takes a whole number of them is not cut to one less.
+/// Added before the time of a turn is truncated to whole nanoseconds, so that a turn of
+/// a whole number of nanoseconds is not truncated to one less.
 const SLACK: u128 = 1 << 20;
 
 /// Heads over media that turn at constant speed from time zero on.
@@ -78,8 +78,8 @@ impl Rotation {
             .wrapping_add(self.start)
     }
 
-    /// How far it is from `angle` on to `target`: less than a revolution, and
-    /// nothing if the target has passed by a rounding only.
+    /// The rotation from `angle` to `target`: less than a revolution, and zero if the
+    /// target has passed by a rounding error only.
     #[must_use]
     #[inline]
     pub fn until(angle: u64, target: u64) -> u64 {
@@ -87,15 +87,14 @@ impl Rotation {
         turn.saturating_sub(LATE)
     }
 
-    /// How far `angle` is past `target`; what is less than a rounding is
-    /// nothing.
+    /// The rotation from `target` to `angle`; zero if less than a rounding error.
     #[must_use]
     #[inline]
     pub fn past(angle: u64, target: u64) -> u64 {
         angle.wrapping_sub(target).saturating_sub(LATE)
     }
 
-    /// How long `turn` (at most four revolutions) takes, cut to nanoseconds.
+    /// The time of `turn` (at most four revolutions), truncated to nanoseconds.
     #[must_use]
     #[inline]
     pub fn time(&self, turn: u128) -> Nanos {
@@ -125,11 +124,11 @@ fn binary(part: u128, whole: u128, digits: u32) -> u128 {
     quotient
 }
 
-/// A fraction of a revolution as an angle; whole revolutions do not count.
+/// A fraction of a revolution as an angle; whole revolutions are dropped.
 #[must_use]
 pub fn angle_of(revolutions: f64) -> u64 {
     let part = revolutions - revolutions.floor();
-    // The largest part below one still fits; one itself is zero.
+    // The largest fraction below one still fits; one itself wraps to zero.
     ((part * 9_223_372_036_854_775_808.0) as u64).wrapping_mul(2)
 }
 

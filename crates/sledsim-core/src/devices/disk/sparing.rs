@@ -1,15 +1,15 @@
-//! Sparing: where the spare sectors are.
+//! Sparing: the location of spare sectors.
 //!
-//! A drive keeps spares in every *range*: a track, a cylinder, some cylinders,
-//! a zone or all of it. A slipped sector is skipped, and all blocks after it
-//! move on by one, into the spares. Of a range with `n` spares and `s` slipped
-//! sectors, `n - s` good sectors stay free, or all `n` where slips do not use
-//! them; more slips than spares take blocks from the range.
+//! A drive keeps spares in every *range*: a track, a cylinder, some cylinders, a zone
+//! or all of it. A slipped sector is skipped, and all blocks after it move on by one,
+//! into the spares. Of a range with `n` spares and `s` slipped sectors, `n - s` good
+//! sectors stay free, or all `n` in schemes whose slips do not use them; more slips
+//! than spares take blocks from the range.
 
 /// A scheme of sparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sparing {
-    /// What each lot of spares serves.
+    /// The range of each lot of spares.
     pub range: Range,
     /// Spares are the first sectors of the range, not the last.
     pub front: bool,
@@ -19,7 +19,7 @@ pub struct Sparing {
     pub tracks: bool,
 }
 
-/// What a lot of spares serves.
+/// The range of a lot of spares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     /// There are no spares.
@@ -28,11 +28,11 @@ pub enum Range {
     Track,
     /// A cylinder.
     Cylinder,
-    /// So many cylinders, counted from the first of the zone.
+    /// This many cylinders, counted from the first of the zone.
     Cylinders(u32),
     /// A zone.
     Zone,
-    /// The disk; the lot is the sum of what the zones state.
+    /// The disk; the lot is the sum over the zones.
     Disk,
 }
 
@@ -74,8 +74,8 @@ impl Sparing {
         ("zone_end_no_slips", sectors(Range::Zone, false, false)),
     ];
 
-    /// How many of `good` sectors of a range hold blocks, if `spares` are
-    /// stated for it and `slipped` sectors are not good.
+    /// Number of the `good` sectors of a range that hold blocks, with `spares` stated
+    /// for it and `slipped` sectors besides.
     #[must_use]
     pub fn used(self, good: u64, spares: u64, slipped: u64) -> u64 {
         let free = if self.slips_use_spares {

@@ -1,4 +1,4 @@
-//! The spec of a disk: every parameter, checked, and what follows.
+//! The spec of a disk: all parameters, checked, and derived quantities.
 //!
 //! The keys are described in `docs/reference/disks.md`.
 
@@ -33,7 +33,7 @@ pub struct DiskSpec {
     pub drive: Arc<Drive>,
     /// Bus, overheads and buffer.
     pub settings: Settings,
-    /// What it draws, and when its spindle stands still.
+    /// Power by state, and the power policy.
     pub power: Option<DiskPower>,
     surfaces: u32,
     cylinders: u32,
@@ -118,7 +118,7 @@ impl DiskSpec {
         buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None)
     }
 
-    /// The device as a model.
+    /// Builds the device as a model.
     #[must_use]
     pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
         Box::new(Controller::new(
@@ -130,7 +130,7 @@ impl DiskSpec {
         ))
     }
 
-    /// Quantities that follow from the spec, with units in their names.
+    /// Quantities derived from the spec, with units in their names.
     #[must_use]
     pub fn derived(&self) -> Value {
         let drive = &self.drive;
@@ -154,10 +154,10 @@ impl DiskSpec {
         })
     }
 
-    /// What a sequential read of the first zone gets, skews included.
+    /// Rate of a sequential read of the first zone, including skews.
     fn streaming_mb_s(&self, revolution_s: f64) -> f64 {
         let zone = &self.zones[0];
-        // A switch that its skew does not cover costs whole revolutions.
+        // A switch longer than its skew costs whole revolutions.
         let pause = |skew: u64, switch: Nanos| {
             let skew = skew as f64 / 2f64.powi(64);
             skew + (switch.s() / revolution_s - skew).max(0.0).ceil()
@@ -196,7 +196,7 @@ fn read_sparing(keys: &mut Keys) -> Result<Sparing> {
     match (&mut sparing.range, given) {
         (sparing::Range::Cylinders(count), Some(given)) => *count = given,
         (sparing::Range::Cylinders(_), None) => {
-            // Missing: said in the words of a missing key.
+            // Missing: report it as any missing key.
             keys.u32("sparing_range_cylinders", 1..=MAX_CYLINDERS)?;
         }
         (_, Some(_)) => {
@@ -254,7 +254,7 @@ fn read_zone(zone: &mut Keys, sparing: Sparing) -> Result<ZoneSpec> {
     })
 }
 
-/// An angle in sectors or in revolutions, nothing if it need not be given.
+/// Reads an angle in sectors or in revolutions; 0 if optional and missing.
 fn angle(
     zone: &mut Keys,
     in_sectors: &str,
@@ -276,7 +276,8 @@ fn angle(
     }
 }
 
-/// Zones are in order, and every cylinder is in one or listed as unused.
+/// Checks that zones are in order, and that every cylinder is in one or listed as
+/// unused.
 fn check_cylinders(
     keys: &mut Keys,
     zones: &[ZoneSpec],
@@ -338,7 +339,7 @@ fn check_cylinders(
     Err(keys.refuse("cylinders", must))
 }
 
-/// A flaw of the geometry, with its line.
+/// Reports a flaw of the geometry with its line.
 fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> sledsim_base::error::Error {
     let keys = flaw.zone.map_or(keys, |zone| &zones[zone]);
     match flaw.key {
@@ -347,7 +348,7 @@ fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> sledsim_base::error::Erro
     }
 }
 
-/// What is done about measured seek times that fall with the distance.
+/// Handling of measured seek times that fall with the distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Falls {
     Refuse,
@@ -363,7 +364,7 @@ enum Curve {
     Datasheet,
 }
 
-/// Seek times in ms for 1 cylinder and more.
+/// Reads seek times in ms for 1 cylinder and more.
 fn read_seeks(keys: &mut Keys, cylinders: u32) -> Result<Vec<f64>> {
     let longest = cylinders - 1;
     let model = keys.choice(
@@ -463,8 +464,8 @@ fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
     };
     let falls = read_falls(keys)?;
     let times = seek::hpl(&curve, longest);
-    // Which key says the time for a distance, counted from 0.
-    let named = |keys: &Keys, index: usize, must: String| {
+    // Refuses the key of the time at `index`, counted from 0.
+    let refuse = |keys: &Keys, index: usize, must: String| {
         if index < curve.first_ms.len() {
             keys.refuse_item("seek_first_ms", index, must)
         } else if index + 1 < curve.knee_cylinders as usize {
@@ -482,7 +483,7 @@ fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
             times[index],
             index + 1
         );
-        return Err(named(keys, index, must));
+        return Err(refuse(keys, index, must));
     }
     match falls {
         Falls::Keep => Ok(times),
@@ -496,7 +497,7 @@ fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
                     index + 1,
                     times[index + 1]
                 );
-                Err(named(keys, index + 1, must))
+                Err(refuse(keys, index + 1, must))
             }
         },
     }

@@ -1,4 +1,4 @@
-//! Access: the passes of a request, each with the seek before it.
+//! Accesses: the passes of a request, each with the seek before it.
 
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, Seek, State};
@@ -12,21 +12,21 @@ use smallvec::SmallVec;
 /// How the direction of a pass is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectionRule {
-    /// For every pass by itself: up only if strictly faster than down.
+    /// Each pass on its own: up only if strictly faster than down.
     GreedyRow,
-    /// For every run of passes over neighbouring rows, which is swept as a
-    /// whole, the faster way; rows may come in the reverse of LBN order.
+    /// Each run of passes over neighbouring rows is swept as a whole in the faster
+    /// direction; rows may be accessed in reverse LBN order.
     BestRun,
-    /// Always up: the device reads one way only.
+    /// Always up: the device reads in one direction only.
     AlwaysUp,
 }
 
-/// Passes held without allocation.
+/// A run of passes, held inline up to 64.
 type Run = SmallVec<[Pass; 64]>;
 
-/// Serves `extents` in order from `state`, handing one step per pass to
-/// `emit`, and leaves in `state` where the sled ends up. `elapsed_s` is the
-/// time already spent on the request.
+/// Serves `extents` in order from `state`. Calls `emit` with one step per pass and
+/// leaves the final state of the sled in `state`. `elapsed_s` is the time already spent
+/// on the request.
 pub fn access<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
@@ -95,9 +95,8 @@ pub fn first_seek<K: Kinematics>(
     Some(seek_to_pass(motion, state, &pass, forced).0)
 }
 
-/// Serves what was planned from `state`, as [`access`]; beside each step, its
-/// pass among those of the plan. A sweep is made the way for which the sled is
-/// positioned sooner.
+/// Serves a plan from `state`, as [`access`] does; `emit` also gets the index of the
+/// pass in the plan. Each sweep goes in the direction with the faster seek.
 pub fn access_planned<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
@@ -143,7 +142,7 @@ pub fn access_planned<K: Kinematics>(
     }
 }
 
-/// The seek before the first pass of [`access_planned`]. `None` without any.
+/// The seek before the first pass of [`access_planned`]. `None` for an empty plan.
 #[must_use]
 pub fn first_planned_seek<K: Kinematics>(
     motion: &Motion<K>,
@@ -165,7 +164,7 @@ pub fn first_planned_seek<K: Kinematics>(
     })
 }
 
-/// One pass: seek and transfer. Leaves in `state` where it ends.
+/// Performs one pass, seek and transfer, and leaves its final state in `state`.
 #[inline]
 fn step<K: Kinematics>(
     motion: &Motion<K>,
@@ -231,8 +230,8 @@ fn seek_to_pass<K: Kinematics>(
     }
 }
 
-/// The faster of the seeks to either end of a run, and whether the run is
-/// then swept upwards.
+/// The faster of the seeks to the two ends of a run, and whether it starts an upward
+/// sweep.
 fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &[Pass]) -> (Seek, bool) {
     let (first, last) = (run[0], run[run.len() - 1]);
     let (low, high) = (first.row.min(last.row), first.row.max(last.row));
@@ -242,8 +241,8 @@ fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &[Pass]) -
     motion.faster_seek(state, x_m, &up, &down)
 }
 
-/// Takes the next run: passes of one cylinder over rows that follow each other
-/// one way. `None` at the end.
+/// Takes the next run: passes in one cylinder over consecutive rows in one direction.
+/// `None` at the end.
 fn next_run(passes: &mut Passes<'_>) -> Option<Run> {
     let mut run: Run = SmallVec::new();
     run.push(passes.next()?);

@@ -1,4 +1,4 @@
-//! Background tasks that grow impatient.
+//! Passes of their own for background tasks that are almost complete.
 
 use crate::model::mechanism::Mechanism;
 use crate::model::{Background, CompletionSink, Events, Model, Report, Wanted};
@@ -6,30 +6,29 @@ use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
-/// A sled whose background tasks ask for passes of their own once little
-/// enough is left, while no request is in the device: one block at a time, the
-/// unused tips of its pass taking more. These passes take neither command
-/// overhead nor bus. A request that comes meanwhile waits for the end of that
-/// pass.
+/// A sled that gives a background task passes of its own once its remaining share falls
+/// to its `tail`, while the device holds no request: one block at a time, with the
+/// unused tips of the pass taking more. These passes take neither command overhead nor
+/// bus. A request that arrives meanwhile waits for the end of the pass.
 pub struct BackgroundDrain {
     child: Box<dyn Model>,
     in_flight: InFlight,
     asked: u64,
 }
 
-/// The name space of requests of its own.
+/// First id of internal requests.
 const OWN: u64 = 1 << 63;
 
-/// What is known of the requests in the device.
+/// The requests in the device.
 #[derive(Default)]
 struct InFlight {
-    /// Those of which it is not known when they will be complete.
+    /// Requests whose completion time is not known yet.
     open: u64,
-    /// When the others are complete.
+    /// When all others are complete.
     idle_from: Nanos,
 }
 
-/// Hands on the rows of the load; those of its own are nobody's business.
+/// Forwards completions of the load's requests; discards those of internal requests.
 struct ForwardingSink<'a> {
     in_flight: &'a mut InFlight,
     above: &'a mut dyn CompletionSink,
@@ -50,7 +49,7 @@ impl CompletionSink for ForwardingSink<'_> {
 }
 
 impl BackgroundDrain {
-    /// Impatience for the background tasks of `child`.
+    /// Wraps `child` to serve its background tasks.
     #[must_use]
     pub fn new(child: Box<dyn Model>) -> Self {
         Self {
@@ -60,7 +59,7 @@ impl BackgroundDrain {
         }
     }
 
-    /// When a task asks for a pass, if nothing arrives before.
+    /// When a task gets a pass of its own, if no request arrives before.
     fn ask_at(&self) -> Option<Nanos> {
         let impatient = || {
             self.child
@@ -70,7 +69,7 @@ impl BackgroundDrain {
         (self.in_flight.open == 0 && impatient()).then_some(self.in_flight.idle_from)
     }
 
-    /// The request of a task that asks for a pass at `at`.
+    /// The request of a task for a pass of its own at `at`.
     fn own_request(&self, at: Nanos) -> Option<Request> {
         let mechanism = self.child.mechanism()?;
         let request = |wanted: &Wanted| {

@@ -1,4 +1,4 @@
-//! The model of a MEMS device: its sled with faults, tasks and a station around.
+//! Builds the model of a MEMS device: the sled, with faults and tasks, in a station.
 
 use super::kinematics::Kinematics;
 use super::motion::Motion;
@@ -14,8 +14,7 @@ use crate::queueing::station::{Buffered, Station};
 use std::fmt::Debug;
 
 impl Mems {
-    /// The device as a model, with background tasks that live off its unused
-    /// tips.
+    /// Builds the device as a model whose unused tips serve background tasks.
     #[must_use]
     pub fn build(
         &self,
@@ -52,7 +51,7 @@ impl WithMotion for Build<'_> {
         let power = &self.spec.behaviour.power;
         let tips_j = |tips: u32| match power.tips_powered {
             TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
-            TipsPowered::All => 0.0, // as it is without
+            TipsPowered::All => 0.0, // all tips are powered anyway
         };
         let block_j = tips_j(self.spec.geometry.tips_per_lbn);
         match &self.spec.faults {
@@ -67,8 +66,8 @@ impl WithMotion for Build<'_> {
 }
 
 impl Build<'_> {
-    /// The station around a mechanism with its background tasks, to which a block
-    /// takes `block_j`.
+    /// Puts the mechanism with its background tasks into a station. A block that a task
+    /// accesses takes `block_j`.
     fn with_tasks<M: Mechanism + 'static>(mut self, mechanism: M, block_j: f64) -> Box<dyn Model> {
         let Some(background) = self.background.take() else {
             return self.around(mechanism);
@@ -82,7 +81,7 @@ impl Build<'_> {
         }
     }
 
-    /// The station around a mechanism.
+    /// Puts a mechanism into a station.
     fn around<M: Mechanism + 'static>(self, mechanism: M) -> Box<dyn Model> {
         let (name, device, interface) = (self.name, self.device, self.spec.interface);
         let scheduler = self.scheduler;

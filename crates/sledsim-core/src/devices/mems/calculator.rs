@@ -1,4 +1,4 @@
-//! The calculator: what a seek or an access would take, outside a simulation.
+//! The calculator: times of single seeks and accesses outside a simulation.
 
 use super::access::{DirectionRule, access, access_planned};
 use super::kinematics::{Kinematics, MotionState};
@@ -13,18 +13,18 @@ use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::fmt::Debug;
 
-/// A place of the sled and where it heads.
+/// A sled position with its direction of motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Metres from the centre in X.
     pub x_m: f64,
     /// Metres from the centre in Y.
     pub y_m: f64,
-    /// Where it heads in Y.
+    /// Direction of motion in Y.
     pub direction: Direction,
 }
 
-/// Seeks and accesses of one device, each on its own: nothing is remembered.
+/// Seeks and accesses of one device, each computed on its own without state.
 pub trait Calculator: Debug + Send + Sync {
     /// The seek from `start` to `end`: the sled is at rest in X and at access
     /// velocity in Y at both.
@@ -33,24 +33,23 @@ pub trait Calculator: Debug + Send + Sync {
     /// [`Error::Request`] for a point outside the travel of the sled.
     fn seek(&self, start: Point, end: Point) -> Result<Seek>;
 
-    /// Where the sled is during a move along one axis: see
-    /// [`Motion::trajectory`].
+    /// The states of the sled during a move along one axis: see [`Motion::trajectory`].
     ///
     /// # Errors
-    /// [`Error::Request`] for a place outside the travel of the sled, or if the
+    /// [`Error::Request`] for a position outside the travel of the sled, or if the
     /// kinematics of the device have no trajectories.
     fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>>;
 
-    /// The passes over `extent` from `start` (where the sled parks if `None`)
-    /// and where they end.
+    /// The passes over `extent` from `start` (the park position if `None`), and the
+    /// final position.
     ///
     /// # Errors
     /// [`Error::Request`] for a point outside the travel of the sled, or an
     /// extent outside the device.
     fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)>;
 
-    /// The passes over the blocks of `extents` as one batch at `at` from `start`
-    /// (where the sled parks if `None`), and where they end.
+    /// The passes over the blocks of `extents` as one batch at `at` from `start` (the
+    /// park position if `None`), and the final position.
     ///
     /// # Errors
     /// [`Error::Request`] for a point outside the travel of the sled, an extent
@@ -66,30 +65,30 @@ pub trait Calculator: Debug + Send + Sync {
 /// A pass of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchPass {
-    /// Where the sled is.
+    /// Cylinder of the sled.
     pub cylinder: u32,
     /// Physical row.
     pub row: u32,
-    /// Its blocks, in the order of LBNs.
+    /// Its blocks, in LBN order.
     pub lbns: Vec<u64>,
-    /// What it takes.
+    /// Its times.
     pub step: Step,
 }
 
-/// A calculator for the device `spec` describes.
+/// Creates a calculator for the device that `spec` describes.
 #[must_use]
 pub fn calculator(spec: &Mems) -> Box<dyn Calculator> {
-    spec.with_motion(Make(spec))
+    spec.with_motion(BuildCalculator(spec))
 }
 
-struct Make<'a>(&'a Mems);
+struct BuildCalculator<'a>(&'a Mems);
 
-impl WithMotion for Make<'_> {
+impl WithMotion for BuildCalculator<'_> {
     type Output = Box<dyn Calculator>;
 
     fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
         let spec = self.0;
-        Box::new(Table {
+        Box::new(MotionCalculator {
             parked: park_state(&motion, spec.behaviour.park),
             motion,
             rule: spec.behaviour.direction,
@@ -101,22 +100,22 @@ impl WithMotion for Make<'_> {
 }
 
 #[derive(Debug)]
-struct Table<K> {
+struct MotionCalculator<K> {
     motion: Motion<K>,
     rule: DirectionRule,
     parallel: Parallel,
     parked: State,
-    /// Whether the kinematics know whole bits only.
+    /// Whether the kinematics need positions on whole bits.
     whole_bits: bool,
     /// Half the travel in X and Y.
     reach_m: (f64, f64),
 }
 
-/// Places this close to a whole bit are on it, as share of a bit: what is
-/// lost in writing a place in decimal.
+/// Positions this close to a whole bit, as a share of a bit, are rounded to it: the
+/// error of writing a position in decimal.
 const ON_BIT: f64 = 1e-6;
 
-/// Refuses a place that the sled cannot reach.
+/// Refuses a position outside the travel of the sled.
 fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
     if place_m.abs() <= reach_m * (1.0 + 1e-12) {
         return Ok(());
@@ -127,8 +126,8 @@ fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
     )))
 }
 
-impl<K: Kinematics> Table<K> {
-    /// Refuses blocks that the device does not have.
+impl<K: Kinematics> MotionCalculator<K> {
+    /// Refuses blocks outside the device.
     fn check(&self, extent: Extent) -> Result<()> {
         let blocks = self.motion.geometry.blocks();
         let end = extent.lbn.checked_add(u64::from(extent.blocks));
@@ -166,10 +165,10 @@ impl<K: Kinematics> Table<K> {
     }
 }
 
-impl<K: Kinematics + Debug> Calculator for Table<K> {
+impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
     fn seek(&self, start: Point, end: Point) -> Result<Seek> {
         let (start, mut end) = (self.state(&start)?, self.state(&end)?);
-        // What differs by a rounding error only is one place, on a bit or not.
+        // Positions that differ only by a rounding error are equal, on a bit or not.
         let tolerance_m = ON_BIT * self.motion.geometry.bit_m;
         if (end.x_m - start.x_m).abs() < tolerance_m {
             end.x_m = start.x_m;

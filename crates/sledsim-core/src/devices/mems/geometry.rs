@@ -1,4 +1,4 @@
-//! Geometry: how bits, tip sectors and blocks lie under the tips.
+//! The geometry of bits, tip sectors and blocks under the tips.
 //!
 //! Each tip sees one region of `cylinders` x `region bits` bits. Going up, a
 //! pass over row r starts at its servo field, `90 r - y_offset` bits from the
@@ -10,7 +10,7 @@
 use super::maps::Map;
 use sledsim_base::error::{Error, Result};
 
-/// What the spec says of the media and the tips.
+/// The parameters of media and tips, from the spec.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Media {
     /// Width of a bit cell in nm.
@@ -29,7 +29,7 @@ pub struct Media {
     pub servo_bits: u32,
 }
 
-/// The shape that follows from [`Media`], and the LBN map over it.
+/// The shape derived from [`Media`], with the LBN map over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
     /// Columns of bits under a tip.
@@ -38,10 +38,10 @@ pub struct Geometry {
     pub rows: u32,
     /// Tracks in a cylinder.
     pub tracks: u32,
-    /// Blocks in a row: read at once by the active tips.
+    /// Blocks in a row, which the active tips read at once.
     pub blocks_per_row: u32,
-    /// Blocks that may be accessed in one pass: a whole row, unless fewer tips may
-    /// be active now than the map was laid out for.
+    /// The most blocks in a pass: a whole row, unless `max_active_tips` allows fewer
+    /// tips than the map was laid out for.
     pub blocks_per_pass: u32,
     /// Bits passed per row: servo and tip sector.
     pub row_bits: u32,
@@ -59,7 +59,7 @@ pub struct Geometry {
     pub map: Map,
 }
 
-/// Where a block is.
+/// The location of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Column of bits, from 0.
@@ -68,7 +68,7 @@ pub struct Location {
     pub track: u32,
     /// Physical row of tip sectors, from 0 at the lowest Y.
     pub row: u32,
-    /// Place among the blocks of the row, from 0.
+    /// Index among the blocks of the row, from 0.
     pub cell: u32,
 }
 
@@ -76,7 +76,7 @@ impl Geometry {
     /// Derives the shape.
     ///
     /// # Errors
-    /// [`Error::Key`] where no device can be built from `media`.
+    /// [`Error::Key`] if no device can be built from `media`.
     pub fn new(media: &Media, map: Map) -> Result<Self> {
         let impossible =
             |problem: String| Err(Error::Key(format!("impossible geometry: {problem}")));
@@ -158,15 +158,15 @@ impl Geometry {
         u64::from(self.rows) * u64::from(self.blocks_per_row)
     }
 
-    /// Squares: blocks that lie under the tips at once.
+    /// Number of squares: blocks under the tips at once.
     #[must_use]
     pub fn squares(&self) -> u32 {
         self.tracks * self.blocks_per_row
     }
 
-    /// Where block `lbn` is; `lbn` must lie below [`Geometry::blocks`].
+    /// The location of block `lbn`, which must be below [`Geometry::blocks`].
     #[must_use]
-    #[inline(always)] // a call costs as much as what it does
+    #[inline(always)] // a call would cost as much as the body
     pub fn locate(&self, lbn: u64) -> Location {
         let (row, cell) = divide(lbn, self.blocks_per_row);
         let (track, row) = divide(row, self.rows);
@@ -209,9 +209,8 @@ impl Geometry {
         cylinder.clamp(0.0, f64::from(self.cylinders - 1)) as u32
     }
 
-    /// Y in m from the centre at which a pass `up` or down over physical rows
-    /// before `edge` ends and over rows from `edge` on starts; `edge` counts
-    /// row boundaries from 0 below row 0 to `rows` above the last.
+    /// Y, in m from the centre, of the row boundary `edge` for a pass going `up` or
+    /// down; `edge` counts from 0 below row 0 to `rows` above the last.
     #[must_use]
     pub fn edge_y_m(&self, up: bool, edge: u32) -> f64 {
         let bits = f64::from(edge * self.row_bits) - f64::from(self.y_offset);
@@ -223,7 +222,7 @@ impl Geometry {
 /// Quotient and remainder.
 #[inline]
 fn divide(value: u64, by: u32) -> (u64, u32) {
-    // Short division takes half as long, and hardly any device needs more.
+    // 32-bit division takes half as long and suffices for almost every device.
     match u32::try_from(value) {
         Ok(value) => (u64::from(value / by), value % by),
         Err(_) => (value / u64::from(by), (value % u64::from(by)) as u32),

@@ -1,4 +1,4 @@
-//! The kind `mems` of devices.
+//! The device kind `mems`.
 
 use super::parallel::free::{BackgroundTasks, TaskSpec};
 use super::spec::Mems;
@@ -12,16 +12,16 @@ use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use std::sync::Arc;
 
-/// A sled.
+/// A MEMS device with its background tasks.
 #[derive(Clone, Debug)]
 pub struct SledKind {
     /// The device.
     pub spec: Mems,
-    /// Tasks that live off its unused tips, at their start.
+    /// Background tasks in their initial state.
     pub background: Option<BackgroundTasks>,
 }
 
-/// Its registration.
+/// Registers the device kind `mems`.
 pub const KIND: KindEntry = KindEntry {
     name: "mems",
     read: |keys, _| {
@@ -33,26 +33,25 @@ pub const KIND: KindEntry = KindEntry {
 };
 
 impl SledKind {
-    /// The same sled, called `name`, with background tasks in the order of their
-    /// precedence.
+    /// Returns the device, called `name`, with background tasks in order of precedence.
     ///
     /// # Errors
-    /// A sled that serves none beside its other settings, or a task that is
-    /// larger than it.
+    /// A device whose other settings exclude background tasks, or a task larger than
+    /// the device.
     pub fn with_background(&self, name: &str, tasks: &[TaskSpec]) -> Result<Self> {
         let spec = &self.spec;
         spec.whole(name, "background")?;
         let background = BackgroundTasks::new(spec.parallel.clone(), tasks)?;
         if background.has_tail() && spec.buffer.is_some() {
             return Err(Error::Key(format!(
-                "background tail: asks the media for blocks, and '{name}' has a buffer that might \
-                 answer; a tail needs a device without [buffer]"
+                "background tail: reads blocks from the media, and '{name}' has a buffer that \
+                 might serve them; a tail needs a device without [buffer]"
             )));
         }
         if matches!(spec.batching, Batching::Window(_) | Batching::Adjacent) {
             return Err(Error::Key(format!(
                 "background: '{name}' groups commands ([batching] kind = \"window\" or \
-                 \"adjacent\"), and tasks live off single requests only; they need kind = \
+                 \"adjacent\"), and tasks use the free tips of single requests only; they need kind = \
                  \"explicit\" or \"none\""
             )));
         }

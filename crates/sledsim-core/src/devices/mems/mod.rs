@@ -1,4 +1,22 @@
 //! MEMS-based storage devices.
+//!
+//! In reading order:
+//!
+//! * [`geometry`]: bits, tip sectors and blocks under the tips.
+//! * [`maps`]: the order of LBNs over the rows of a track.
+//! * [`kinematics`]: travel and turnaround times along one axis.
+//! * [`motion`]: seeks of the sled in X and Y.
+//! * [`passes`]: the Y sweeps in which extents are read or written.
+//! * [`access`]: the passes of a request with the seeks between them.
+//! * [`sled`]: the sled as a mechanism, with its idle behaviour and energy.
+//! * [`power`]: settings that save energy.
+//! * [`parallel`]: blocks accessed at once, batches and background tasks.
+//! * [`background_drain`]: passes of their own for almost complete tasks.
+//! * [`faults`]: failures of tips and media, and their handling.
+//! * [`spec`]: the parameters of a device, read and checked.
+//! * `build`: the model of a device.
+//! * [`kind`]: the device kind `mems`.
+//! * [`calculator`]: times of single seeks and accesses.
 
 pub mod access;
 pub mod background_drain;

@@ -1,9 +1,8 @@
 //! Motion: seeks of the sled over a given geometry.
 //!
-//! X and Y move in parallel; a seek takes the longer of the two. X starts and
-//! ends at rest and then settles; Y starts and ends at access velocity, and
-//! turns around before or after the move where its direction does not fit
-//! (SIGMETRICS 2000 section 3.1).
+//! X and Y move in parallel; a seek takes the longer of the two. X starts and ends at
+//! rest and then settles; Y starts and ends at access velocity, and turns around before
+//! or after the move where its direction requires it (SIGMETRICS 2000 section 3.1).
 
 use super::geometry::Geometry;
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
@@ -28,12 +27,12 @@ impl Direction {
     }
 }
 
-/// What a move to a neighbouring cylinder costs.
+/// The cost of a move to a neighbouring cylinder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CylinderSwitch {
     /// A seek like any other.
     Seek,
-    /// The tips deflect: the least turnaround, no settling.
+    /// The tips deflect: takes the shortest turnaround, without settling.
     Tip,
 }
 
@@ -42,24 +41,24 @@ pub enum CylinderSwitch {
 pub struct YPoint {
     /// Metres from the centre.
     pub y_m: f64,
-    /// Where the sled is heading.
+    /// Direction of motion.
     pub direction: Direction,
-    /// Number among the row edges, whose seeks are tabulated.
+    /// Index among the row edges, whose seeks are tabulated.
     edge: Option<u32>,
 }
 
-/// Where the sled is and where it heads. It is at rest in X.
+/// Position and direction of the sled, at rest in X.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// Metres from the centre in X.
     pub x_m: f64,
     /// Y and its direction.
     pub y: YPoint,
-    /// What is left of a turnaround under way (coasting sleds).
+    /// Time left of a turnaround in progress (coasting sleds).
     pub turning_s: f64,
 }
 
-/// A seek, in seconds.
+/// The times of a seek, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seek {
     /// The larger of X and Y.
@@ -72,7 +71,7 @@ pub struct Seek {
     pub settle_s: f64,
     /// Reversals of the Y velocity.
     pub turnaround_s: f64,
-    /// How many reversals.
+    /// Number of reversals.
     pub turns: u32,
 }
 
@@ -91,7 +90,7 @@ struct YSeek {
     turns: u32,
 }
 
-/// What moves the sled, apart from the kinematics.
+/// Actuators, springs and speeds, without the kinematics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
     /// X actuator and springs.
@@ -106,9 +105,9 @@ pub struct Drive {
     pub reach_y_m: f64,
     /// Cost of a move to a neighbouring cylinder.
     pub cylinder_switch: CylinderSwitch,
-    /// Whether a sled that is in the right Y place and direction already can
-    /// wait there while X moves, as an idle one can. DiskSim's cannot: it goes
-    /// through the turnarounds of a move down of no length.
+    /// Whether a sled that is already at the right Y with the right direction can wait
+    /// there while X moves, as an idle one can. DiskSim's cannot: it makes the
+    /// turnarounds of a downward move of length zero.
     pub y_waits: bool,
 }
 
@@ -120,17 +119,17 @@ pub struct Motion<K> {
     /// Actuators, springs and speed.
     pub drive: Drive,
     kinematics: K,
-    /// The least turnaround there is: at the edge, springs helping.
+    /// The shortest turnaround: at the edge, where the springs help most.
     least_turnaround_s: f64,
-    /// Y seeks between all row edges, which are few; empty if they are not.
+    /// Y seeks between all row edges; empty if there are too many.
     table: Vec<YSeek>,
     edges: u32,
 }
 
-/// Chunks of each push of a trajectory, unless the kinematics have their own.
+/// Chunks per push of a trajectory, unless the kinematics have their own.
 const TRAJECTORY_CHUNKS: u32 = 100;
 
-/// Devices of more rows than this do without a table of Y seeks (24 MB).
+/// Devices with more rows have no table of Y seeks (24 MB).
 const MAX_TABLED_ROWS: u32 = 500;
 
 impl<K: Kinematics> Motion<K> {
@@ -165,8 +164,8 @@ impl<K: Kinematics> Motion<K> {
         motion
     }
 
-    /// The row boundary `edge` (0 below row 0, `rows` above the last) as a
-    /// pass in `direction` meets it.
+    /// The row boundary `edge` (0 below row 0, `rows` above the last) for a pass in
+    /// `direction`.
     #[must_use]
     pub fn edge(&self, direction: Direction, edge: u32) -> YPoint {
         let up = direction == Direction::Up;
@@ -200,8 +199,8 @@ impl<K: Kinematics> Motion<K> {
         self.combine(&self.x_seek(from.x_m, x_m), from, to)
     }
 
-    /// The faster of the seeks to `up` and to `down`, and whether it is the
-    /// one up. Down wins ties.
+    /// The faster of the seeks to `up` and to `down`, and whether it is the one to
+    /// `up`. Down wins ties.
     #[must_use]
     pub fn faster_seek(&self, from: &State, x_m: f64, up: &YPoint, down: &YPoint) -> (Seek, bool) {
         let x = self.x_seek(from.x_m, x_m);
@@ -213,8 +212,8 @@ impl<K: Kinematics> Motion<K> {
         }
     }
 
-    /// Lower bound of the X part of every seek from `from_m` to `to_m`, never
-    /// falling with the distance.
+    /// Lower bound of the X part of every seek from `from_m` to `to_m`, non-decreasing
+    /// in the distance.
     #[must_use]
     pub fn x_at_least_s(&self, from_m: f64, to_m: f64) -> f64 {
         if from_m == to_m {
@@ -232,9 +231,9 @@ impl<K: Kinematics> Motion<K> {
         }
     }
 
-    /// Where the sled is during a move in X, which begins and ends at rest, or
-    /// in Y, at access velocity. Settling and turnarounds are not in it. `None`
-    /// if the kinematics do not say.
+    /// States of the sled during a move in X, which begins and ends at rest, or in Y,
+    /// at access velocity, without settling and turnarounds. `None` if the kinematics
+    /// have no trajectories.
     #[must_use]
     pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<MotionState>> {
         let drive = &self.drive;
@@ -246,7 +245,7 @@ impl<K: Kinematics> Motion<K> {
         (self.kinematics).trajectory(axis, from_to_m, speed_m_s, TRAJECTORY_CHUNKS)
     }
 
-    /// Reversing at `y_m` when heading in `direction`.
+    /// Time to reverse at `y_m` when moving in `direction`.
     #[must_use]
     pub fn turnaround_s(&self, y_m: f64, direction: Direction) -> f64 {
         let velocity_m_s = self.drive.access_m_s * f64::from(direction.sign());
@@ -306,9 +305,9 @@ impl<K: Kinematics> Motion<K> {
         }
     }
 
-    /// A turnaround comes before the move if the sled heads away from the
-    /// target, and after it if it arrives against the wanted direction. A move
-    /// of no length counts as one down.
+    /// Computes a Y seek. A turnaround precedes the move if the sled moves away from
+    /// the target, and follows it if it arrives in the wrong direction. A move of
+    /// length zero counts as downward.
     fn compute_y_seek(&self, from: &YPoint, to: &YPoint) -> YSeek {
         if self.drive.y_waits && from.y_m == to.y_m && from.direction == to.direction {
             return YSeek::default();

@@ -1,11 +1,10 @@
 //! Passes: the uninterrupted Y sweeps in which extents are read or written.
 //!
-//! A pass takes the next block and every following block in the same cylinder
-//! and physical row, as many as tips can be active; also across the track
-//! reversal of the serpentine map, where the last row of a track and the first
-//! of the next are one place under other tips. The blocks of a pass are under
-//! tips one after the other, but need not be one extent: a layout may have cut
-//! a request at such a reversal.
+//! A pass takes the next block and every following block in the same cylinder and
+//! physical row, as many as tips can be active; also across the track reversal of the
+//! serpentine map, where the last row of a track and the first of the next are one
+//! position under other tips. The blocks of a pass are under consecutive tips but need
+//! not be one extent: a layout may have split a request at such a reversal.
 
 use super::geometry::{Geometry, Location};
 use sledsim_base::request::Extent;
@@ -17,14 +16,14 @@ pub struct Pass {
     pub cylinder: u32,
     /// Physical row.
     pub row: u32,
-    /// First block; the others are under the tips after its, but where a layout
-    /// cut the request not the next LBNs.
+    /// First block; the others follow it under the next tips, though not necessarily
+    /// with the next LBNs if a layout split the request.
     pub lbn: u64,
-    /// Blocks, at most as many as may be accessed in one pass.
+    /// Number of blocks.
     pub blocks: u32,
 }
 
-/// The passes of extents, in their order.
+/// Iterates over the passes of extents, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes<'a> {
     geometry: &'a Geometry,
@@ -33,7 +32,7 @@ pub struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    /// The passes of `extents`, which lie within the device.
+    /// Creates the iterator for `extents`, which must lie within the device.
     #[must_use]
     pub fn new(geometry: &'a Geometry, extents: &'a [Extent]) -> Self {
         Self {
@@ -43,7 +42,7 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Whether there are blocks left; goes on to the next extent if need be.
+    /// Whether blocks are left; moves on to the next extent if needed.
     #[inline(always)]
     fn has_more(&mut self) -> bool {
         while self.rest.blocks == 0 {
@@ -86,9 +85,9 @@ impl Iterator for Passes<'_> {
                 return Some(pass);
             }
             let next = self.geometry.locate(self.rest.lbn);
-            let goes_on = (next.cylinder, next.row) == (pass.cylinder, pass.row)
+            let continues = (next.cylinder, next.row) == (pass.cylinder, pass.row)
                 && square(&next) == first + pass.blocks;
-            if !goes_on {
+            if !continues {
                 return Some(pass);
             }
             cell = next.cell;

@@ -1,4 +1,4 @@
-//! What saves energy on a sled, whose power is nearly linear in the bits that
+//! Settings that save energy on a sled, whose power is nearly linear in the bits that
 //! its tips read and write (CMU-CS-00-136 section 7).
 
 use crate::devices::mems::geometry::Geometry;
@@ -9,15 +9,13 @@ use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
-/// How much of what could be read and written is.
+/// The shares of bits that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Savings {
-    /// Bits that are read and written for one that was asked for: below one if
-    /// data are compressed.
+    /// Bits read and written per bit requested: below one if data are compressed.
     pub bits_per_bit: f64,
-    /// The share of its tip sectors that is read where an extent of one block
-    /// is asked for: such reads are of metadata, of which a host wants less
-    /// than a block.
+    /// The share of its tip sectors that a read of a one-block extent reads. Such reads
+    /// are of metadata, of which a host needs less than a block.
     pub small_read: f64,
 }
 
@@ -36,13 +34,13 @@ pub(crate) struct SledPower {
     pub policy: PowerPolicySpec,
     pub start: PowerOn,
     pub savings: Savings,
-    /// The most blocks that are accessed at once.
+    /// The most blocks accessed at once.
     pub blocks_per_pass: u32,
 }
 
 impl SledPower {
-    /// Reads the table, if it is there; `default` and `startup_s` are those of
-    /// the device's other keys.
+    /// Reads the table, if present; `default` and `startup_s` come from other keys of
+    /// the device.
     ///
     /// # Errors
     /// The key that is unknown or not allowed.
@@ -72,7 +70,7 @@ impl SledPower {
         }
         if let Some(bytes) = keys.opt_u64("small_read_bytes", 1..=BLOCK_BYTES)? {
             let tips = u64::from(geometry.tips_per_lbn);
-            // Of every tip as many bytes; tips are read whole.
+            // Each tip holds the same share of the bytes; tip sectors are read whole.
             let asked = (bytes * tips).div_ceil(BLOCK_BYTES);
             spec.savings.small_read = asked as f64 / tips as f64;
         }
@@ -91,8 +89,7 @@ impl SledPower {
 }
 
 impl Savings {
-    /// Tips that are powered for one that holds what was asked for, on average
-    /// over the request.
+    /// Powered tips per tip with requested data, on average over the request.
     #[must_use]
     #[inline]
     pub fn tips_per_tip(&self, request: &Request) -> f64 {

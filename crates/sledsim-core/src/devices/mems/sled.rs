@@ -1,4 +1,4 @@
-//! The sled: a positioned resource that stays, coasts or parks when idle.
+//! The sled: a mechanism that holds its position, coasts or parks when idle.
 
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
 use super::kinematics::Kinematics;
@@ -18,14 +18,13 @@ use std::ops::Range;
 /// What the sled does after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// It waits where it is, as if it still moved.
+    /// Waits in place, keeping its direction and speed for the next seek.
     Hold,
-    /// It goes on at access velocity, turning around at either end of its
-    /// travel in Y.
+    /// Moves on at access velocity, turning around at either end of its travel in Y.
     Coast,
 }
 
-/// Where the sled parks.
+/// The park position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Park {
     /// At the start of the middle block of the middle cylinder, moving up.
@@ -46,7 +45,7 @@ pub enum TipsPowered {
 /// Power drawn by state, in mW.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
-    /// Sled seeking or moving under tips.
+    /// Seeking or transferring.
     pub active_mw: f64,
     /// Ready, without work.
     pub idle_mw: f64,
@@ -56,28 +55,28 @@ pub struct Power {
     pub startup_mw: f64,
     /// Each tip that is powered during a transfer.
     pub tip_mw: f64,
-    /// Which tips are.
+    /// The tips powered during a transfer.
     pub tips_powered: TipsPowered,
 }
 
-/// How a sled behaves, its motion apart.
+/// The behaviour of a sled besides its motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Behaviour {
     /// How the direction of a pass is chosen.
     pub direction: DirectionRule,
-    /// What it does after a request.
+    /// What the sled does after a request.
     pub idle: Idle,
-    /// Where it parks.
+    /// The park position.
     pub park: Park,
-    /// When it parks.
+    /// When the sled parks.
     pub policy: power::PowerPolicySpec,
-    /// How it is at time zero.
+    /// State at time zero.
     pub start: PowerOn,
     /// Time to wake from the parked state, in s.
     pub startup_s: f64,
     /// Power by state.
     pub power: Power,
-    /// What saves energy.
+    /// Settings that save energy.
     pub savings: Savings,
 }
 
@@ -87,32 +86,32 @@ pub struct Sled<K> {
     motion: Motion<K>,
     behaviour: Behaviour,
     parked: State,
-    /// Where the last request left it.
+    /// State after the last request.
     state: State,
-    /// When the last request left it; before the first, when it is ready.
+    /// End of the last request; before the first, the time at which the sled is ready.
     free: Nanos,
-    /// When it parks.
+    /// Idle timeout and learning.
     watch: IdleTracker,
     energy: Energy,
-    plans: Option<Box<Plans>>,
+    plans: Option<Box<Planning>>,
 }
 
-/// What a sled needs to plan.
+/// Planning state of a sled.
 #[derive(Clone, Debug)]
-struct Plans {
+struct Planning {
     parallel: Parallel,
-    /// The farthest that tips ever reach, in cylinders.
+    /// The largest reach of tips at any time, in cylinders.
     most_reach: u32,
-    /// Whether squares share resources: then requests without a mark are planned,
-    /// too.
+    /// Whether squares share resources, so that every request is planned, not only
+    /// batches.
     always: bool,
     planner: RefCell<Planner>,
-    /// The blocks of the service just done, and which are those of each pass.
+    /// The blocks of the last service, and those of each pass.
     lbns: Vec<u64>,
     of_pass: Vec<Range<usize>>,
 }
 
-impl BatchPlanner for Plans {
+impl BatchPlanner for Planning {
     fn parallelism(&self) -> u32 {
         self.parallel.parallelism()
     }
@@ -142,7 +141,7 @@ impl BatchPlanner for Plans {
 }
 
 impl<K: Kinematics> Sled<K> {
-    /// A sled at its park position at time zero, awake if it does not start off.
+    /// Creates a sled at its park position at time zero; awake, unless it starts off.
     #[must_use]
     pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
@@ -158,10 +157,10 @@ impl<K: Kinematics> Sled<K> {
         }
     }
 
-    /// The same sled, serving batches and minding conflicts by `parallel`.
+    /// Returns the sled with batches and conflicts planned by `parallel`.
     #[must_use]
     pub fn with_parallel(mut self, parallel: Parallel) -> Self {
-        self.plans = Some(Box::new(Plans {
+        self.plans = Some(Box::new(Planning {
             most_reach: parallel.micropositioning.most(),
             always: parallel.groups.is_some(),
             parallel,
@@ -172,23 +171,23 @@ impl<K: Kinematics> Sled<K> {
         self
     }
 
-    /// What to plan `request` with, if it is planned.
+    /// The planning state, if `request` is planned.
     #[inline]
-    fn plans(&self, request: &Request) -> Option<&Plans> {
+    fn plans(&self, request: &Request) -> Option<&Planning> {
         let flags = &request.flags;
-        let planned = |plans: &&Plans| flags.gathered || plans.always;
+        let planned = |plans: &&Planning| flags.gathered || plans.always;
         self.plans.as_deref().filter(planned)
     }
 
     /// Plans `request` at `at` for a sled in `state`.
-    fn plan(&self, plans: &Plans, at: Nanos, state: &State, request: &Request) {
+    fn plan(&self, plans: &Planning, at: Nanos, state: &State, request: &Request) {
         let reach = plans.parallel.micropositioning.at(at);
         let from = self.motion.geometry.nearest_cylinder(state.x_m);
         let mut planner = plans.planner.borrow_mut();
         planner.plan(&plans.parallel, &request.extents, reach, from);
     }
 
-    /// Serves `request` by plan.
+    /// Plans `request` and serves it.
     fn serve_planned(
         &mut self,
         at: Nanos,
@@ -224,8 +223,7 @@ impl<K: Kinematics> Sled<K> {
         self.state = state;
     }
 
-    /// The state at `at`, and the time it takes to wake first, or to be ready for
-    /// the first time.
+    /// The state at `at`, and the time to wake up or to become ready first.
     fn state_at(&self, at: Nanos) -> (State, f64) {
         let idle = at.since(self.free);
         if self.watch.is_inactive(idle) {
@@ -254,7 +252,7 @@ impl<K: Kinematics> Sled<K> {
     }
 }
 
-/// The state in which a sled parks.
+/// The state of a parked sled.
 #[must_use]
 pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
     let geometry = &motion.geometry;
@@ -277,8 +275,8 @@ pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
     }
 }
 
-/// Where a sled that left `state` heading on is after `idle_s`: a triangle
-/// wave at access velocity with one turnaround at each end of the travel.
+/// The state of a sled after coasting for `idle_s` from `state`: a triangle wave at
+/// access velocity with one turnaround at each end of the travel.
 fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64) -> State {
     let reach_m = motion.drive.reach_y_m;
     let speed_m_s = motion.drive.access_m_s;
@@ -339,7 +337,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let (state, startup_s) = self.state_at(at);
         let idle = at.since(self.free);
         let (idle_j, inactive_j) = self.idle_energy_j(idle);
-        // What the first start takes is not the request's.
+        // The initial start-up is not charged to the request.
         let woken_s = if self.watch.is_inactive(idle) {
             startup_s
         } else {
@@ -406,7 +404,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {
-        // Of a plan the lowest cylinder: the sled begins within reach of it.
+        // Of a plan, the lowest cylinder: its first pass is within reach of it.
         let lbn = match self.plans(request) {
             Some(_) => request.extents.iter().map(|extent| extent.lbn).min(),
             None => None,
@@ -426,7 +424,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let last = i64::from(self.motion.geometry.cylinders) - 1;
         let mut to = cylinder.clamp(0, last) as u32;
         if let Some(plans) = (self.plans.as_deref()).filter(|plans| plans.most_reach > 0) {
-            // Tips may save that much of the way.
+            // Tips may cover that part of the distance.
             let here = self.motion.geometry.nearest_cylinder(state.x_m);
             let reach = plans.most_reach;
             to = here.clamp(to.saturating_sub(reach), to.saturating_add(reach));
@@ -439,7 +437,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let geometry = &self.motion.geometry;
         let blocks = match span {
             Span::Row => {
-                // As much of it as may be accessed in one pass.
+                // The part of the row that one pass may access.
                 let row = u64::from(geometry.blocks_per_row);
                 let pass = u64::from(geometry.blocks_per_pass);
                 let into = (lbn % row / pass + 1) * pass;
@@ -467,8 +465,9 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         }
     }
 
-    /// The sled has come to the servo field at the start of the pass, one
-    /// cylinder off, and goes back to that start (CMU-CS-00-136, section 6.1.3).
+    /// Re-seeks after settling one cylinder off: the sled has passed the servo field at
+    /// the start of the pass and returns to that start (CMU-CS-00-136, section 6.1.3).
+    /// Returns the extra time and energy.
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
         let (motion, row) = (&self.motion, self.motion.geometry.locate(step.lbn).row);
         let x_m = motion.geometry.x_m(step.cylinder);

@@ -1,4 +1,4 @@
-//! The spec of a MEMS device: every parameter, checked, and what follows.
+//! The spec of a MEMS device: all parameters, checked, and derived quantities.
 
 use super::access::DirectionRule;
 use super::geometry::{Geometry, Media};
@@ -31,17 +31,17 @@ pub struct Mems {
     pub interface: Interface,
     /// The buffer, if it has one.
     pub buffer: Option<Buffer>,
-    /// What can be accessed at once.
+    /// The blocks that can be accessed at once.
     pub parallel: Parallel,
     /// Which commands are served together.
     pub batching: Batching,
-    /// What fails, if anything does.
+    /// The failures, if any.
     pub faults: Option<Faults>,
     reach_x_m: f64,
     kinematics: KinematicsSpec,
 }
 
-/// The kinematics chosen.
+/// The chosen kinematics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum KinematicsSpec {
     Analytic(Turnaround),
@@ -49,12 +49,12 @@ enum KinematicsSpec {
     DiskSim,
 }
 
-/// Something to do with the motion of a device, whatever its kinematics.
+/// A computation on the motion of a device, generic over its kinematics.
 pub trait WithMotion {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Runs the computation.
     fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output;
 }
 
@@ -62,8 +62,7 @@ impl Mems {
     /// Reads the spec from `keys`.
     ///
     /// # Errors
-    /// The key that is unknown, missing or not allowed, or the geometry that
-    /// cannot be.
+    /// The key that is unknown, missing or not allowed, or an impossible geometry.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let media = read_media(keys)?;
         let map = keys.choice("lbn_map", &Map::NAMED)?;
@@ -127,7 +126,7 @@ impl Mems {
         }
     }
 
-    /// Logical blocks: those of the geometry, spare cylinders apart.
+    /// Number of logical blocks, without spare cylinders.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         let spare = match &self.faults {
@@ -137,7 +136,7 @@ impl Mems {
         self.geometry.blocks() - u64::from(spare) * self.geometry.blocks_per_cylinder()
     }
 
-    /// Refuses `what`, which needs all cylinders, on a device with spare ones.
+    /// Refuses `what` (a feature that needs all cylinders) on a device with spare ones.
     ///
     /// # Errors
     /// [`Error::Key`] if it has any.
@@ -147,11 +146,11 @@ impl Mems {
         }
         Err(Error::Key(format!(
             "{what}: '{name}' has spare cylinders ([faults] remap = \"elsewhere\"), and blocks \
-             that live in them; it needs remap = \"spare_tips\""
+             may be remapped to them; it needs remap = \"spare_tips\""
         )))
     }
 
-    /// Whether the chosen kinematics know whole bits only.
+    /// Whether the chosen kinematics need positions on whole bits.
     #[must_use]
     pub fn whole_bits(&self) -> bool {
         self.kinematics == KinematicsSpec::DiskSim
@@ -163,7 +162,7 @@ impl Mems {
         (self.reach_x_m, self.drive.reach_y_m)
     }
 
-    /// Quantities that follow from the spec, with units in their names.
+    /// Quantities derived from the spec, with units in their names.
     #[must_use]
     pub fn derived(&self) -> Value {
         let geometry = &self.geometry;
@@ -185,7 +184,7 @@ impl Mems {
     }
 }
 
-// Bounds are wide, and there so that no time runs out of its range.
+// The bounds are wide; they only prevent overflow of times.
 
 /// Times in ms.
 const MILLISECONDS: Range = within(0.0, 1e9);
@@ -230,7 +229,7 @@ fn read_axes(keys: &mut Keys, reach_m: (f64, f64)) -> Result<(Axis, Axis)> {
     Ok((x_axis, y_axis))
 }
 
-/// Reads what moves the sled, how fast it passes bits, and how it settles.
+/// Reads actuators, springs, access velocity and settling.
 fn read_drive(keys: &mut Keys, bit_m: f64, reach_m: (f64, f64)) -> Result<Drive> {
     let (x_axis, y_axis) = read_axes(keys, reach_m)?;
     let bits_per_s = 1000.0 * keys.f64("tip_rate_kbit_s", within(1e-3, 1e9))?;
@@ -251,7 +250,7 @@ fn read_drive(keys: &mut Keys, bit_m: f64, reach_m: (f64, f64)) -> Result<Drive>
 }
 
 impl KinematicsSpec {
-    /// Reads the kinematics, and what they take.
+    /// Reads the kinematics and their parameters.
     fn read(keys: &mut Keys) -> Result<Self> {
         let turnaround = keys.choice(
             "turnaround",

@@ -1,7 +1,7 @@
-//! Is what a drive with many requests outstanding answers possible at all?
-//! Random small drives, random electronics, bursts of requests; the bounds
-//! come from the sectors that the walk in `drives.rs` finds and from what the rows
-//! say, never from the code under test.
+//! The answers of a drive with many outstanding requests are physically possible.
+//! Random small drives, random electronics, bursts of requests; the bounds come from
+//! the sectors that the walk in `drives.rs` finds and from the rows, never from the
+//! code under test.
 
 use super::drives::{Drive, cases, drive};
 use super::small;
@@ -116,12 +116,12 @@ fn build(drive: &Drive, with: &Electronics) -> Option<Box<dyn Model>> {
         with.write_us as f64 / 1e3,
     );
     let keys = Keys::parse(&text, "test.toml").expect("TOML");
-    // Not every random drive has room for its blocks.
+    // Some random drives have no room for their blocks.
     let device = Device::from_keys(keys, None).ok()?;
     Some(device.build(&|| Box::<Fcfs>::default()).0)
 }
 
-/// Bursts: runs, requests nearby, and others; some of all operations.
+/// Bursts: sequential runs, nearby requests, and others; some of all operations.
 fn requests(count: u64, seed: u64, blocks: u64, revolution_us: u64) -> Vec<Request> {
     let mut random = Stream::new(seed, "bursts");
     let (mut at_us, mut end) = (0, 0);
@@ -165,15 +165,15 @@ fn requests(count: u64, seed: u64, blocks: u64, revolution_us: u64) -> Vec<Reque
         .collect()
 }
 
-/// When sectors pass.
+/// Times at which sectors pass.
 struct Sectors<'a> {
     drive: &'a Drive,
-    /// Cylinder, head, place on the track and sectors of it, by block.
+    /// Cylinder, head, index on the track and sectors of it, by block.
     of: BTreeMap<u64, (u32, u32, u32, u32)>,
 }
 
 impl Sectors<'_> {
-    /// Whether block `lbn` passes entirely between two instants.
+    /// Whether block `lbn` passes completely between two times.
     fn passes(&self, lbn: u64, from: Nanos, to: Nanos) -> bool {
         let revolution = 6e10 / f64::from(self.drive.rpm);
         let (_, _, physical, sectors) = self.of[&lbn];
@@ -181,7 +181,7 @@ impl Sectors<'_> {
         let turns = ((from.0 as f64 - 2.0) / revolution - angle).ceil();
         let sector = revolution / f64::from(sectors);
         let end = (turns + angle) * revolution + sector;
-        // Where sectors are slipped, the drive knows times to a sector only.
+        // With slipped sectors the drive knows times to within one sector.
         let slipped = self.drive.zones.iter().any(|zone| !zone.slips.is_empty());
         end <= to.0 as f64 + if slipped { sector } else { 2.0 }
     }
@@ -192,8 +192,8 @@ impl Sectors<'_> {
     }
 }
 
-/// What the media visibly do for a request: from when to when. What is overhead
-/// and neither command nor completion comes before the arm moves.
+/// The interval in which the media work visibly on a request. Overhead other than that
+/// of command and completion comes before the arm moves.
 fn media(row: &Row, with: &Electronics) -> (Nanos, Nanos) {
     let parts = &row.parts;
     let completion_us = if row.op == Op::Read {
@@ -226,7 +226,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
             for request in some {
                 model.submit(request.clone(), &mut sink);
             }
-            // Whatever arrives by now has been submitted.
+            // All requests that arrive by now have been submitted.
             let next = chunks
                 .peek()
                 .map_or(u64::MAX >> 1, |next| next[0].arrival.0);
@@ -297,7 +297,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
         prop_assert!(pair[0].0 <= pair[1].1, "bus: {:?}", pair);
     }
 
-    // Between visible work, what the arm does is hidden.
+    // Between visible work the arm's moves are hidden.
     let mut gaps = Vec::new();
     let mut from = Nanos::ZERO;
     for ((begin, end), ..) in &visible {
@@ -355,7 +355,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
                 );
             }
         } else if row.op == Op::Write {
-            // What was complete before a flush came has passed when that is
+            // Writes complete before a flush arrived have passed when the flush is
             // complete.
             let flush = rows
                 .iter()
@@ -385,7 +385,7 @@ proptest! {
         check(&drive, &with, seed)?;
     }
 
-    /// A naive list of what was used last, for reads of whole segments.
+    /// A naive LRU list, for reads of whole segments.
     #[test]
     fn what_was_used_longest_ago_goes(
         segments in 1..6_usize,
@@ -406,12 +406,12 @@ proptest! {
             })
             .collect();
         let rows = small::rows_of(&keys, &small::requests(&arrivals));
-        // Latest first: the unit, and whether it was written.
+        // Most recent first: the unit, and whether it was written.
         let mut list: Vec<(u64, bool)> = Vec::new();
         let mut end = None;
         for (row, &(unit, write)) in rows.iter().zip(&units) {
             if write {
-                // One segment for what was written; a run stays in it.
+                // One segment for written data; a sequential run stays in it.
                 let _ = end;
                 list.retain(|(_, written)| !written);
                 list.insert(0, (unit, true));
@@ -434,7 +434,7 @@ proptest! {
         }
     }
 
-    /// Commands queue for the bus like anything in a single line.
+    /// Commands queue for the bus in a single line.
     #[test]
     fn commands_cross_one_after_the_other(gaps in prop::collection::vec(0..300_u64, 1..50)) {
         let mut at = 0;

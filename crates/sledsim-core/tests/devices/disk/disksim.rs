@@ -1,4 +1,4 @@
-//! Is the compatible mode DiskSim's, request by request?
+//! The DiskSim-compatible mode matches DiskSim, request by request.
 
 use crate::common::{csv, device, reference};
 use sledsim_base::request::Extent;
@@ -78,7 +78,7 @@ impl WithMotion for Replay {
 }
 
 #[test]
-fn all_120_000_requests() {
+fn all_120_000_requests_match() {
     let mut requests = 0;
     for name in ["g1", "g2", "g3"] {
         for kind in ["closed", "wake"] {

@@ -1,5 +1,5 @@
-//! Small random drives for tests: their spec as text, and a walk over them
-//! sector by sector that knows nothing of the code under test.
+//! Small random drives for tests: their specs as text, and a walk over them sector by
+//! sector, independent of the code under test.
 
 use proptest::prelude::*;
 use sledsim_base::keys::Keys;
@@ -57,7 +57,7 @@ pub struct Drive {
     pub zero_latency: bool,
 }
 
-/// A sector as the walk finds it.
+/// A sector found by the walk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sector {
     pub zone: usize,
@@ -145,9 +145,8 @@ impl Drive {
         Device::from_keys(Keys::parse(&self.toml(), "test.toml").unwrap(), None)
     }
 
-    /// All sectors of the drive in the order of its mapping, with the blocks
-    /// that are in them; remapped blocks are where they went. `None` if no
-    /// blocks are left.
+    /// All sectors of the drive in the order of its mapping, with their blocks after
+    /// remapping. `None` if no blocks are left.
     pub fn walk(&self) -> Option<Vec<Sector>> {
         let tracks_mode = SPARINGS[self.sparing] == "zone_end_tracks";
         let mut sectors: Vec<Sector> = Vec::new();
@@ -254,7 +253,7 @@ impl Drive {
         Some(sectors)
     }
 
-    /// Takes `spares` good sectors off a range, fewer if slips use them.
+    /// Takes `spares` good sectors from a range, fewer if slips use them.
     fn spare(
         &self,
         sectors: &[Sector],
@@ -369,7 +368,7 @@ impl Drive {
     }
 }
 
-/// So many cases; failures are printed, not kept in files.
+/// The number of cases; failures are printed, not kept in files.
 pub fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
@@ -397,7 +396,7 @@ fn zone() -> impl Strategy<Value = Zone> {
     )
 }
 
-/// Small drives of every mapping and sparing; some are impossible.
+/// Small drives of every mapping and sparing scheme; some are invalid.
 pub fn drive() -> impl Strategy<Value = Drive> {
     let layout = (1_u32..5, 0_usize..3, 0_usize..11, 1_u32..4, 0_u64..9);
     let zones = prop::collection::vec(zone(), 1..4);

@@ -1,6 +1,6 @@
-//! Is every block in the sector where it belongs? Every mapping and sparing
-//! scheme, slips, reserved sectors and defects on small random drives against
-//! a walk sector by sector; the Atlas 10K against its published capacity.
+//! Every block is in its sector. Every mapping and sparing scheme, slips, reserved
+//! sectors and defects on small random drives, compared with a walk sector by sector;
+//! the Atlas 10K with its published capacity.
 
 use super::drives::{self, Drive, drive};
 use crate::common::{csv, device, reference};
@@ -23,7 +23,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
             assert_eq!(geometry.locate(lbn), at, "{lbn}");
         }
     }
-    // Beyond the drive there is nothing.
+    // There are no sectors outside the drive.
     for (cylinder, head) in [(drive.cylinders(), 0), (0, drive.surfaces)] {
         let sector = 0;
         assert_eq!(
@@ -35,7 +35,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
             None
         );
     }
-    // Ends of tracks and cylinders, where nothing was remapped.
+    // Ends of tracks and cylinders, without remapped blocks.
     if drive.zones.iter().any(|zone| !zone.defects.is_empty()) {
         return;
     }
@@ -61,7 +61,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
 }
 
 #[test]
-fn every_block_is_where_a_walk_over_the_drive_finds_it() {
+fn every_block_is_in_the_sector_that_a_walk_finds() {
     let seen = [const { Cell::new(0_u32) }; 11];
     let remapped = Cell::new(0);
     let config = drives::cases(3000);
@@ -96,7 +96,7 @@ fn every_block_is_where_a_walk_over_the_drive_finds_it() {
     assert!(remapped.get() > 1000);
 }
 
-/// A range of its sparing scheme would hold nothing but spares.
+/// A range of its sparing scheme would hold only spares.
 fn too_many_spares(drive: &Drive) -> bool {
     drive.zones.iter().any(|zone| {
         let track = u64::from(zone.sectors);
@@ -122,7 +122,7 @@ fn the_atlas_10k_has_its_published_zones_and_blocks() {
     let Some(path) = reference("reference/drives/atlas10k_zones.csv") else {
         return;
     };
-    // Zone by zone: first block is where the zones before end, spares left out.
+    // Zone by zone: the first block follows the zones before, without spares.
     let mut lbn = 0;
     for zone in csv(&path) {
         let number = |column: usize| zone[column].parse::<f64>().expect("a number");
@@ -174,7 +174,8 @@ fn full_size_drives_are_bijections() {
             assert_eq!(geometry.lbn(geometry.locate(lbn)), Some(lbn), "{name}");
         }
     }
-    // The 64 slipped sectors of the Atlas, its spares and its end are no blocks.
+    // The 64 slipped sectors of the Atlas, its spares and its unused end hold no
+    // blocks.
     let device = device("atlas10k", &[]);
     let geometry = &device.disk().expect("a disk").drive.geometry;
     let mut held = 0_u64;

@@ -1,5 +1,5 @@
-//! Are the times right? The Atlas 10K and the Superdisk against the figures
-//! of FACTS section 6, which are DiskSim's, and against closed forms.
+//! Mean times of the Atlas 10K and the Superdisk, compared with the figures of FACTS
+//! section 6, which are DiskSim's, and with closed forms.
 
 use crate::common::device;
 use sledsim_base::random::Stream;
@@ -60,8 +60,8 @@ fn the_atlas_10k_has_the_means_of_its_validated_model() {
     let reads = random("atlas10k", &[], 1.0);
     near("seek of reads", reads.seek, 5.55, 0.005);
     near("rotation of reads", reads.rotation, 2.98, 0.02);
-    // A request of 8 blocks on average goes over the bus at .099 ms per block;
-    // sector by sector, all but the first hide the media transfer.
+    // A request of 8 blocks on average crosses the bus at .099 ms per block; sector by
+    // sector, all but the first hide the media transfer.
     let sector_ms = 60_000.0 / 10_025.0 / 298.0;
     near(
         "reads",
@@ -82,7 +82,7 @@ fn the_atlas_10k_has_the_means_of_its_validated_model() {
 
 #[test]
 fn rotation_is_half_a_revolution_and_transfer_the_time_of_the_sectors() {
-    // Single blocks: nothing but a random wait.
+    // Single blocks: only a random wait.
     let mut disk = device("atlas10k", &[]).disk().expect("a disk").disk();
     let mut place = Stream::new(3, "place");
     let (mut at, mut rotation, mut steps) = (Nanos::ZERO, 0, Vec::new());
@@ -102,7 +102,7 @@ fn rotation_is_half_a_revolution_and_transfer_the_time_of_the_sectors() {
 }
 
 #[test]
-fn the_superdisk_is_as_fast_as_its_paper_says() {
+fn the_superdisk_has_the_mean_times_of_its_paper() {
     // [D] FACTS section 5: 3.0 + 1.5 + transfer, about 4.5 ms; [P] 125 MB/s.
     let means = random("superdisk", &[], 1.0);
     near("superdisk", means.arm, 4.54, 0.01);
@@ -135,7 +135,7 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
     let per_cylinder_ns = sectors / 334.0 * 60e9 / 10_025.0;
     let first = 433 * 6 * 334 - 89;
     for (zero_latency, size) in [("false", 8), ("false", 64), ("false", 5000), ("true", 8)] {
-        // Requests of their own pay for each access: here that costs nothing.
+        // Separate requests pay for each access: here that costs nothing.
         let device = device(
             "atlas10k",
             &[("zero_latency_read", zero_latency), ("seek_zero_ms", "0")],

@@ -1,6 +1,5 @@
-//! Does a disk do what its media allow? Accesses of small random drives
-//! against a simulation that steps from sector to sector in exact fractions;
-//! and what must hold whatever the drive.
+//! Accesses of small random drives, compared with a simulation that steps from sector
+//! to sector in exact fractions; and properties of any drive.
 
 use super::drives::{self, Drive, cases, drive};
 use proptest::prelude::*;
@@ -22,15 +21,15 @@ struct Track<'a> {
 }
 
 impl Track<'_> {
-    /// When boundary `number` comes by, cut to ns.
+    /// When boundary `number` passes, truncated to ns.
     fn time(&self, number: i128) -> Nanos {
         let (start, rpm) = (i128::from(self.drive.start), i128::from(self.drive.rpm));
         let above = (7 * number - start * self.sectors) * MINUTE_NS;
         Nanos(above.div_euclid(7 * self.sectors * rpm) as u64)
     }
 
-    /// The first boundary at `at` or later; what is late by a millionth of a
-    /// nanosecond or so is still in time.
+    /// The first boundary at `at` or later, with a tolerance of about a millionth of a
+    /// nanosecond.
     fn next(&self, at: Nanos) -> i128 {
         let (start, rpm) = (i128::from(self.drive.start), i128::from(self.drive.rpm));
         let revolution = 7 * self.sectors * MINUTE_NS;
@@ -39,15 +38,14 @@ impl Track<'_> {
     }
 }
 
-/// What the simulation of a pass finds: begin, end, and when each block has
-/// passed.
+/// A pass found by the stepping simulation: begin, end, and when each block has passed.
 struct Expected {
     first: Nanos,
     end: Nanos,
     passed: Vec<Nanos>,
 }
 
-/// Steps from sector to sector and takes those that are wanted.
+/// Steps from sector to sector and accesses the wanted ones.
 fn step_by_step(drive: &Drive, walk: &[drives::Sector], pass: &Pass) -> Expected {
     let blocks = pass.lbn..pass.lbn + u64::from(pass.blocks);
     let wanted: Vec<&drives::Sector> = blocks
@@ -122,8 +120,7 @@ fn disk(drive: &Drive) -> Option<Disk> {
     Some(device.disk()?.disk())
 }
 
-/// Random requests back to back or with pauses, beginning late in the life of
-/// the drive.
+/// Random requests back to back or with pauses, beginning late in the simulated time.
 fn requests(disk: &Disk, count: u64, seed: u64) -> Vec<(Nanos, Op, Extent)> {
     let mut random = Stream::new(seed, "requests");
     let total = disk.blocks();
@@ -148,7 +145,7 @@ fn requests(disk: &Disk, count: u64, seed: u64) -> Vec<(Nanos, Op, Extent)> {
 }
 
 #[test]
-fn every_pass_is_what_stepping_from_sector_to_sector_finds() {
+fn every_pass_matches_stepping_from_sector_to_sector() {
     let (passes, began_inside) = (Cell::new(0), Cell::new(0));
     proptest!(cases(400), |(drive in drive(), seed in any::<u64>())| {
         let (Some(mut disk), Some(walk)) = (disk(&drive), drive.walk()) else {
@@ -184,7 +181,7 @@ fn every_pass_is_what_stepping_from_sector_to_sector_finds() {
             }
             prop_assert_eq!(lbn, extent.end());
 
-            // Serving does what was planned, and its parts add up.
+            // Serving follows the plan, and its parts add up.
             let request = Request::new(0, at, op, extent.lbn, extent.blocks);
             let estimate = disk.estimate(at, &request);
             let mut steps: Vec<Step> = Vec::new();
@@ -234,7 +231,7 @@ fn zero_latency_is_never_slower() {
             let mut steps = Vec::new();
             let fast = quick.serve(at, &request, &mut steps).parts.total();
             let total = slow.serve(at, &request, &mut steps).parts.total();
-            // Each pass is cut to nanoseconds.
+            // Each pass is truncated to nanoseconds.
             prop_assert!(fast.0 <= total.0 + steps.len() as u64, "{fast} {total}");
             add(&faster, usize::from(fast.0 + 1000 < total.0));
             at += total;
@@ -244,7 +241,7 @@ fn zero_latency_is_never_slower() {
 }
 
 #[test]
-fn the_bound_holds_for_every_drive() {
+fn the_lower_bound_holds_for_every_drive() {
     proptest!(cases(300), |(drive in drive(), seed in any::<u64>())| {
         let Some(mut disk) = disk(&drive) else {
             return Ok(());
@@ -310,7 +307,7 @@ fn the_angle_does_not_drift_in_500_years() {
             1 + random.below(1_000_000),
             60_000_000 + random.below(1 << 40),
         );
-        // The part of a revolution in units of 2^-64, as long division gives it.
+        // The fraction of a revolution in units of 2^-64, by long division.
         let exact = |turned: u128, whole: u128| ((turned % whole) << 64) / whole;
         let by_rpm = exact(u128::from(at.0) * u128::from(rpm), 60_000_000_000);
         let by_period = exact(u128::from(at.0) * 1000, u128::from(period_ps));
@@ -325,7 +322,7 @@ fn the_angle_does_not_drift_in_500_years() {
             assert!(off.abs() <= 2, "{rpm} rpm, {period_ps} ps at {at}: {off}");
         }
     }
-    // Fractions of rpm count: 7200.5 rpm turn 7200.5 times a minute.
+    // Fractional rpm count: 7200.5 rpm turn 7200.5 times a minute.
     let rotation = Rotation::of_rpm(7200.5, 1 << 60);
     let minutes = 1_000_001;
     let angle = rotation.angle(Nanos(minutes * 60_000_000_000));
@@ -333,13 +330,13 @@ fn the_angle_does_not_drift_in_500_years() {
 }
 
 #[test]
-fn who_ends_with_one_sector_is_in_time_for_the_next() {
+fn a_pass_that_ends_with_a_sector_can_continue_with_the_next() {
     let mut random = Stream::new(5, "boundaries");
     for _ in 0..100_000 {
         let rpm = 1.0 + 30_000.0 * random.unit();
         let rotation = Rotation::of_rpm(rpm, random.u64());
         let begin = Nanos(random.below(1 << 55));
-        // A boundary that comes by at a whole nanosecond, a rounding away.
+        // A boundary that passes at a whole nanosecond, a rounding away.
         let span = Nanos(random.below((rotation.revolution_s() * 1e9) as u64));
         let end = begin + span;
         let boundary = (rotation.angle(end))
@@ -362,7 +359,7 @@ fn who_ends_with_one_sector_is_in_time_for_the_next() {
 }
 
 #[test]
-fn reading_on_is_reading_all_at_once() {
+fn continued_reads_equal_one_long_read() {
     proptest!(cases(300), |(drive in drive(), seed in any::<u64>())| {
         let drive = Drive { zero_latency: false, ..drive };
         let Some(disk) = disk(&drive) else {
@@ -382,7 +379,7 @@ fn reading_on_is_reading_all_at_once() {
                 );
                 let first = plan.passes(at, Arm::default(), plan.access(op), head).last();
                 let first = first.expect("a pass");
-                let how = How { goes_on: true, ..plan.access(op) };
+                let how = How { continues: true, ..plan.access(op) };
                 let rest = plan.passes(first.end, first.arm, how, tail).last();
                 let rest = rest.expect("a pass");
                 prop_assert!(close(rest.end, last.end), "{blocks}: {rest:?} {last:?}");

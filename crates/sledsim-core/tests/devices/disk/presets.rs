@@ -1,5 +1,5 @@
-//! Are the disks what their files promise? The drive of MSST 2005 against the
-//! Atlas 10K it was made from, the nearline disk against its data sheets.
+//! Disk presets match their sources. The drive of MSST 2005 is compared with the Atlas
+//! 10K it was derived from, the nearline disk with its data sheets.
 
 use crate::common::device;
 use sledsim_base::random::Stream;
@@ -49,7 +49,7 @@ fn streaming(name: &str, lbn: u64, blocks: u32) -> f64 {
 }
 
 #[test]
-fn the_disk_of_msst_2005_moves_data_twice_as_fast_and_nothing_else() {
+fn the_disk_of_msst_2005_only_transfers_twice_as_fast() {
     let (one, two) = (device("atlas10k", &[]), device("atlas10k-50mbps", &[]));
     let [slow, fast] = [&one, &two].map(|device| device.disk().expect("a disk"));
     let [slow, fast] = [&slow.drive, &fast.drive];
@@ -58,7 +58,7 @@ fn the_disk_of_msst_2005_moves_data_twice_as_fast_and_nothing_else() {
     assert_eq!(slow.rotation, fast.rotation);
     assert_eq!(slow.head_switch, fast.head_switch);
     assert_eq!(slow.write_settle_ns, fast.write_settle_ns);
-    // Every block is in the cylinder where it was: no seek changes.
+    // Every block stays in its cylinder: no seek changes.
     let mut random = Stream::new(5, "blocks");
     let some = (0..200_000).map(|_| random.below(one.blocks()));
     for lbn in [0, one.blocks() - 1].into_iter().chain(some) {

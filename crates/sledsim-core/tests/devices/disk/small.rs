@@ -1,11 +1,11 @@
-//! A drive of round numbers, for times that can be worked out by hand.
+//! A drive of round numbers, for times worked out by hand.
 //!
-//! A revolution takes 10,000 us, a sector 100 us, an access without an arm move
-//! 500 us, a seek over d cylinders 900 + 100 d us, a head switch 600 us, and
-//! what writes settle longer 200 us. A block crosses the bus to the host in
-//! 10 us, to the drive in 20 us. Track t holds blocks 100 t to 100 t + 99;
-//! tracks 0 to 5 begin to pass 0, 1000, 3000, 4000, 6000 and 7000 us after each
-//! full revolution (skews of 10 and 20 sectors).
+//! A revolution takes 10,000 us, a sector 100 us, an access without an arm move 500 us,
+//! a seek over d cylinders 900 + 100 d us, a head switch 600 us, and the extra settling
+//! of writes 200 us. A block crosses the bus to the host in 10 us, to the drive in 20
+//! us. Track t holds blocks 100 t to 100 t + 99; tracks 0 to 5 begin to pass 0, 1000,
+//! 3000, 4000, 6000 and 7000 us after each full revolution (skews of 10 and 20
+//! sectors).
 
 use crate::common::{device, run_open};
 use sledsim_base::request::{Extent, Flags, Op, Request};
@@ -24,7 +24,7 @@ pub fn build(keys: Keys<'_>) -> Box<dyn Model> {
     device(path, keys).build(&|| Box::<Fcfs>::default()).0
 }
 
-/// When it arrives in us, what it does, first block, blocks.
+/// Arrival in us, operation, first block, blocks.
 pub type Arrival = (u64, Op, u64, u32);
 
 pub fn requests(arrivals: &[Arrival]) -> Vec<Request> {
@@ -49,7 +49,7 @@ pub fn rows_of(keys: Keys<'_>, requests: &[Request]) -> Vec<Row> {
     rows
 }
 
-/// When each request is complete, in us.
+/// Completion of each request, in us.
 pub fn times(keys: Keys<'_>, arrivals: &[Arrival]) -> Vec<f64> {
     let rows = rows_of(keys, &requests(arrivals));
     rows.iter()
@@ -57,13 +57,13 @@ pub fn times(keys: Keys<'_>, arrivals: &[Arrival]) -> Vec<f64> {
         .collect()
 }
 
-/// When the last of several requests is complete, in us.
+/// Completion of the last of several requests, in us.
 pub fn last(keys: Keys<'_>, arrivals: &[Arrival]) -> f64 {
     times(keys, arrivals)[arrivals.len() - 1]
 }
 
-/// Which of the blocks `probes` the buffer holds long after the arrivals: a
-/// read takes just its bus time then.
+/// Which of the blocks `probes` the buffer holds long after the arrivals: a read of a
+/// held block takes only its bus time.
 pub fn held(keys: Keys<'_>, arrivals: &[Arrival], probes: &[u64]) -> Vec<bool> {
     let is_held = |&lbn: &u64| {
         let mut all = arrivals.to_vec();
@@ -89,8 +89,7 @@ pub fn batch(id: u64, at_us: u64, op: Op, extents: &[(u64, u32)]) -> Request {
     }
 }
 
-/// One request after the other, each arriving when the one before is complete;
-/// when the last one is.
+/// Serves requests back to back; returns the completion of the last one.
 pub fn back_to_back(keys: Keys<'_>, all: impl Iterator<Item = (Op, u64, u32)>) -> Nanos {
     struct Last(Option<Nanos>);
     impl CompletionSink for Last {

@@ -1,5 +1,5 @@
-//! Are disks read as their files say, and mistakes named with their line?
-//! And do seek models give the curves they promise?
+//! Disks are read as their files define them, errors are reported with their line, and
+//! seek models give their curves.
 
 use crate::common::device;
 use sledsim_base::keys::Keys;
@@ -74,7 +74,7 @@ fn mistake(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn every_mistake_is_named_with_its_line_and_key() {
+fn every_error_is_reported_with_its_line_and_key() {
     let table = [
         // Zones: gaps, overlaps, order.
         (
@@ -262,7 +262,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "'datasheet'",
             "small.toml: missing key 'seek_min_ms'",
         ),
-        // Strangers.
+        // Unknown keys.
         (
             "spares = 2",
             "sparse = 2",
@@ -288,7 +288,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
 }
 
 #[test]
-fn the_small_drive_is_as_drawn_by_hand() {
+fn the_small_drive_has_the_blocks_counted_by_hand() {
     let spec = small();
     // 20 tracks of 21 less one spare, two slips on a track with one spare take
     // one more block; 20 tracks of 20 less two.
@@ -297,7 +297,7 @@ fn the_small_drive_is_as_drawn_by_hand() {
 }
 
 #[test]
-fn a_table_is_followed_by_straight_lines() {
+fn a_table_is_interpolated_linearly() {
     let times = table(&[[1.0, 1.0], [10.0, 2.8], [20.0, 2.5]], 30);
     for (distance, ms) in [
         (1, 1.0),
@@ -311,7 +311,7 @@ fn a_table_is_followed_by_straight_lines() {
         let own: f64 = times[distance - 1];
         assert!((own - ms).abs() < 1e-12, "{distance}: {own}");
     }
-    // Before the first point it holds.
+    // Before the first point the time is constant.
     assert_eq!(table(&[[3.0, 2.0], [4.0, 3.0]], 4), [2.0, 2.0, 2.0, 3.0]);
     let seeks = Seeks::new(&times, 0.0);
     assert_eq!(seeks.time(0).0, 0);
@@ -323,12 +323,11 @@ fn a_table_is_followed_by_straight_lines() {
 }
 
 #[test]
-fn the_nearest_rising_curve_is_found() {
+fn smoothing_finds_the_nearest_rising_curve() {
     // By hand: an outlier takes the value of its calmer neighbour.
     assert_eq!(rising(&[1.0, 9.0, 2.0, 3.0]), [1.0, 2.0, 2.0, 3.0]);
     assert_eq!(rising(&[3.0, 4.0, 0.5, 5.0]), [3.0, 3.0, 3.0, 5.0]);
-    // By search: no curve on a grid that never falls has a smaller sum of
-    // deviations.
+    // By search: no rising curve on a grid has a smaller sum of deviations.
     let mut random = sledsim_base::random::Stream::new(2, "curves");
     for _ in 0..300 {
         let times: Vec<f64> = (0..5).map(|_| random.below(6) as f64).collect();
@@ -436,7 +435,7 @@ fn a_three_part_seek_obeys_the_equations_of_motion() {
     for distance in [1_usize, 10, 799, 800, 801, 2000, 5000] {
         let (mut place, mut speed, mut now, step) = (0.0_f64, 0.0_f64, 0.0, 1e-5);
         while place < distance as f64 {
-            // Brake when what is left is what braking takes.
+            // Brake when the remaining distance is the braking distance.
             let left = distance as f64 - place;
             let braking = speed * speed / (2.0 * arm.acceleration) >= left;
             let push = if braking {
@@ -523,7 +522,7 @@ fn a_revolution_may_be_given_by_its_time() {
 }
 
 #[test]
-fn a_zone_can_be_changed_from_outside() {
+fn overrides_can_change_a_zone() {
     let over = [("zone[23].spares", "458")];
     let spec = device("atlas10k", &[("unused_end_blocks", "27738"), over[0]]).show();
     assert_eq!(spec["parameters"]["zone[23].spares"]["value"], 458);

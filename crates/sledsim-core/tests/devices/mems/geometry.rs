@@ -1,4 +1,4 @@
-//! Is every map a bijection, and every shape the published one?
+//! Every map is a bijection, and presets have the published shapes.
 
 use crate::common::device;
 use proptest::prelude::*;

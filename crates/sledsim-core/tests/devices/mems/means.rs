@@ -1,4 +1,4 @@
-//! Are the times right? Means over many requests against derived numbers.
+//! Mean times over many requests, compared with derived numbers.
 
 use crate::common::device;
 use sledsim_base::random::Stream;

@@ -1,9 +1,9 @@
-//! What keys that cannot be are told.
+//! Errors of invalid keys.
 
 use sledsim_core::catalog::Device;
 
 #[test]
-fn keys_that_cannot_be_are_refused_with_what_is_allowed() {
+fn invalid_keys_are_refused_with_the_allowed_values() {
     for (keys, wanted) in [
         (
             vec![("faults.spare_tips", "6401")],

@@ -1,4 +1,4 @@
-//! Lost data and lost devices: what answers are errors, and for how long.
+//! Lost data and failed devices: which requests fail, and until when.
 
 use super::{BUFFER, count, random_load, run};
 use crate::common::device;
@@ -8,7 +8,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 
 #[test]
-fn a_lost_device_answers_at_once_with_errors_whatever_it_is_asked() {
+fn a_failed_device_answers_every_request_at_once_with_an_error() {
     for buffer in ["", BUFFER] {
         let mut keys = vec![("faults.lost_at_ms", "500")];
         if !buffer.is_empty() {
@@ -54,7 +54,7 @@ fn batch(op: Op, lbns: &[u64]) -> Vec<Request> {
 }
 
 #[test]
-fn of_a_batch_only_the_commands_with_lost_blocks_are_errors() {
+fn only_commands_with_lost_blocks_fail_in_a_batch() {
     // Square 3 has lost a tip: of LBNs 0 to 9 in one pass, only 3 is lost.
     let lbns: Vec<u64> = (0..10).collect();
     let plain = [("faults.failed_tips", "[200]")];
@@ -72,7 +72,7 @@ fn of_a_batch_only_the_commands_with_lost_blocks_are_errors() {
         let (rows, _) = run(&device("cmu2003", &never), "fcfs", &batch(op, &lbns));
         assert!(rows.iter().all(|row| row.status == Status::Error));
     }
-    // Errors by chance: all that is read wrong is made again for all of the pass.
+    // Random errors: a pass with a wrong block is repeated as a whole.
     let keys = [("faults.read_error_rate", "1"), ("faults.retries", "2")];
     let (rows, report) = run(&device("cmu2003", &keys), "fcfs", &batch(Op::Read, &lbns));
     for row in &rows {
@@ -88,8 +88,8 @@ fn of_a_batch_only_the_commands_with_lost_blocks_are_errors() {
 #[test]
 fn lost_data_stay_lost_until_they_are_written_again() {
     // By 1 s some 550 tips have failed, about five of each square: spare ones replace
-    // them, so that all squares work, but without ECC they hold nothing of what they
-    // held. In another ms half a tip fails, in another 5 s thousands do.
+    // them, so that all squares work, but without ECC their data are lost. In another
+    // ms half a tip fails, in another 5 s thousands do.
     let at = |id: u64, ms: u64| Nanos(ms * 1_000_000 + id);
     let load = vec![
         Request::new(0, at(0, 1000), Op::Read, 0, 20),
@@ -149,7 +149,7 @@ fn out_of_spares_capacity_or_tolerance_is_given_up() {
     assert_eq!(of_track("'tolerance'", "[0, 1]"), (vec![0], 0));
     let square = 2500 * 27;
     assert_eq!(of_track("'capacity'", "[0]"), (vec![0], square));
-    // Its 64 other tips are spare then: tips of square 99 cost nothing more.
+    // Its 64 other tips are spare then: failures in square 99 cost nothing more.
     assert_eq!(of_track("'capacity'", "[0, 6435, 6436]"), (vec![0], square));
     // Until they are used up, too.
     let many: Vec<String> = (0..=64).map(|tip| (650 + tip).to_string()).collect();
@@ -158,7 +158,7 @@ fn out_of_spares_capacity_or_tolerance_is_given_up() {
 }
 
 #[test]
-fn faults_of_a_part_are_errors_of_the_whole() {
+fn faults_of_a_child_fail_requests_of_the_composite() {
     let keys = [("child.faults.lost_at_ms", "100")];
     let text =
         "title = 'two'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 8\n[child]\nbase = 'g2'\n";

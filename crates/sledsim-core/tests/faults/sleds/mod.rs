@@ -1,6 +1,5 @@
-//! Do failures of sleds cost what the motion of the sled says, and nothing else?
-//! The twin is the same sled without failures, which is told by hand to make the
-//! passes again.
+//! Failures of sleds cost exactly what the motion of the sled requires. The reference
+//! is the same sled without failures, given the repeated passes by hand.
 
 mod keys;
 mod losses;

@@ -1,4 +1,4 @@
-//! Passes that are made again: reads, verified writes and seeks, and their energy.
+//! Repeated passes: reads, verified writes and seeks, with their energy.
 
 use super::{BUFFER, count, faulty, random_load, run, with_and_without};
 use crate::common::device;
@@ -13,7 +13,7 @@ use sledsim_core::model::Energy;
 use sledsim_core::model::mechanism::Step;
 
 #[test]
-fn a_read_that_fails_is_what_the_sled_takes_to_serve_the_row_again() {
+fn a_failed_read_costs_another_pass_over_the_row() {
     let keys = [
         ("faults.read_error_rate", "1"),
         ("faults.ecc_tips", "3"),
@@ -29,7 +29,7 @@ fn a_read_that_fails_is_what_the_sled_takes_to_serve_the_row_again() {
         let (mut steps, mut of_twin) = (Vec::new(), Vec::new());
         let service = sled_with.serve(at, &request, &mut steps);
         let first = twin.serve(at, &request, &mut of_twin);
-        // All passes once more, each after the one before; then all again.
+        // All passes repeated in order, then all again.
         let mut end = at + first.parts.total();
         let passes = of_twin.clone();
         for pass in passes.iter().chain(&passes) {
@@ -45,8 +45,8 @@ fn a_read_that_fails_is_what_the_sled_takes_to_serve_the_row_again() {
         );
         assert_eq!(service.status, Status::Error);
         assert_eq!(sled_with.lost_blocks().len() as u32, request.blocks());
-        // Steps tell the same: their parts add up, and only the last of a block is
-        // not made again.
+        // The steps agree: their parts add up, and only the last pass of a block is not
+        // repeated.
         let mut since = Nanos::ZERO;
         let mut total = Nanos::ZERO;
         for (step, twin) in steps.iter().zip(&of_twin) {
@@ -64,7 +64,7 @@ fn a_read_that_fails_is_what_the_sled_takes_to_serve_the_row_again() {
         );
         at = end + Nanos(random.below(3) * random.below(150_000_000));
     }
-    // The energy of the sled is that of the twin, under other names.
+    // The energy is that of the reference sled, under other names.
     let (spent, twin) = (sled_with.energy(at), twin.energy(at));
     assert!((spent.total_j() - twin.total_j()).abs() < 1e-12 * twin.total_j());
     assert!(spent.retry_j > spent.seek_j && spent.retry_j > spent.transfer_j);
@@ -82,7 +82,7 @@ fn binomial_tail(n: u32, p: f64, bears: u32) -> f64 {
 }
 
 #[test]
-fn reads_fail_as_often_as_the_code_and_the_chance_say() {
+fn reads_fail_with_the_probability_of_code_and_error_rate() {
     // One block of 64 + 4 tips; in the last case of 64 + 12, of which 10 have failed.
     let p = 0.03;
     let requests: Vec<Request> = (0..20_000)
@@ -105,7 +105,7 @@ fn reads_fail_as_often_as_the_code_and_the_chance_say() {
             ],
         );
         let (rows, report) = run(&device, "fcfs", &requests);
-        // Which square an LBN is under: only square 0 has lost tips.
+        // The square of an LBN: only square 0 has lost tips.
         let geometry = device.mems().expect("a sled").geometry;
         let is_hit = |row: &&Row| {
             let place = geometry.locate(row.lbn);
@@ -140,8 +140,8 @@ fn reads_fail_as_often_as_the_code_and_the_chance_say() {
 }
 
 #[test]
-fn an_error_costs_no_bus_time_twice_and_a_read_ends_after_its_last_pass() {
-    // A bus so slow that data of the first pass would be in the way of the others.
+fn a_retry_adds_no_bus_time() {
+    // A bus so slow that data of the first pass would delay the others.
     for buffer in [false, true] {
         let mut keys = vec![
             ("command_overhead_ms", "0"),
@@ -162,7 +162,7 @@ fn an_error_costs_no_bus_time_twice_and_a_read_ends_after_its_last_pass() {
 }
 
 #[test]
-fn what_was_not_recovered_is_not_kept_in_a_buffer() {
+fn unrecovered_blocks_are_not_buffered() {
     // The square of LBN 1 has lost a tip and there is no ECC.
     let keys = [("buffer", BUFFER), ("faults.failed_tips", "[64]")];
     let reads = |lbn: u64| -> Vec<Request> {
@@ -180,7 +180,7 @@ fn what_was_not_recovered_is_not_kept_in_a_buffer() {
 }
 
 #[test]
-fn verification_reads_what_was_written_and_mends_it() {
+fn verification_reads_written_blocks_and_rewrites_failed_ones() {
     let mut sled_with = faulty(&[("faults.verify_after_write", "true")]);
     let mut never_right = faulty(&[
         ("faults.verify_after_write", "true"),
@@ -193,8 +193,8 @@ fn verification_reads_what_was_written_and_mends_it() {
         let at = Nanos(id * 50_000_000);
         let lbn = random.below(6_000_000);
         let write = Request::new(id, at, Op::Write, lbn, 1 + random.below(50) as u32);
-        // Write, then read, pass by pass; where that fails, each pass written and
-        // read once more.
+        // Write, then read, pass by pass; on failure, each pass is written and read
+        // once more.
         let mut by_hand = |twin: usize, mend: bool| {
             let mut steps: Vec<Step> = Vec::new();
             let first = twins[twin].serve(at, &write, &mut steps).parts.total();
@@ -229,9 +229,9 @@ fn verification_reads_what_was_written_and_mends_it() {
 }
 
 #[test]
-fn a_seek_error_is_the_servo_field_and_the_way_back_to_the_start() {
+fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
     for kinematics in ["analytic", "disksim"] {
-        // Never parked: the twin is idle for longer.
+        // Never parked: the reference is idle for longer.
         let kinematics = format!("'{kinematics}'");
         let keys = [
             ("kinematics", &*kinematics),
@@ -288,7 +288,7 @@ fn a_seek_error_is_the_servo_field_and_the_way_back_to_the_start() {
             }
             assert_eq!(service.parts.retry, penalty);
             assert_eq!(service.parts.total(), first + penalty);
-            // The twin waits as long, which takes as much power: 100 mW idle or not.
+            // The reference waits as long, with the same power: 100 mW, idle or not.
             at += service.parts.total() + Nanos(random.below(100_000_000));
         }
         assert!(turned > 0);
@@ -299,7 +299,7 @@ fn a_seek_error_is_the_servo_field_and_the_way_back_to_the_start() {
 }
 
 #[test]
-fn energy_by_cause_is_all_there_is_and_rows_hold_what_was_theirs() {
+fn energies_by_cause_and_of_rows_add_up() {
     let keys = [
         ("faults.read_error_rate", "0.02"),
         ("faults.ecc_tips", "2"),

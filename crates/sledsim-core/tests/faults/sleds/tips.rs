@@ -1,4 +1,4 @@
-//! Tips that fail: remapping, spares and ECC tips.
+//! Failed tips: remapping, spares and ECC tips.
 
 use super::{BUFFER, count, faulty, random_load, run, with_and_without};
 use crate::common::device;
@@ -38,7 +38,7 @@ fn a_table_without_failures_changes_nothing() {
 }
 
 #[test]
-fn remapping_to_spare_tips_leaves_every_time_as_it_was() {
+fn remapping_to_spare_tips_changes_no_time() {
     let faults = [
         ("faults.failed_tips", "100"),
         ("faults.media_defects", "2000"),
@@ -57,7 +57,7 @@ fn remapping_to_spare_tips_leaves_every_time_as_it_was() {
             let (rows, report) = run(&with, scheduler, &load);
             let (twins, twin) = run(&without, scheduler, &load);
             for (row, twin) in rows.iter().zip(&twins) {
-                // All but the energy of the ECC tip.
+                // Everything but the energy of the ECC tip.
                 let energy_nj = twin.energy_nj;
                 assert_eq!(Row { energy_nj, ..*row }, *twin);
             }
@@ -81,7 +81,7 @@ fn small() -> Geometry {
 }
 
 #[test]
-fn elsewhere_every_block_has_a_place_of_its_own_that_is_not_broken() {
+fn every_remapped_block_has_its_own_good_location() {
     let geometry = small();
     let mut random = Stream::new(9, "failures");
     for spare in [4, 9, 20] {
@@ -108,7 +108,7 @@ fn elsewhere_every_block_has_a_place_of_its_own_that_is_not_broken() {
                 assert!(!broken.contains(&(track * 4 + cell)), "in a failed square");
                 assert!(!defects.contains(&place), "on a defect");
                 assert!(taken.insert(place), "two blocks at {place}");
-                // Whoever asked before the first failure is sent to the old place.
+                // Requests from before the first failure use the old location.
                 let before = map.find(lbn, Nanos(10), |_| ());
                 assert!(before == lbn || defects.contains(&lbn));
             }
@@ -118,7 +118,7 @@ fn elsewhere_every_block_has_a_place_of_its_own_that_is_not_broken() {
 }
 
 #[test]
-fn disk_like_remapping_costs_time_where_spare_tips_cost_none() {
+fn remapping_to_cylinders_costs_time_and_to_spare_tips_none() {
     // Square 0: one block of every 20 in a row of every fifth track.
     let spare = [("faults.failed_tips", "[0]"), ("faults.spare_tips", "1")];
     let elsewhere = [
@@ -131,12 +131,13 @@ fn disk_like_remapping_costs_time_where_spare_tips_cost_none() {
     assert_eq!(without.blocks() - with_elsewhere.blocks(), 26 * 2700);
     let read = |lbn: u64, blocks| [Request::new(0, Nanos::ZERO, Op::Read, lbn, blocks)];
     let time = |device: &Device, lbn, blocks| run(device, "fcfs", &read(lbn, blocks)).0[0];
-    // A row that misses square 0, and one with it.
+    // A row without square 0, and one with it.
     let (clear, hit) = (2700 * 9 + 541, 2700 * 9);
     assert_eq!(time(&with_elsewhere, clear, 19), time(&without, clear, 19));
     let (there, here) = (time(&with_elsewhere, hit, 20), time(&without, hit, 20));
     assert_eq!(time(&with_spare, hit, 20), here);
-    // There and back: two passes more or less, and a stroke to the last cylinders.
+    // There and back: up to two passes more or less, and a stroke to the last
+    // cylinders.
     assert_eq!((there.passes, here.passes), (2, 1));
     assert!(there.parts.total() > here.parts.total() + Nanos(500_000));
     assert_eq!(there.status, Status::Ok);
@@ -162,7 +163,7 @@ fn disk_like_remapping_costs_time_where_spare_tips_cost_none() {
 }
 
 #[test]
-fn bounds_hold_for_blocks_that_have_moved() {
+fn lower_bounds_hold_for_moved_blocks() {
     let keys = [
         ("faults.failed_tips", "40"),
         ("faults.media_defects", "500"),
@@ -199,10 +200,10 @@ fn bounds_hold_for_blocks_that_have_moved() {
             .map(|request| sled.target_cylinder(request))
             .collect();
         let service = sled.serve(at, &request, &mut steps);
-        // Up to the first bit, and the way back of a seek error apart.
+        // Up to the first bit, except for the re-seek of a seek error.
         let seek = Nanos::from_s(steps[0].seek_s);
         assert!(estimate.0.abs_diff(seek.0) <= 1 || estimate.0 > 0 && service.parts.other.0 > 0);
-        // Tips may fail: those that wait stay where they were looked for.
+        // Tips may fail: waiting requests use the location at their arrival.
         for (request, place) in waiting.iter().zip(&old) {
             assert_eq!(sled.target_cylinder(request), *place);
         }
@@ -214,7 +215,7 @@ fn bounds_hold_for_blocks_that_have_moved() {
 }
 
 #[test]
-fn defects_that_nothing_replaces_cost_ecc_tips_too() {
+fn defects_without_replacement_cost_ecc_tips() {
     // 50 cylinders of 2,700 blocks, 3,000 defects: 0.0222 a block. One tip of each
     // of ten squares has failed.
     let failed: Vec<String> = (0..10).map(|square| (65 * square).to_string()).collect();
@@ -243,7 +244,7 @@ fn defects_that_nothing_replaces_cost_ecc_tips_too() {
     let two = blocks * (1.0 - none * (1.0 + mean));
     let found = lost(&keys("1", "[]"));
     assert!(near(found, two), "{found} {two}");
-    // In a square without one of its 65 tips, one is too many.
+    // In a square with 64 of its 65 tips, one defect is too many.
     let others = 1.0 - libm::exp(-mean * 64.0 / 65.0);
     let wanted = 0.9 * two + 0.1 * blocks * others;
     let found = lost(&keys("1", &failed));
@@ -252,7 +253,7 @@ fn defects_that_nothing_replaces_cost_ecc_tips_too() {
 }
 
 #[test]
-fn tips_fail_as_often_as_they_should_and_spares_are_used_up_first() {
+fn tips_fail_at_their_rate_and_spares_are_used_first() {
     // 3,600 a hour are one a second; 100 s.
     let keys = [
         ("faults.tip_failures_per_hour", "3600"),

@@ -1,9 +1,9 @@
-//! Read-ahead: what a drive reads when a read is done, until it is stopped.
+//! Read-ahead: continues after a read until it reaches its goal or is stopped.
 //!
-//! It is planned a pass at a time, when somebody asks whether a block will
-//! have been read, or what has been.
+//! It is planned pass by pass, when the controller asks whether a block will have been
+//! read, or which blocks have been.
 
-use super::pieces::Piece;
+use super::pieces::TimedPiece;
 use super::settings::{Buffer, ReadAhead};
 use crate::devices::disk::drive::{Arm, Drive, How};
 use crate::devices::disk::geometry;
@@ -12,50 +12,50 @@ use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 
-/// The rest of a plan.
+/// The remaining plan of a read-ahead.
 #[derive(Clone, Debug)]
-pub struct Ahead {
+pub struct ReadAheadPlan {
     /// The next block.
     next: u64,
     /// One past the last block.
     goal: u64,
-    /// How many blocks more there may be.
+    /// The most blocks still to read.
     left: u64,
     /// One past the last block of the track where the read ended.
     track_end: u64,
-    /// That track with its first block, if every sector has its block.
+    /// That track with its first block, if every sector holds its block.
     full: Option<(Track, u64)>,
-    /// What lies on that track before the read, if it is read round.
+    /// The blocks of that track before the read, if the track is completed.
     round: Extent,
-    /// When the arm is free for the next pass, and where it is.
+    /// Time and position of the arm at the start of the next pass.
     at: Nanos,
     arm: Arm,
     how: How,
 }
 
-/// A read that is to be followed.
+/// A read followed by read-ahead.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct PrecedingRead {
     /// Its blocks.
     pub extent: Extent,
-    /// The first block that was read for it.
+    /// The first block read for it, including free blocks.
     pub first: u64,
     /// The blocks of the track on which it ends.
     pub track: Range<u64>,
-    /// That track, if every sector has its block.
+    /// That track, if every sector holds its block.
     pub full: Option<Track>,
-    /// Whether it continues the read before.
+    /// Whether it continues the previous read.
     pub streams: bool,
 }
 
-impl Ahead {
-    /// What follows a read that ends at `at`, and whether it gets the whole
-    /// buffer. None if nothing does.
+impl ReadAheadPlan {
+    /// The read-ahead after a read that ends at `at`, and whether it gets the whole
+    /// buffer. `None` if nothing follows.
     #[must_use]
     pub fn after(
         drive: &Drive,
         buffer: &Buffer,
-        read: Followed,
+        read: PrecedingRead,
         at: Nanos,
         arm: Arm,
     ) -> Option<(Self, bool)> {
@@ -130,19 +130,19 @@ impl Ahead {
         (left > 0).then_some((ahead, whole))
     }
 
-    /// When its next pass may begin.
+    /// Start of its next pass.
     #[must_use]
     pub fn at(&self) -> Nanos {
         self.at
     }
 
-    /// One past the last block it is to reach.
+    /// One past the last block to read.
     #[must_use]
     pub fn goal(&self) -> u64 {
         self.goal
     }
 
-    /// The same goal, but from block `begin` on.
+    /// The same goal, starting at block `begin`.
     #[must_use]
     pub fn from(mut self, begin: u64, at: Nanos, arm: Arm) -> Self {
         self.round.blocks = 0;
@@ -152,24 +152,24 @@ impl Ahead {
         self
     }
 
-    /// Begins again at `at` with the arm elsewhere.
+    /// Restarts at `at` with the arm at `arm`.
     pub fn resume(&mut self, at: Nanos, arm: Arm) {
-        (self.at, self.arm, self.how.goes_on) = (at, arm, false);
+        (self.at, self.arm, self.how.continues) = (at, arm, false);
     }
 
-    /// Goes on to `goal` at least.
+    /// Extends the goal to at least `goal`.
     pub fn reach(&mut self, goal: u64) {
         self.left += goal.saturating_sub(self.goal);
         self.goal = self.goal.max(goal);
     }
 
-    /// Whether anything is still planned.
+    /// Whether blocks are left to read.
     #[must_use]
-    pub fn goes_on(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         self.left > 0 && (self.next < self.goal || self.round.blocks > 0)
     }
 
-    /// Takes back blocks that were planned last and not read.
+    /// Returns to the plan blocks that were planned last and not read.
     pub fn take_back(&mut self, blocks: Extent) {
         self.left += u64::from(blocks.blocks);
         if self.next == blocks.end() {
@@ -180,7 +180,7 @@ impl Ahead {
         }
     }
 
-    /// Whether the block is among what is still planned.
+    /// Whether the plan still includes the block.
     #[must_use]
     pub fn covers(&self, lbn: u64) -> bool {
         let on_track = self.goal.min(self.track_end).saturating_sub(self.next);
@@ -199,8 +199,8 @@ impl Ahead {
         before < self.left
     }
 
-    /// The next pass.
-    pub fn next(&mut self, drive: &Drive) -> Option<Piece> {
+    /// Plans the next pass.
+    pub fn next(&mut self, drive: &Drive) -> Option<TimedPiece> {
         let round = self.next >= self.track_end && self.round.blocks > 0;
         let (lbn, end) = if round {
             (self.round.lbn, self.round.end())
@@ -215,7 +215,7 @@ impl Ahead {
             return None;
         }
         let piece = match self.full {
-            // Nearly always.
+            // The common case.
             Some((track, first)) if (first..self.track_end).contains(&lbn) => {
                 let index = (lbn - first) as u32;
                 let blocks = blocks.min(track.sectors - index);
@@ -230,9 +230,9 @@ impl Ahead {
             _ => drive.geometry.piece(lbn, blocks),
         };
         let pass = drive.pass_over(self.at, self.arm, self.how, lbn, &piece);
-        let [mut piece, _] = Piece::of(&pass);
+        let [mut piece, _] = TimedPiece::of(&pass);
         piece.arm = Some(pass.arm);
-        (self.at, self.arm, self.how.goes_on) = (pass.end, pass.arm, true);
+        (self.at, self.arm, self.how.continues) = (pass.end, pass.arm, true);
         self.left -= u64::from(pass.blocks);
         if round {
             self.round.lbn += u64::from(pass.blocks);

@@ -1,24 +1,24 @@
-//! The bus between host and drive: who has it when.
+//! The bus between host and drive: reservations in time.
 
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// Times at which the bus is taken, in order, without overlap.
+/// Reserved intervals, in order, without overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
     taken: VecDeque<(Nanos, Nanos)>,
 }
 
 impl Bus {
-    /// Forgets what lies before `now`; nothing is asked for before it any more.
+    /// Drops reservations that ended by `now`; none are made before it any more.
     pub fn forget(&mut self, now: Nanos) {
         while self.taken.front().is_some_and(|(_, end)| *end <= now) {
             self.taken.pop_front();
         }
     }
 
-    /// Takes the bus for as long as from `begin` to `end`, then or as soon
-    /// after as it is free for so long; when it is given back.
+    /// Reserves the bus for the length of `begin` to `end`, at `begin` or as soon as it
+    /// is free that long. Returns the end.
     pub fn take(&mut self, mut begin: Nanos, end: Nanos) -> Nanos {
         let time = end.since(begin);
         if time == Nanos::ZERO {

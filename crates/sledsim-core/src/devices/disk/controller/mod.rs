@@ -1,33 +1,43 @@
-//! The electronics of a drive: bus, overheads, queue and buffer around the
-//! mechanics, as a [`Model`]. What it does follows from what measured drives
-//! do: `BEHAVIOUR.md`, sections 4 to 7, has the evidence.
+//! The electronics of a drive: bus, overheads, queue and buffer around the mechanics,
+//! as a [`Model`]. The rules reproduce measured drives; see `BEHAVIOUR.md`, sections 4
+//! to 7, for the evidence.
 //!
-//! *Requests.* A request first takes the bus for its command. A read whose
-//! blocks are in the buffer, or will be because the drive is reading them,
-//! never waits for others: its blocks cross the bus as they are there. A write
-//! that the buffer takes is complete when its data have crossed; its way to
-//! the media comes before whatever waits, and no other write is taken until it
-//! is there, unless it continues that one and nobody waits. When the mechanics
-//! are free it is the turn of those who wait, so that nobody waits for ever.
-//! All else waits for the mechanics, and the scheduler picks.
+//! *Requests.* A request first takes the bus for its command. A read whose blocks are
+//! in the buffer, or will be because the drive is reading them, never waits for other
+//! requests: its blocks cross the bus as they arrive. A write accepted by the buffer is
+//! complete when its data have crossed the bus. It is written to the media before any
+//! waiting request is served, and no other write is accepted until then, unless it
+//! continues that write and no request waits. When the mechanics are free, waiting
+//! requests are served first, so that none starves. All other requests wait for the
+//! mechanics, in the order of the scheduler.
 //!
-//! *Bus.* It is taken for commands and blocks in the order of asking. A read
-//! takes it as late as it can without ending later, or, with `hold_reads`,
-//! from its first block on. An answer that was given stands: blocks that a hit
-//! was promised are read even if something else waits.
+//! *Bus.* Reservations for commands and blocks are made in the order of requests. A
+//! read takes the bus as late as possible without ending later or, with `hold_reads`,
+//! from its first block on. A reported completion is final: blocks promised to a hit
+//! are read even if another request waits.
 //!
-//! *Read-ahead* begins where a read from the media ends, goes on while the
-//! mechanics have nothing else to do, and is stopped by whatever needs them.
+//! *Read-ahead* begins where a read from the media ends, continues while the mechanics
+//! are otherwise idle, and stops when a request needs them.
 //!
-//! *Flush and trim.* A flush is complete when what was written is on the
-//! media; a trim when its command has been processed.
+//! *Flush and trim.* A flush completes when all written data are on the media; a trim
+//! when its command has been processed.
 //!
-//! *Rows.* Waiting for the bus, for room in the buffer and for blocks that are
-//! being read is `queue`. Hits and writes into the buffer have no passes: what
-//! read-ahead and writing back took is in the report only.
+//! *Rows.* Waiting for the bus, for room in the buffer and for blocks being read is
+//! `queue`. Hits and writes into the buffer have no passes: read-ahead and write-back
+//! appear in the report only.
 //!
-//! *Power.* Where a disk has states of it, its spindle starts before the
-//! mechanics move for a request or a write in the buffer; `other` in the rows.
+//! *Power.* On a disk with power states the spindle starts before the mechanics
+//! move for a request or a write in the buffer; this is `other` in the rows.
+//!
+//! In reading order:
+//!
+//! * `settings`: the keys of bus, overheads and buffer.
+//! * `bus`: reservations of the bus.
+//! * `pieces`: runs of blocks under the head, and their delivery over the bus.
+//! * `segments`: the contents of the buffer.
+//! * `ahead`: read-ahead.
+//! * `reads`: hits, misses and what they keep in the buffer.
+//! * `writes`: writes into the buffer, or through it.
 
 mod ahead;
 mod bus;
@@ -46,9 +56,9 @@ use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
-use ahead::Ahead;
+use ahead::ReadAheadPlan;
 use bus::Bus;
-use pieces::{Delivery, Piece};
+use pieces::{Delivery, TimedPiece};
 use segments::Segments;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row};
@@ -56,15 +66,15 @@ use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The request that was taken up last.
+/// The request served last.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct LastRequest {
     write: bool,
-    /// One past its last block; no block at first.
+    /// One past its last block; `u64::MAX` at first.
     end: u64,
 }
 
-impl Default for Before {
+impl Default for LastRequest {
     fn default() -> Self {
         Self {
             write: false,
@@ -73,7 +83,7 @@ impl Default for Before {
     }
 }
 
-/// Written data that are not on the media yet.
+/// Written data not yet on the media.
 #[derive(Clone, Copy, Debug)]
 struct Dirty {
     extent: Extent,
@@ -88,56 +98,55 @@ pub struct Controller {
     name: String,
     device: u16,
     disk: Disk,
-    /// What the disk is made of.
+    /// The mechanical part of the disk.
     drive: Arc<Drive>,
     scheduler: Box<dyn Scheduler>,
     settings: Settings,
     buffer: Buffer,
     segments: Segments,
     bus: Bus,
-    /// Commands on their way through the bus, in the order of `ready`.
+    /// Requests whose command is still being processed, in the order of `ready`.
     incoming: VecDeque<Waiting>,
-    /// Requests the scheduler holds.
+    /// Number of requests that the scheduler holds.
     waiting: usize,
-    /// When the mechanics have done all that was announced.
+    /// When the mechanics have finished all announced work.
     free: Nanos,
-    /// When the last request is answered, for a drive that never disconnects.
+    /// Completion of the last request, for a drive that never disconnects.
     answered: Nanos,
     busy: Nanos,
-    before: Before,
+    before: LastRequest,
     dirty: VecDeque<Dirty>,
     /// The segment of the last write into the buffer, and one past its end.
     writing: Option<(usize, u64)>,
-    /// What is on its way into segments, in the order of passing; what is
-    /// planned to follow, and the segment for that.
-    coming: VecDeque<Piece>,
-    ahead: Option<Ahead>,
+    /// Pieces being read into segments, in the order of passing; the read-ahead planned
+    /// after them, and its segment.
+    coming: VecDeque<TimedPiece>,
+    ahead: Option<ReadAheadPlan>,
     reading: usize,
-    /// The request of which the buffer held nothing, when it last looked.
+    /// The request that last missed the buffer, and when.
     missed: Option<(u64, Nanos)>,
     /// The pieces of the request in service, in the order of LBNs.
-    pieces: Vec<Piece>,
-    /// When something is next due: [`Controller::due`], kept up to date.
+    pieces: Vec<TimedPiece>,
+    /// Cached value of [`Controller::due`].
     next: Option<Nanos>,
 }
 
-/// What moving extents took.
-struct Moved {
+/// The times of moving extents.
+struct MoveResult {
     parts: Parts,
     passes: u32,
     end: Nanos,
     /// When the head was first on track.
     arrive: Nanos,
-    /// The last track, and its first block if every sector is known to have
-    /// its block.
+    /// The last track, and its first block if every sector is known to hold its block.
     track: Track,
     full: Option<u64>,
-    /// Energy in J, where it is known.
+    /// Energy in J.
     energy_j: f64,
 }
 
 impl Controller {
-    /// A drive around `disk`. `device` and `name` mark its rows and reports.
+    /// Creates a drive around `disk`. `device` and `name` mark its rows and reports.
     #[must_use]
     pub fn new(
         name: &str,
@@ -166,7 +175,7 @@ impl Controller {
             free: Nanos::ZERO,
             answered: Nanos::ZERO,
             busy: Nanos::ZERO,
-            before: Before::default(),
+            before: LastRequest::default(),
             dirty: VecDeque::new(),
             writing: None,
             coming: VecDeque::new(),
@@ -178,7 +187,7 @@ impl Controller {
         }
     }
 
-    /// The next instant at which something is due.
+    /// Time of the next event.
     fn due(&self) -> Option<Nanos> {
         let alone = self.settings.bus.never_disconnect;
         let command = (self.incoming.front())
@@ -188,8 +197,8 @@ impl Controller {
         [command, media].into_iter().flatten().min()
     }
 
-    /// When the command of a request has been processed; if the bus is kept,
-    /// that begins when the last request is answered.
+    /// When the command of a request has been processed; a drive that never disconnects
+    /// starts on it when the last request completes.
     fn ready(&self, waiting: &Waiting) -> Nanos {
         if self.settings.bus.never_disconnect {
             waiting.ready.max(self.answered) + self.settings.command
@@ -198,7 +207,7 @@ impl Controller {
         }
     }
 
-    /// A request whose command has been processed.
+    /// Handles a request whose command has been processed.
     fn take_in(&mut self, waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let taken = match waiting.request.op {
             Op::Read => self.hit(&waiting, at, self.may_promise(), sink),
@@ -222,7 +231,7 @@ impl Controller {
         }
     }
 
-    /// The row of a request that is taken up at `at`, with the parts before.
+    /// The row of a request started at `at`, with the parts up to then.
     fn row(&self, waiting: &Waiting, at: Nanos) -> Row {
         let command = self.settings.command;
         Row {
@@ -238,7 +247,7 @@ impl Controller {
         }
     }
 
-    /// Announces a completion; what its parts do not explain was waiting.
+    /// Reports a completion; time not explained by its parts is `queue`.
     fn answer(&mut self, mut row: Row, completion: Nanos, sink: &mut dyn CompletionSink) {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
@@ -247,21 +256,21 @@ impl Controller {
         sink.done(&row);
     }
 
-    /// Remembers a request for the overheads of the next.
+    /// Remembers a request for the overheads of the next one.
     fn remember(&mut self, request: &Request) {
         if let Some(last) = request.extents.last() {
-            self.before = Before {
+            self.before = LastRequest {
                 write: request.op == Op::Write,
                 end: last.end(),
             };
         }
     }
 
-    /// Moves extents from `at` on and leaves their pieces, in the order of
-    /// LBNs within each extent, in `self.pieces`.
-    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> Moved {
+    /// Moves extents from `at` on and leaves their pieces, in LBN order within each
+    /// extent, in `self.pieces`.
+    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> MoveResult {
         let (mut now, mut arm) = (at, self.disk.arm());
-        let mut moved = Moved {
+        let mut moved = MoveResult {
             parts: Parts::default(),
             passes: 0,
             end: at,
@@ -282,7 +291,7 @@ impl Controller {
                 moved.parts.settle += pass.settle;
                 moved.parts.transfer += pass.transfer;
                 moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                let [first, behind] = Piece::of(&pass);
+                let [first, behind] = TimedPiece::of(&pass);
                 self.pieces.push(first);
                 if behind.extent.blocks > 0 {
                     self.pieces.push(behind);
@@ -297,9 +306,15 @@ impl Controller {
         moved
     }
 
-    /// As [`Controller::move_data`] for a write of which one block after the
-    /// other comes from `asked` on: none passes before it has come.
-    fn write_data(&mut self, at: Nanos, extents: &[Extent], mut how: How, asked: Nanos) -> Moved {
+    /// As [`Controller::move_data`] for a write whose blocks arrive one after the other
+    /// from `asked` on: no sector is written before its data have arrived.
+    fn write_data(
+        &mut self,
+        at: Nanos,
+        extents: &[Extent],
+        mut how: How,
+        asked: Nanos,
+    ) -> MoveResult {
         let arm = self.disk.arm();
         let mut moved = self.move_data(at, extents, how);
         for _ in 0..2 {
@@ -322,8 +337,7 @@ impl Controller {
             if begin <= first {
                 break;
             }
-            // From elsewhere on the track the order may be another: then all
-            // are waited for.
+            // From another angle the order of sectors may differ: then wait for all.
             how.not_before = if how.not_before == Nanos::ZERO {
                 begin
             } else {
@@ -335,8 +349,7 @@ impl Controller {
         moved
     }
 
-    /// When so many blocks have passed, those of the lowest LBNs, of what was
-    /// moved last.
+    /// When the first `blocks` blocks, in LBN order, of the last move have passed.
     fn passed(&self, blocks: u64) -> Nanos {
         let mut left = blocks;
         let mut at = Nanos::ZERO;
@@ -350,15 +363,15 @@ impl Controller {
         at
     }
 
-    /// The row of a request that was picked at `at` and served by the
-    /// mechanics from `start` on, whose last block has crossed or passed at
-    /// `end`. `overhead` is all but that of the command.
+    /// The row of a request picked at `at` and served by the mechanics from `start` on,
+    /// whose last block has crossed or passed at `end`. `overhead` does not include
+    /// that of the command.
     fn served(
         &self,
         waiting: &Waiting,
         [at, start, end]: [Nanos; 3],
         overhead: Nanos,
-        moved: &Moved,
+        moved: &MoveResult,
     ) -> Row {
         let mut row = self.row(waiting, at);
         row.start = start;
@@ -373,13 +386,13 @@ impl Controller {
         row
     }
 
-    /// Accounts for what was `moved` from `begin` on; the energy in J.
-    fn spend(&mut self, begin: Nanos, moved: &Moved, cause: Cause) -> f64 {
+    /// Accounts for the move `moved` from `begin` on; returns its energy in J.
+    fn spend(&mut self, begin: Nanos, moved: &MoveResult, cause: Cause) -> f64 {
         let took = [moved.parts.seek, moved.parts.transfer];
         self.disk.work([begin, moved.end], took, cause)
     }
 
-    /// The mechanics have work until `end`.
+    /// Marks the mechanics as busy until `end`.
     fn occupy(&mut self, from: Nanos, end: Nanos) {
         self.busy += end.since(from);
         self.free = self.free.max(end);
@@ -392,8 +405,8 @@ impl Events for Controller {
         self.next
     }
 
-    /// What is due at `at`: all commands that have been processed, and then
-    /// what the mechanics do next.
+    /// Handles all commands processed by `at`, then starts the mechanics on the next
+    /// request.
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         self.bus.forget(at);
         self.read_by(at);

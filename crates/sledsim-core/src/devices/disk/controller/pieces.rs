@@ -1,34 +1,33 @@
-//! Pieces: blocks that pass under the head one after the other, and when they
-//! have crossed the bus.
+//! Pieces: runs of blocks that pass under the head, and their delivery over the bus.
 
 use crate::devices::disk::drive::{Arm, Pass};
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 
-/// Blocks side by side that pass one after the other. Their times are taken
-/// to be evenly spaced, which slipped sectors between them disturb by less than
-/// a sector. A piece takes a revolution at most, so that times by blocks stay
-/// below 2^64.
+/// A run of consecutive blocks that pass one after the other. Their times are taken to
+/// be evenly spaced, which slipped sectors between them change by less than a sector. A
+/// piece takes at most one revolution, so that products of time and blocks stay below
+/// 2^64.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub struct TimedPiece {
     /// The blocks.
     pub extent: Extent,
     /// When the first begins to pass.
     pub first: Nanos,
     /// When the last has passed.
     pub end: Nanos,
-    /// Where the arm is meanwhile, if that is not said elsewhere.
+    /// Arm position during the piece, until it has been accounted for.
     pub arm: Option<Arm>,
-    /// The segment that it goes into, and how many of its first blocks that
-    /// has given up already.
+    /// The segment it is read into, and how many of its first blocks the segment has
+    /// already dropped.
     pub segment: usize,
-    pub gone: u32,
+    pub dropped: u32,
 }
 
-impl Piece {
-    /// The pieces of a pass in the order of LBNs; the second is empty unless
-    /// zero latency begins inside, and then it passes first.
+impl TimedPiece {
+    /// The pieces of a pass in LBN order; the second is empty unless zero latency began
+    /// within the pass; then it passes first.
     #[must_use]
     pub fn of(pass: &Pass) -> [Self; 2] {
         let begin = pass.blocks - pass.last;
@@ -40,7 +39,7 @@ impl Piece {
             end,
             arm: None,
             segment: 0,
-            gone: 0,
+            dropped: 0,
         };
         if pass.last == 0 {
             let none = piece(pass.lbn, 0, pass.end, pass.end);
@@ -56,30 +55,30 @@ impl Piece {
     /// The blocks that its segment will keep.
     #[must_use]
     pub fn kept(&self) -> Extent {
-        let gone = self.gone.min(self.extent.blocks);
+        let dropped = self.dropped.min(self.extent.blocks);
         Extent {
-            lbn: self.extent.lbn + u64::from(gone),
-            blocks: self.extent.blocks - gone,
+            lbn: self.extent.lbn + u64::from(dropped),
+            blocks: self.extent.blocks - dropped,
         }
     }
 
-    /// Whether its segment will have a block.
+    /// Whether its segment will hold a block.
     #[must_use]
     pub fn will_hold(&self, lbn: u64) -> bool {
         let kept = self.kept();
         (kept.lbn..kept.end()).contains(&lbn)
     }
 
-    /// Its segment gives up blocks. What it is to keep stays in one run.
+    /// Drops blocks from those to keep, which stay one run.
     pub fn give_up(&mut self, blocks: &Range<u64>) {
         let kept = self.kept();
         if blocks.start <= kept.lbn && kept.lbn < blocks.end {
-            let gone = blocks.end.min(kept.end()) - self.extent.lbn;
-            self.gone = gone as u32;
+            let dropped = blocks.end.min(kept.end()) - self.extent.lbn;
+            self.dropped = dropped as u32;
         }
     }
 
-    /// When so many of its blocks, at most all, have passed.
+    /// When the first `blocks` of its blocks have passed.
     #[must_use]
     pub fn passed(&self, blocks: u64) -> Nanos {
         let all = u64::from(self.extent.blocks);
@@ -89,33 +88,32 @@ impl Piece {
         self.first + Nanos((self.end - self.first).0 * blocks / all)
     }
 
-    /// How many of its blocks have passed at `at`, and whether the next is
-    /// passing.
+    /// Number of blocks that have passed at `at`, and whether the next one is passing.
     #[must_use]
     pub fn passed_by(&self, at: Nanos) -> (u32, bool) {
-        let (gone, all) = (at.since(self.first).0, (self.end - self.first).0);
+        let (elapsed, all) = (at.since(self.first).0, (self.end - self.first).0);
         let blocks = u64::from(self.extent.blocks);
-        if gone >= all {
+        if elapsed >= all {
             return (self.extent.blocks, false);
         }
-        let product = gone * blocks;
+        let product = elapsed * blocks;
         ((product / all) as u32, product % all != 0)
     }
 }
 
-/// Blocks on their way to the host, in the order of LBNs: none crosses the bus
-/// before it has passed, and each takes its time there.
+/// Delivery of blocks to the host in LBN order: none crosses the bus before it has
+/// passed, and each takes its bus time.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     ns_per_block: f64,
     /// When the blocks so far have crossed.
     pub end: Nanos,
-    /// How many they are.
+    /// Number of blocks so far.
     pub blocks: u64,
 }
 
 impl Delivery {
-    /// The bus is there from `start` on.
+    /// Starts a delivery at `start`.
     #[must_use]
     pub fn new(ns_per_block: f64, start: Nanos) -> Self {
         Self {
@@ -125,20 +123,20 @@ impl Delivery {
         }
     }
 
-    /// The bus time of so many blocks.
+    /// The bus time of `blocks` blocks.
     #[must_use]
     pub fn bus(&self, blocks: u64) -> Nanos {
         Nanos((blocks as f64 * self.ns_per_block + 0.5) as u64)
     }
 
-    /// `blocks` that are held follow.
+    /// Appends `blocks` that the buffer holds.
     pub fn held(&mut self, blocks: u64) {
         self.end += self.bus(blocks);
         self.blocks += blocks;
     }
 
-    /// Those of `piece` follow that lie in `from..to`.
-    pub fn passing(&mut self, piece: &Piece, from: u64, to: u64) {
+    /// Appends the blocks `from..to` of `piece`.
+    pub fn passing(&mut self, piece: &TimedPiece, from: u64, to: u64) {
         let lbn = piece.extent.lbn;
         let first = piece.passed(from - lbn + 1);
         let last = piece.passed(to - lbn);

@@ -1,8 +1,8 @@
-//! Reads, and what is read ahead.
+//! Reads, read-ahead and hits.
 
-use super::ahead::{Ahead, Followed};
-use super::pieces::{Delivery, Piece};
-use super::{Controller, Dirty, Keep, Moved, Share};
+use super::ahead::{PrecedingRead, ReadAheadPlan};
+use super::pieces::{Delivery, TimedPiece};
+use super::{Controller, Dirty, Keep, MoveResult, Share};
 use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
@@ -12,11 +12,11 @@ use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 impl Controller {
-    /// Takes in what has been read by `at`.
+    /// Adds to the segments all pieces read by `at`.
     pub(super) fn read_by(&mut self, at: Nanos) {
         loop {
             let Some(piece) = self.coming.front().copied() else {
-                let begins = |ahead: &Ahead| ahead.at() < at;
+                let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
                 if self.ahead.as_ref().is_some_and(begins) && self.plan_on() {
                     continue;
                 }
@@ -36,7 +36,7 @@ impl Controller {
         }
     }
 
-    /// Plans the next pass of reading ahead.
+    /// Plans the next pass of read-ahead.
     fn plan_on(&mut self) -> bool {
         let ahead = self.ahead.as_mut();
         let Some(mut piece) = ahead.and_then(|ahead| ahead.next(&self.drive)) else {
@@ -48,8 +48,8 @@ impl Controller {
         true
     }
 
-    /// A pass of reading ahead is done, with the arm where it leaves it.
-    fn read_ahead(&mut self, arm: Arm, piece: &Piece) {
+    /// Accounts for a finished piece of read-ahead, which leaves the arm at `arm`.
+    fn read_ahead(&mut self, arm: Arm, piece: &TimedPiece) {
         let reads = piece.end - piece.first;
         self.disk.leave(arm);
         self.busy += reads;
@@ -57,9 +57,9 @@ impl Controller {
         (self.disk).work([piece.first, piece.end], took, Cause::ReadAhead);
     }
 
-    /// Ends read-ahead at `at`, or when what was announced is done; when the
-    /// mechanics are free, and what was still planned.
-    pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<Ahead>) {
+    /// Stops read-ahead at `at`, or when announced work is done. Returns when the
+    /// mechanics are free, and the remaining plan.
+    pub(super) fn stop(&mut self, at: Nanos) -> (Nanos, Option<ReadAheadPlan>) {
         self.read_by(at);
         let mut free = at.max(self.free);
         let mut planned = self.ahead.take();
@@ -94,8 +94,8 @@ impl Controller {
         (free, planned)
     }
 
-    /// The arm goes on from where it reads last, whatever is still to be taken
-    /// in.
+    /// Accounts for the pieces in progress, so that the arm continues from the last
+    /// one.
     fn leave_behind(&mut self) {
         for index in 0..self.coming.len() {
             if let Some(arm) = self.coming[index].arm.take() {
@@ -105,24 +105,23 @@ impl Controller {
         }
     }
 
-    /// Whether something is still being read into segment `index`.
+    /// Whether blocks are still being read into segment `index`.
     fn is_reading(&self, index: usize) -> bool {
-        let plans = self.ahead.as_ref().is_some_and(Ahead::goes_on);
+        let plans = self.ahead.as_ref().is_some_and(ReadAheadPlan::has_more);
         (plans && self.reading == index) || self.coming.iter().any(|piece| piece.segment == index)
     }
 
-    /// Whether more may be planned for somebody: not while others wait.
+    /// Whether read-ahead may be extended for a hit: not while requests wait.
     pub(super) fn may_promise(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Whether `lbn` is among what is to be read ahead and not on its way yet.
+    /// Whether read-ahead plans to read `lbn` but has not started to.
     fn plans(&self, lbn: u64) -> bool {
         self.ahead.as_ref().is_some_and(|ahead| ahead.covers(lbn))
     }
 
-    /// The segment to read `lbn` from; `promise` says whether that may make
-    /// read-ahead go on.
+    /// The segment to read `lbn` from; `promise` allows planned read-ahead to count.
     fn find(&self, lbn: u64, promise: bool) -> Option<usize> {
         let mut coming = self.coming.iter().rev();
         let coming = coming.find(|piece| piece.will_hold(lbn));
@@ -131,8 +130,8 @@ impl Controller {
         (self.segments).find(lbn, self.buffer.read_written, [coming, planned])
     }
 
-    /// Delivers what segment `index` holds, or will hold, from `lbn` on and
-    /// before `end`; one past the last of these blocks.
+    /// Delivers the blocks of segment `index`, held or coming, from `lbn` on and before
+    /// `end`; returns one past the last of these blocks.
     fn deliver(
         &mut self,
         index: usize,
@@ -148,7 +147,7 @@ impl Controller {
                 lbn = to;
                 continue;
             }
-            let has = |piece: &&Piece| piece.segment == index && piece.will_hold(lbn);
+            let has = |piece: &&TimedPiece| piece.segment == index && piece.will_hold(lbn);
             if let Some(piece) = self.coming.iter().find(has) {
                 let to = piece.extent.end().min(end);
                 delivery.passing(piece, lbn, to);
@@ -164,8 +163,8 @@ impl Controller {
         lbn
     }
 
-    /// Overhead of a hit: what follows a read that it continues is for such a
-    /// read only.
+    /// Overhead of a hit: the "after read" value applies only if it continues the last
+    /// read.
     fn hit_overhead(&self, lbn: u64) -> Nanos {
         let continues = !self.before.write && lbn == self.before.end;
         self.settings.overheads.read_hit[usize::from(!continues)]
@@ -192,7 +191,7 @@ impl Controller {
         let free = self.free;
         let end = extent.end();
         if self.deliver(index, extent.lbn, end, promise, &mut delivery) < end {
-            // Nothing was promised.
+            // Undo: nothing was promised.
             self.free = free;
             return false;
         }
@@ -216,7 +215,7 @@ impl Controller {
         true
     }
 
-    /// When the host has sent what segment `index` holds of these blocks.
+    /// When the host has sent the written data of these blocks in segment `index`.
     fn written_by(&self, index: usize, extent: Extent) -> Nanos {
         let sent =
             |dirty: &&Dirty| dirty.extent.lbn < extent.end() && extent.lbn < dirty.extent.end();
@@ -225,7 +224,7 @@ impl Controller {
             .map_or(Nanos::ZERO, |dirty| dirty.crossed)
     }
 
-    /// Segment `index` gives up blocks, those on their way to it too.
+    /// Drops blocks from segment `index` and from the pieces on their way to it.
     pub(super) fn give_up(&mut self, index: usize, blocks: &Range<u64>) {
         self.segments.get_mut(index).give_up(blocks);
         for piece in &mut self.coming {
@@ -235,8 +234,8 @@ impl Controller {
         }
     }
 
-    /// The bus carries a read whose last block could cross at `end`; when it
-    /// has.
+    /// Reserves the bus for a read whose last block could cross at `end`; returns the
+    /// time at which it has crossed.
     fn cross(&mut self, start: Nanos, end: Nanos, bus: Nanos) -> Nanos {
         if bus == Nanos::ZERO {
             return end;
@@ -249,9 +248,9 @@ impl Controller {
         self.bus.take(begin, end)
     }
 
-    /// Reads on, or begins to, behind what a hit has shown to be wanted.
+    /// Extends read-ahead, or starts it, after a hit.
     fn follow_hit(&mut self, index: usize, extent: Extent, at: Nanos) {
-        let read = Followed {
+        let read = PrecedingRead {
             extent,
             first: extent.lbn,
             track: self.drive.geometry.track_around(extent.end() - 1),
@@ -259,7 +258,8 @@ impl Controller {
             streams: true,
         };
         let arm = self.disk.arm();
-        let Some((wanted, _)) = Ahead::after(&self.drive, &self.buffer, read, at, arm) else {
+        let Some((wanted, _)) = ReadAheadPlan::after(&self.drive, &self.buffer, read, at, arm)
+        else {
             return;
         };
         if self.reading == index && self.is_reading(index) {
@@ -271,7 +271,7 @@ impl Controller {
         let begin = self.segments.get(index).held_to(extent.end());
         let idle = self.free <= at
             && self.coming.is_empty()
-            && !self.ahead.as_ref().is_some_and(Ahead::goes_on)
+            && !self.ahead.as_ref().is_some_and(ReadAheadPlan::has_more)
             && self.disk.delay(at) == Nanos::ZERO;
         if idle && begin < wanted.goal() {
             self.disk.begin(at);
@@ -280,7 +280,7 @@ impl Controller {
         }
     }
 
-    /// Serves a read with the mechanics, which are free at `at`.
+    /// Serves a read from the media; the mechanics are free at `at`.
     pub(super) fn serve_read(
         &mut self,
         waiting: &Waiting,
@@ -288,7 +288,7 @@ impl Controller {
         sink: &mut dyn CompletionSink,
     ) {
         let request = &waiting.request;
-        // Others may have read its blocks while it waited.
+        // Other requests may have read its blocks while it waited.
         let missed = self.missed == Some((request.id, at));
         if !missed && self.hit(waiting, at, true, sink) {
             return;
@@ -311,12 +311,12 @@ impl Controller {
         let streams = !self.before.write && self.before.end == request.lbn();
         let (mut overhead, mut how) = (Nanos::ZERO, access);
         let start = if segment.is_some_and(|index| self.is_reading(index)) {
-            // It is being read into: that goes on.
+            // Its blocks are being read: continue.
             while self.waiting == 0 && self.plan_on() {}
             self.ahead = None;
             let end = self.coming.back().map_or(at, |piece| piece.end.max(at));
             self.leave_behind();
-            how.goes_on = true;
+            how.continues = true;
             end
         } else {
             overhead = overheads.read_miss[usize::from(self.before.write)];
@@ -340,8 +340,8 @@ impl Controller {
         self.remember(request);
     }
 
-    /// The blocks of a read cross the bus from `begin` on, `held` ones first;
-    /// when the last has.
+    /// Delivers the blocks of a read over the bus from `begin` on, `held` ones first;
+    /// returns the time at which the last has crossed.
     fn deliver_read(&mut self, blocks: u32, held: Delivery, begin: Nanos) -> Nanos {
         let share = match self.buffer.high_water_of {
             Share::Request => f64::from(blocks),
@@ -362,13 +362,13 @@ impl Controller {
         self.cross(reconnect, delivery.end, bus)
     }
 
-    /// What a read has brought goes into a segment, and read-ahead begins.
+    /// Puts the blocks of a read into a segment and starts read-ahead.
     fn keep_read(
         &mut self,
         segment: Option<usize>,
         request: Extent,
         read: Extent,
-        moved: &Moved,
+        moved: &MoveResult,
         streams: bool,
     ) {
         let index = segment.unwrap_or_else(|| self.take_segment(false));
@@ -387,7 +387,7 @@ impl Controller {
             None => geometry.blocks_on(&moved.track),
         };
         if !track.contains(&(request.end() - 1)) {
-            // It ends with a block that was remapped.
+            // The last block was remapped.
             track = geometry.track_around(request.end() - 1);
         }
         if self.buffer.free_blocks
@@ -404,7 +404,7 @@ impl Controller {
             let from = if over { 0 } else { request.lbn };
             self.give_up(index, &(from..request.end()));
         }
-        let followed = Followed {
+        let followed = PrecedingRead {
             extent: request,
             first: first_read,
             track,
@@ -412,24 +412,24 @@ impl Controller {
             streams,
         };
         let arm = self.disk.arm();
-        let ahead = Ahead::after(&self.drive, &self.buffer, followed, moved.end, arm);
+        let ahead = ReadAheadPlan::after(&self.drive, &self.buffer, followed, moved.end, arm);
         if let Some((_, true)) = ahead {
             self.segments.give_all(index);
         }
         self.ahead = ahead.map(|(ahead, _)| ahead);
     }
 
-    /// The blocks of the first track that pass before the first one read, of
-    /// a read that ends on a track with the blocks `last`, of which `full` says
-    /// that every sector has its block.
-    fn free_blocks(&self, moved: &Moved, last: &Range<u64>, full: bool) -> Option<Piece> {
+    /// The free blocks of the first track, which pass before the first block read; the
+    /// read ends on a track with the blocks `last`, every sector of which holds its
+    /// block if `full`.
+    fn free_blocks(&self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<TimedPiece> {
         let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
         let first = piece.extent.lbn;
         let sector = piece.passed(1) - piece.first;
         let passing = piece.first.since(moved.arrive).0 / sector.0.max(1);
         let passing = passing.min(self.buffer.segment_blocks);
-        let free = |lbn: u64, sectors: u64| Piece {
+        let free = |lbn: u64, sectors: u64| TimedPiece {
             extent: Extent {
                 lbn,
                 blocks: (first - lbn) as u32,
@@ -459,7 +459,7 @@ impl Controller {
         None
     }
 
-    /// A segment for new data.
+    /// Takes a segment for new data.
     pub(super) fn take_segment(&mut self, written: bool) -> usize {
         let index = self.segments.take(written);
         self.coming.retain(|piece| piece.segment != index);

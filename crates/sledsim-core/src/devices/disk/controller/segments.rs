@@ -1,9 +1,9 @@
-//! Segments: what the buffer of a drive holds.
+//! Segments: the contents of a drive's buffer.
 //!
-//! A segment is a queue of blocks: new ones push out the oldest. Blocks may be
-//! in several segments; the one used last counts. One segment may have the room
-//! of all; together they hold no more than the buffer. This is bookkeeping
-//! only: no times, and nothing about what is read or written when.
+//! A segment is a queue of blocks: new ones push out the oldest. Blocks may be in
+//! several segments; the most recently used one counts. One segment may have the room
+//! of all; together they hold no more than the buffer. This module only keeps account
+//! of blocks; it knows no times.
 
 use super::settings::Buffer;
 use sledsim_base::request::Extent;
@@ -13,16 +13,16 @@ use std::ops::Range;
 /// One segment.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// Between these lies all that it holds.
+    /// All held blocks lie between these.
     low: u64,
     high: u64,
     /// Runs of blocks, oldest first.
     held: SmallVec<[(u64, u64); 4]>,
-    /// How many blocks fit.
+    /// Capacity in blocks.
     room: u64,
-    /// When it was last used, by [`Segments::clock`]; 0 if it is empty.
+    /// Time of last use, by [`Segments::clock`]; 0 if it is empty.
     used: u64,
-    /// Whether it holds what the host has written.
+    /// Whether it holds data written by the host.
     written: bool,
 }
 
@@ -47,13 +47,13 @@ impl Segment {
         lbn
     }
 
-    /// Whether it holds what the host has written.
+    /// Whether it holds data written by the host.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.written
     }
 
-    /// Takes blocks in; the oldest go where there is no room.
+    /// Adds blocks, dropping the oldest if there is no room.
     fn add(&mut self, extent: Extent) {
         if self.held.is_empty() {
             (self.low, self.high) = (extent.lbn, extent.end());
@@ -68,17 +68,17 @@ impl Segment {
         self.fit();
     }
 
-    /// The oldest blocks go where there is no room.
+    /// Drops the oldest blocks if there is no room.
     fn fit(&mut self) {
         self.lose(self.blocks().saturating_sub(self.room));
     }
 
-    /// How many blocks it holds.
+    /// Number of blocks held.
     fn blocks(&self) -> u64 {
         self.held.iter().map(|(first, end)| end - first).sum()
     }
 
-    /// Loses the oldest blocks, all if they are fewer.
+    /// Drops the `over` oldest blocks, at most all.
     fn lose(&mut self, over: u64) {
         let mut over = over.min(self.blocks());
         while over > 0 {
@@ -92,7 +92,7 @@ impl Segment {
         }
     }
 
-    /// Gives up blocks.
+    /// Drops blocks.
     pub fn give_up(&mut self, blocks: &Range<u64>) {
         let mut index = 0;
         while let Some(run) = self.held.get_mut(index) {
@@ -116,7 +116,7 @@ impl Segment {
         }
     }
 
-    /// Gives up all blocks.
+    /// Drops all blocks.
     pub fn clear(&mut self) {
         self.held.clear();
         self.used = 0;
@@ -135,16 +135,16 @@ impl Segment {
 pub struct Segments {
     segments: Vec<Segment>,
     write_segments: usize,
-    /// 1 if the first is set aside for written data, else 0.
+    /// 1 if the first is reserved for written data, else 0.
     own: usize,
     segment_blocks: u64,
     clock: u64,
-    /// The one that has the room of all.
+    /// The segment with the room of all.
     large: Option<usize>,
 }
 
 impl Segments {
-    /// Empty segments, as `buffer` says.
+    /// Creates the empty segments of `buffer`.
     #[must_use]
     pub fn new(buffer: &Buffer) -> Self {
         Self {
@@ -163,13 +163,13 @@ impl Segments {
         &self.segments[index]
     }
 
-    /// A segment, to be changed.
+    /// A segment, mutable.
     pub fn get_mut(&mut self, index: usize) -> &mut Segment {
         &mut self.segments[index]
     }
 
-    /// The segment used last of those that hold `lbn`, or `will`; written ones
-    /// only if `written`.
+    /// The most recently used of the segments that hold `lbn` or are listed in `will`;
+    /// written ones only if `written`.
     pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
         let all = self.segments.iter().enumerate();
         let hold = all.filter(|(_, segment)| segment.run_end(lbn).is_some());
@@ -186,8 +186,8 @@ impl Segments {
         self.segments[index].used = self.clock;
     }
 
-    /// A segment for new data: a written one if there may be no more of these,
-    /// else the one used longest ago, emptied.
+    /// Empties a segment for new data: a written one if their number is at its maximum,
+    /// else the least recently used.
     pub fn take(&mut self, written: bool) -> usize {
         let dirty = || self.segments.iter().filter(|s| s.written).count();
         let full = written && dirty() >= self.write_segments;
@@ -211,8 +211,8 @@ impl Segments {
         index
     }
 
-    /// Gives a segment the room of all that may hold what is read, and takes
-    /// it from who had it before. The others lose theirs when it is needed.
+    /// Gives a segment the room of all that may hold read data, taking it from the
+    /// segment that had it before. The others lose theirs when it is needed.
     pub fn give_all(&mut self, index: usize) {
         if let Some(large) = self.large.replace(index).filter(|large| *large != index) {
             self.segments[large].room = self.segment_blocks;
@@ -221,14 +221,13 @@ impl Segments {
         self.segments[index].room = self.room();
     }
 
-    /// The room of all that may hold what is read.
+    /// The room of all segments that may hold read data.
     fn room(&self) -> u64 {
         self.segment_blocks * (self.segments.len() - self.own) as u64
     }
 
-    /// Takes blocks into a segment. If one of them has the room of all, it
-    /// takes what it needs from who was used longest ago, and gives back what
-    /// others need.
+    /// Adds blocks to a segment. A segment with the room of all takes the room it needs
+    /// from the least recently used ones, and gives back what others need.
     pub fn add(&mut self, index: usize, extent: Extent) {
         self.segments[index].add(extent);
         let Some(large) = self.large else {
@@ -249,7 +248,7 @@ impl Segments {
         }
     }
 
-    /// How many there are.
+    /// Number of segments.
     #[must_use]
     pub fn count(&self) -> usize {
         self.segments.len()

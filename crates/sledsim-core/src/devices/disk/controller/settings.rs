@@ -1,5 +1,5 @@
-//! What a spec says about the electronics of a drive: the bus, overheads and
-//! the buffer. The keys are described in `docs/reference/disks.md`.
+//! The keys of a drive's electronics: bus, overheads and buffer. They are described in
+//! `docs/reference/disks.md`.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -8,31 +8,30 @@ use sledsim_base::units::Nanos;
 /// Bus, overheads and buffer of a drive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Command processing of every request; holds the bus.
+    /// Command processing of every request; occupies the bus.
     pub command: Nanos,
     /// The bus.
     pub bus: BusTimes,
     /// Overheads by kind of request.
     pub overheads: Overheads,
-    /// The buffer; a drive without one holds just what is on its way.
+    /// The buffer; a drive without one holds only data in transfer.
     pub buffer: Option<Buffer>,
 }
 
-/// What the bus takes.
+/// Bus times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BusTimes {
-    /// A block to the host, in ns.
+    /// Time of a block to the host, in ns.
     pub read_ns_per_block: f64,
-    /// A block to the drive, in ns.
+    /// Time of a block to the drive, in ns.
     pub write_ns_per_block: f64,
     /// Whether reads keep the bus from their first block to their last.
     pub hold_reads: bool,
-    /// Whether the bus is kept from the arrival of a request to its
-    /// completion.
+    /// Whether a request occupies the bus from its arrival to its completion.
     pub never_disconnect: bool,
 }
 
-/// Overheads by what is done and what was done before: `[after a read, after a
+/// Overheads by operation and by the operation before it: `[after a read, after a
 /// write]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overheads {
@@ -48,20 +47,20 @@ pub struct Overheads {
     pub read_completion: Nanos,
     /// After the last block of a write.
     pub write_completion: Nanos,
-    /// Taking the bus again for what was read.
+    /// Reconnecting to the bus for data read.
     pub reselect: Nanos,
 }
 
-/// What a buffer keeps for later reads.
+/// The blocks that a buffer keeps for later reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// All that passes through it.
+    /// All blocks that pass through it.
     #[default]
     All,
     /// All but the blocks of the read just served.
     Ahead,
-    /// Nothing: it only matches speeds. There is no read-ahead either, and a
-    /// write is complete when it is on the media.
+    /// None: it only matches speeds. There is no read-ahead either, and a write is
+    /// complete when it is on the media.
     Nothing,
 }
 
@@ -75,11 +74,11 @@ pub enum ReadAhead {
     Track,
     /// To the end of the cylinder.
     Cylinder,
-    /// As far as the segment holds.
+    /// To the end of the segment's capacity.
     Segment,
-    /// By whole tracks: to the end of the track, if a segment holds one; of the
-    /// next one, if it holds two. Where it holds none, only a read that
-    /// continues the read before is followed, and gets the whole buffer.
+    /// By whole tracks: to the end of the track, if a segment holds one; of the next
+    /// one, if it holds two. If it holds none, only a read that continues the previous
+    /// read is followed, and gets the whole buffer.
     Tracks,
 }
 
@@ -96,7 +95,7 @@ pub enum WriteBack {
     All,
 }
 
-/// What the high water mark is a share of.
+/// The reference of the high water mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Share {
     /// The request.
@@ -109,46 +108,46 @@ pub enum Share {
 /// A buffer of several segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Buffer {
-    /// How many segments.
+    /// Number of segments.
     pub segments: u32,
     /// Blocks in each.
     pub segment_blocks: u64,
-    /// What is kept.
+    /// The blocks that are kept.
     pub keep: Keep,
     /// How far to read ahead.
     pub read_ahead: ReadAhead,
-    /// Blocks that are read ahead whatever else is said.
+    /// The least number of blocks read ahead, overriding other settings.
     pub least_ahead: u64,
-    /// The most blocks that are read ahead.
+    /// The most blocks read ahead.
     pub most_ahead: u64,
-    /// Whether what is read ahead may take the place of blocks the host has
-    /// had: the segment is then a window that moves on with the host.
+    /// Whether read-ahead may replace blocks that the host has read: the segment is
+    /// then a sliding window.
     pub over_requested: bool,
-    /// Whether a hit makes the drive read ahead.
+    /// Whether a hit starts read-ahead.
     pub ahead_on_hit: bool,
     /// Whether read-ahead may end inside a sector.
     pub stops_in_sector: bool,
-    /// Whether read-ahead goes on after a write into the buffer.
+    /// Whether read-ahead continues after a write into the buffer.
     pub ahead_after_write: bool,
     /// Whether blocks that pass before the request are kept.
     pub free_blocks: bool,
-    /// Whether read-ahead goes round the track of the request.
+    /// Whether read-ahead completes the track of the request.
     pub whole_track: bool,
     /// Which writes are complete when they are in the buffer.
     pub write_back: WriteBack,
     /// Whether a write that continues the last one shares its segment.
     pub append: bool,
-    /// How many segments may hold written data.
+    /// The most segments with written data.
     pub write_segments: u32,
-    /// Whether one is set aside for it.
+    /// Whether one segment is reserved for written data.
     pub own_write_segment: bool,
-    /// Whether reads find written data, and writes leave read data alone.
+    /// Whether reads hit written data, and writes leave read data alone.
     pub read_written: bool,
-    /// Whether the part of a read that is held crosses the bus at once.
+    /// Whether the held part of a read crosses the bus at once.
     pub partial_at_once: bool,
-    /// The share that must have been read before the bus is taken.
+    /// The share of blocks that must have been read before the bus is taken.
     pub high_water: f64,
-    /// What it is a share of.
+    /// The reference of that share.
     pub high_water_of: Share,
 }
 
@@ -242,7 +241,7 @@ fn read_buffer(keys: &mut Keys) -> Result<Option<Buffer>> {
     let most_ahead = most_ahead.unwrap_or(most_blocks);
     let least_ahead = keys.opt_u64("read_ahead_min_blocks", 0..=segment_blocks.min(most_ahead))?;
     let own_write_segment = flag(&mut keys, "own_write_segment", false)?;
-    // One segment at least is left for reads.
+    // At least one segment is left for reads.
     let most_write = segments - u32::from(own_write_segment);
     if most_write == 0 {
         let must = "must be false if there is one segment";

@@ -1,7 +1,7 @@
 //! Writes: into the buffer, or through it.
 
-use super::ahead::Ahead;
-use super::pieces::{Delivery, Piece};
+use super::ahead::ReadAheadPlan;
+use super::pieces::{Delivery, TimedPiece};
 use super::{Controller, Dirty, Keep, WriteBack};
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
@@ -15,7 +15,7 @@ impl Controller {
         self.buffer.append && self.writing.is_some_and(|(_, end)| end == extent.lbn)
     }
 
-    /// Whether a write is complete when it is in the buffer, if that takes it.
+    /// Whether a write is complete once it is in the buffer, if the buffer accepts it.
     fn writes_back(&self, request: &Request) -> bool {
         self.buffer.write_back != WriteBack::None
             && self.buffer.keep != Keep::Nothing
@@ -23,9 +23,9 @@ impl Controller {
             && !request.flags.fua
     }
 
-    /// Whether the buffer takes a write at once: if all that was written is on
-    /// the media and it is nobody else's turn, or if it continues that and
-    /// nobody waits.
+    /// Whether the buffer accepts a write at once: if all earlier writes are on the
+    /// media and no waiting request is next, or if it continues the last write and no
+    /// request waits.
     pub(super) fn may_accept(&self, request: &Request, at: Nanos) -> bool {
         if !self.writes_back(request) {
             return false;
@@ -41,8 +41,8 @@ impl Controller {
         self.appends(extent) && self.waiting == 0
     }
 
-    /// When there is room in the write segment for so many blocks, if older
-    /// ones leave it as they reach the media.
+    /// When the write segment has room for `blocks` blocks, as older ones reach the
+    /// media.
     fn room_at(&self, blocks: u64) -> Nanos {
         let count = |dirty: &Dirty| u64::from(dirty.extent.blocks);
         let mut held: u64 = self.dirty.iter().map(count).sum();
@@ -57,7 +57,7 @@ impl Controller {
         at
     }
 
-    /// Takes a write into the buffer, and plans its way to the media.
+    /// Accepts a write into the buffer and plans its write-back.
     pub(super) fn accept(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
         let request = &waiting.request;
         let extent = request.extents[0];
@@ -75,10 +75,10 @@ impl Controller {
         let mut crossed = self.bus.take(start, crossing.end);
 
         let (free, planned) = self.stop(at);
-        // Whether the media write the last one still, and then go on.
+        // Whether the media are still writing the last write and can continue.
         let last = self.dirty.back().map(|dirty| dirty.until);
         let mut how = self.drive.access(Op::Write);
-        how.goes_on = appends && free > at + overhead && last == Some(free);
+        how.continues = appends && free > at + overhead && last == Some(free);
         let turns = free + self.disk.begin(free).0;
         let begin = turns.max(at + overhead);
         let moved = self.write_data(begin, &[extent], how, crossed - bus);
@@ -102,7 +102,7 @@ impl Controller {
         self.writing = Some((index, extent.end()));
         if self.buffer.ahead_after_write
             && index != self.reading
-            && let Some(mut ahead) = planned.filter(Ahead::goes_on)
+            && let Some(mut ahead) = planned.filter(ReadAheadPlan::has_more)
         {
             ahead.resume(until, self.disk.arm());
             self.ahead = Some(ahead);
@@ -116,9 +116,8 @@ impl Controller {
         self.remember(request);
     }
 
-    /// What a write does to segments other than its own: windows move on
-    /// behind it, and where reads do not find written data, what was read is
-    /// given up.
+    /// Updates the segments other than its own for a write: windows advance past it;
+    /// unless reads hit written data, read data are dropped.
     fn overwrite(&mut self, extent: Extent, own: Option<usize>) {
         for index in 0..self.segments.count() {
             let segment = self.segments.get(index);
@@ -129,7 +128,7 @@ impl Controller {
                 self.give_up(index, &(0..u64::MAX));
                 self.segments.get_mut(index).clear();
             } else if self.buffer.over_requested {
-                let comes = |piece: &Piece| {
+                let comes = |piece: &TimedPiece| {
                     let kept = piece.kept();
                     piece.segment == index && kept.lbn < extent.end() && extent.lbn < kept.end()
                 };
@@ -140,8 +139,8 @@ impl Controller {
         }
     }
 
-    /// When the last block of a write that is larger than its segment can be
-    /// in it: those that find no room come as the media take others.
+    /// When the last block of a write larger than its segment can be in it: blocks
+    /// without room arrive as the media take others.
     fn fits_at(&self, extent: Extent) -> Nanos {
         let blocks = u64::from(extent.blocks);
         let over = blocks.saturating_sub(self.buffer.segment_blocks);
@@ -153,7 +152,7 @@ impl Controller {
         at + bus.bus(1)
     }
 
-    /// Serves a write with the mechanics, which are free at `at`.
+    /// Serves a write to the media; the mechanics are free at `at`.
     pub(super) fn serve_write(
         &mut self,
         waiting: &Waiting,
@@ -175,7 +174,7 @@ impl Controller {
         }
         self.writing = None;
 
-        // The fixed part of the access passes before the data are asked for.
+        // The fixed part of the access precedes the request for data.
         let fixed = self.drive.seeks.staying().0;
         let fixed = Nanos(fixed.saturating_add_signed(self.drive.write_settle_ns));
         let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);

@@ -1,22 +1,22 @@
-//! From blocks to places: where a block is, and how far from there on.
+//! From blocks to places: the sector of a block, and the run of blocks from there.
 
 use super::{Geometry, Piece, Remap, Sector, Track, divide};
 use std::ops;
 
-/// Where a block was dealt out.
-pub(super) struct Dealt {
+/// The place that dealing assigned to a block.
+pub(super) struct DealtBlock {
     pub(super) zone: u32,
     /// Its place in the zone.
     pub(super) place: u64,
-    /// How many blocks lie side by side before it, and from it on.
+    /// Number of contiguous blocks before it, and from it on.
     pub(super) before: u64,
     pub(super) together: u64,
 }
 
 impl Geometry {
-    /// Where a block was dealt out.
+    /// The place that dealing assigned to a block.
     #[inline]
-    pub(super) fn dealt(&self, lbn: u64) -> Dealt {
+    pub(super) fn dealt(&self, lbn: u64) -> DealtBlock {
         let after = self.stretches.partition_point(|stretch| stretch.lbn <= lbn);
         let stretch = &self.stretches[after - 1];
         let ahead = lbn - stretch.lbn;
@@ -25,7 +25,7 @@ impl Geometry {
         } else {
             divide(ahead, stretch.data)
         };
-        Dealt {
+        DealtBlock {
             zone: stretch.zone,
             place: stretch.place + lot * stretch.pitch + before,
             before,
@@ -33,7 +33,7 @@ impl Geometry {
         }
     }
 
-    /// The track that holds a place, and the places before it there.
+    /// The track of a place, and its index on the track.
     #[inline]
     pub(super) fn track_of(&self, zone_index: u32, place: u64) -> (Track, u32) {
         let zone = &self.zones[zone_index as usize];
@@ -62,7 +62,7 @@ impl Geometry {
         (track, index as u32)
     }
 
-    /// The remap that holds `lbn`, or else the next one.
+    /// The remap that includes `lbn`, or else the next one.
     #[inline]
     pub(super) fn remap(&self, lbn: u64) -> Option<&Remap> {
         if self.remaps.is_empty() {
@@ -72,13 +72,13 @@ impl Geometry {
         self.remaps.get(index)
     }
 
-    /// The track and index of a block, wherever it went.
+    /// The track and index of a block, after remapping.
     #[must_use]
     pub fn find(&self, lbn: u64) -> (Track, u32) {
         if let Some(remap) = self.remap(lbn).filter(|remap| remap.lbn <= lbn) {
             return self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
         }
-        let Dealt { zone, place, .. } = self.dealt(lbn);
+        let DealtBlock { zone, place, .. } = self.dealt(lbn);
         self.track_of(zone, place)
     }
 
@@ -131,7 +131,7 @@ impl Geometry {
         }
     }
 
-    /// Where a block is.
+    /// The sector of a block.
     #[must_use]
     pub fn locate(&self, lbn: u64) -> Sector {
         let (track, index) = self.find(lbn);
@@ -142,24 +142,24 @@ impl Geometry {
         }
     }
 
-    /// The blocks of the track on which `lbn` was dealt out.
+    /// The blocks of the track to which `lbn` was dealt.
     #[must_use]
     pub fn track_around(&self, lbn: u64) -> ops::Range<u64> {
-        let Dealt { zone, place, .. } = self.dealt(lbn);
+        let DealtBlock { zone, place, .. } = self.dealt(lbn);
         self.blocks_on(&self.track_of(zone, place).0)
     }
 
-    /// The cylinder on which `lbn` was dealt out.
+    /// The cylinder to which `lbn` was dealt.
     #[must_use]
     pub fn cylinder_of(&self, lbn: u64) -> u32 {
-        let Dealt { zone, place, .. } = self.dealt(lbn);
+        let DealtBlock { zone, place, .. } = self.dealt(lbn);
         self.track_of(zone, place).0.cylinder
     }
 
-    /// One past the last block of the cylinder on which `lbn` was dealt out.
+    /// One past the last block of the cylinder to which `lbn` was dealt.
     #[must_use]
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
-        let Dealt { zone, place, .. } = self.dealt(lbn);
+        let DealtBlock { zone, place, .. } = self.dealt(lbn);
         let cylinder = u64::from(self.zones[zone as usize].sectors) * u64::from(self.surfaces);
         let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
         end.min(self.blocks)

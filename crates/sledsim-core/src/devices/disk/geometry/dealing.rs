@@ -1,6 +1,6 @@
-//! Dealing out: the blocks of a zone go to the places that are left of it.
+//! Dealing: assigns the blocks of a zone to its remaining places.
 
-use super::{Bad, Flaw, Geometry, Stretch, Zone, ZoneSpec};
+use super::{BadPlaces, Flaw, Geometry, Stretch, Zone, ZoneSpec};
 use crate::devices::disk::sparing::{Range, Sparing};
 use std::ops;
 
@@ -10,7 +10,7 @@ impl Geometry {
         spec: &ZoneSpec,
         index: usize,
         sparing: Sparing,
-        slips: &Bad,
+        slips: &BadPlaces,
     ) -> Result<(), Flaw> {
         let sectors = u64::from(spec.blocks_per_track);
         let cylinder = sectors * u64::from(self.surfaces);
@@ -51,8 +51,8 @@ impl Geometry {
             let must = format!("must be less than the {pitch} sectors of a range of its scheme");
             return Err(flaw("spares", must));
         }
-        // Ranges that are not like the others: those with slips, the one that
-        // is reserved in part, the last if it is shorter.
+        // Irregular ranges: those with slips, the one that is partly reserved, and the
+        // last if it is shorter.
         let mut odd: Vec<u64> = (slips.iter())
             .flat_map(|bad| bad.start / pitch..=(bad.end - 1) / pitch)
             .collect();
@@ -86,8 +86,14 @@ impl Geometry {
         Ok(())
     }
 
-    /// The blocks of one range with slips, or of a part of a range.
-    fn push_odd(&mut self, range: ops::Range<u64>, slips: &Bad, spares: u64, sparing: Sparing) {
+    /// Assigns the blocks of one range with slips, or of a part of a range.
+    fn push_odd(
+        &mut self,
+        range: ops::Range<u64>,
+        slips: &BadPlaces,
+        spares: u64,
+        sparing: Sparing,
+    ) {
         let mut runs = Vec::new();
         let mut from = range.start;
         for bad in slips {
@@ -113,7 +119,7 @@ impl Geometry {
         }
     }
 
-    /// Deals `lots` times `data` blocks, `pitch` places apart.
+    /// Appends `lots` times `data` blocks, `pitch` places apart.
     fn push(&mut self, place: u64, data: u64, pitch: u64, lots: u64) {
         let zone = self.zones.len() as u32 - 1;
         let blocks = data * lots;
@@ -155,7 +161,7 @@ pub(super) fn slips(
     zone: usize,
     surfaces: u32,
     sparing: Sparing,
-) -> Result<Bad, Flaw> {
+) -> Result<BadPlaces, Flaw> {
     let sectors = u64::from(spec.blocks_per_track);
     let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
     let tracks = cylinders * u64::from(surfaces);
@@ -171,7 +177,7 @@ pub(super) fn slips(
     };
     let mut order: Vec<usize> = (0..spec.slips.len()).collect();
     order.sort_by_key(|&item| spec.slips[item]);
-    let mut places: Bad = Vec::new();
+    let mut places: BadPlaces = Vec::new();
     for item in order {
         let slip = spec.slips[item];
         if slip >= count {

@@ -1,6 +1,6 @@
-//! Defects: blocks that would lie in bad places lie in spares.
+//! Defects: blocks at bad places are remapped to spares.
 
-use super::{Bad, Flaw, Geometry, Remap, ZoneSpec};
+use super::{BadPlaces, Flaw, Geometry, Remap, ZoneSpec};
 use crate::devices::disk::sparing::Sparing;
 use std::ops;
 
@@ -9,7 +9,7 @@ impl Geometry {
         &mut self,
         zones: &[ZoneSpec],
         sparing: Sparing,
-        bad: &mut [Bad],
+        bad: &mut [BadPlaces],
     ) -> Result<(), Flaw> {
         let mut remaps: Vec<Remap> = Vec::new();
         let mut replacing: Vec<(usize, ops::Range<u64>)> = Vec::new();
@@ -64,7 +64,7 @@ impl Geometry {
                 });
             }
         }
-        // A spare may be bad as well, but then it replaces nothing.
+        // A spare may be bad as well if it replaces nothing.
         let listed = (zones.iter().enumerate())
             .flat_map(|(zone, spec)| (0..spec.defects.len()).map(move |item| (zone, item)));
         for ((zone, item), (other, spare)) in listed.zip(&replacing) {

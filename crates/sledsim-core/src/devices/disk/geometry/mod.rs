@@ -1,13 +1,19 @@
-//! Geometry: which block is in which sector.
+//! Geometry: the sector of each block.
 //!
 //! The sectors of a zone are numbered from 0 in the order in which its mapping
-//! visits them: spares, slipped and reserved ones count. This is the *place* in
-//! the zone. Blocks are dealt out to the places that are left; where nothing
-//! is slipped that is regular, so that some dozens of stretches describe a
-//! drive and a binary search finds a block.
-//! One file each: what a spec says (`zones`), tracks and their angles (`tracks`),
-//! dealing out (`dealing`), defects (`defects`), from blocks to places
-//! (`blocks`) and back (`places`).
+//! visits them: spares, slipped and reserved ones count. This number is the
+//! *place* in the zone. Blocks are dealt to the remaining places; where nothing
+//! is slipped the pattern is regular, so that some dozens of stretches describe
+//! a drive and a binary search finds a block.
+//!
+//! In reading order:
+//!
+//! * `zones`: the parameters of a zone, and their errors.
+//! * `tracks`: tracks and the angles of their sectors.
+//! * `dealing`: assigns blocks to places.
+//! * `defects`: remaps blocks from bad places.
+//! * `blocks`: from blocks to places.
+//! * `places`: from places to blocks.
 
 mod blocks;
 mod dealing;
@@ -35,12 +41,12 @@ struct Zone {
     pitch: u64,
     /// Places in the zone.
     places: u64,
-    /// Its first stretch.
+    /// Index of its first stretch.
     stretch: usize,
 }
 
-/// Blocks that lie regularly: `data` of them, then a gap up to `pitch` places,
-/// and so on. With `data == pitch` there is no gap and one lot only.
+/// A regular sequence of blocks: `data` of them, then a gap up to `pitch` places, and
+/// so on. With `data == pitch` there is no gap and one lot only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
     /// First block.
@@ -52,7 +58,7 @@ struct Stretch {
     zone: u32,
 }
 
-/// Blocks that do not lie where they would but side by side from `place` on.
+/// Contiguous blocks remapped to the places from `place` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Remap {
     lbn: u64,
@@ -61,7 +67,7 @@ struct Remap {
     place: u64,
 }
 
-/// Which block is in which sector.
+/// The sector of each block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
     surfaces: u32,
@@ -74,16 +80,16 @@ pub struct Geometry {
     blocks: u64,
 }
 
-/// Half-open ranges of places that hold no blocks whatever the sparing.
-type Bad = Vec<ops::Range<u64>>;
+/// Half-open ranges of places that hold no blocks under any sparing scheme.
+type BadPlaces = Vec<ops::Range<u64>>;
 
 impl Geometry {
-    /// The geometry of a drive of `surfaces` with the given zones, which are
-    /// in order and do not overlap. The last `unused_end` blocks of the drive
-    /// are not offered.
+    /// Creates the geometry of a drive of `surfaces` with the given zones, which are in
+    /// order and do not overlap. The last `unused_end` blocks of the drive are not
+    /// offered.
     ///
     /// # Errors
-    /// Places out of their zone, defects that overlap, or no room for blocks.
+    /// Places outside their zone, defects that overlap, or no room for blocks.
     pub fn new(
         surfaces: u32,
         mapping: Mapping,
@@ -130,14 +136,14 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Blocks offered.
+    /// Number of blocks offered.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The first block dealt out to a zone; the end of the drive for the one
-    /// after the last.
+    /// The first block dealt to a zone; for the index after the last zone, the end of
+    /// the drive.
     #[must_use]
     pub fn start_of_zone(&self, zone: usize) -> u64 {
         let stretch = (self.zones.get(zone)).and_then(|zone| self.stretches.get(zone.stretch));
@@ -145,7 +151,7 @@ impl Geometry {
     }
 }
 
-/// Quotient and rest; numbers of 32 bits are divided several times faster.
+/// Quotient and remainder; 32-bit numbers divide several times faster.
 #[inline]
 fn divide(number: u64, by: u64) -> (u64, u64) {
     match (u32::try_from(number), u32::try_from(by)) {

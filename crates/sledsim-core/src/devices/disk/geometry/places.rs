@@ -1,10 +1,10 @@
-//! From places to blocks: which block is in a sector, and which are on a track.
+//! From places to blocks: the block in a sector, and the blocks of a track.
 
 use super::{Geometry, Sector, Track, divide};
 use std::ops;
 
 impl Geometry {
-    /// Which block is in a sector, if any is.
+    /// The block in a sector, if any.
     #[must_use]
     pub fn lbn(&self, at: Sector) -> Option<u64> {
         let track = self.track(at.cylinder, at.head)?;
@@ -26,7 +26,7 @@ impl Geometry {
         found.filter(|&lbn| !remapped(lbn))
     }
 
-    /// The track under a head, unless its cylinder is not in use.
+    /// The track under a head; `None` if its cylinder is unused.
     #[must_use]
     pub fn track(&self, cylinder: u32, head: u32) -> Option<Track> {
         let after = self
@@ -44,9 +44,8 @@ impl Geometry {
         Some(self.track_of(index as u32, place).0)
     }
 
-    /// Calls `found` with first block, its index on the track, and number of
-    /// blocks for every run of blocks among `indices` of `track`. Remapped
-    /// blocks are not among them.
+    /// Calls `found` with first block, its index on the track, and number of blocks for
+    /// every run of blocks in `indices` of `track`, without remapped blocks.
     pub fn for_blocks_on(
         &self,
         track: &Track,
@@ -69,8 +68,8 @@ impl Geometry {
         });
     }
 
-    /// Calls `found` with first block, its place, and number of blocks for
-    /// every run of blocks among `places` of a zone, as dealt out.
+    /// Calls `found` with first block, its place, and number of blocks for every run of
+    /// blocks in `places` of a zone, before remapping.
     pub(super) fn for_blocks(
         &self,
         zone: u32,
@@ -93,7 +92,7 @@ impl Geometry {
         }
     }
 
-    /// How many blocks of the drive come before `place` of a zone.
+    /// Number of blocks of the drive before `place` of a zone.
     pub(super) fn blocks_before(&self, zone: u32, place: u64) -> u64 {
         let own = self.zones[zone as usize].stretch;
         let next = self.zones.get(zone as usize + 1);
@@ -113,7 +112,7 @@ impl Geometry {
         (stretch.lbn + lot * stretch.data + rest.min(stretch.data)).min(end)
     }
 
-    /// The blocks that were dealt out on a track.
+    /// The blocks dealt to a track.
     #[must_use]
     pub fn blocks_on(&self, track: &Track) -> ops::Range<u64> {
         let first = self.blocks_before(track.zone, track.first);

@@ -13,14 +13,14 @@ pub struct Sector {
     pub sector: u32,
 }
 
-/// A track, and where on it counting begins.
+/// A track, with the origin of its place numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Track {
     /// Cylinder.
     pub cylinder: u32,
     /// Head.
     pub head: u32,
-    /// How many sectors it has.
+    /// Number of sectors.
     pub sectors: u32,
     pub(super) zone: u32,
     /// The place of its first sector in mapping order.
@@ -45,14 +45,14 @@ impl Track {
             }
     }
 
-    /// The angle at which that sector begins.
+    /// The angle at which the sector with index `index` begins.
     #[must_use]
     #[inline]
     pub fn angle(&self, index: u32) -> u64 {
         ((u128::from(self.sector(index)) * self.width) >> 64) as u64
     }
 
-    /// How far the media turn under `sectors` of its sectors, at most all.
+    /// Rotation over `sectors` of its sectors, at most all.
     #[must_use]
     #[inline]
     pub fn turn(&self, sectors: u32) -> u128 {
@@ -63,7 +63,7 @@ impl Track {
         }
     }
 
-    /// How many places after the first the physical sector `sector` is.
+    /// The index of the physical sector `sector`.
     #[must_use]
     pub fn index(&self, sector: u32) -> u32 {
         (sector + self.sectors - self.shift) % self.sectors
@@ -75,14 +75,14 @@ impl Track {
 pub struct Piece {
     /// The track.
     pub track: Track,
-    /// Places from the first of the track to the first block.
+    /// Index of the first block on the track.
     pub index: u32,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Places from the first block to the last, both included; more than
-    /// `blocks` if slipped sectors lie between.
+    /// Number of places from the first block to the last, inclusive; more than `blocks`
+    /// if slipped sectors lie between.
     pub span: u32,
-    /// Whether every sector of the track is known to have its block, so that
-    /// the first block of the track comes `index` before the piece.
+    /// Whether every sector of the track is known to hold its block, so that the first
+    /// block of the track comes `index` before the piece.
     pub full: bool,
 }

@@ -1,6 +1,6 @@
-//! Zones: what a spec says about them, and what is wrong with it.
+//! Zones: their parameters, and the errors in them.
 
-/// What a spec says about a zone. Angles and skews are in 2^-64 revolutions.
+/// The parameters of a zone. Angles and skews are in 2^-64 revolutions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZoneSpec {
     /// First cylinder.
@@ -11,10 +11,10 @@ pub struct ZoneSpec {
     pub blocks_per_track: u32,
     /// Angle at which the first place of the zone begins.
     pub offset: u64,
-    /// From the first place of a track to that of the next, in one cylinder.
+    /// Skew from the first place of a track to that of the next, in one cylinder.
     pub track_skew: u64,
-    /// From the first place of the last track of a cylinder to that of the
-    /// first track of the next.
+    /// Skew from the first place of the last track of a cylinder to that of the first
+    /// track of the next.
     pub cylinder_skew: u64,
     /// Places at the front of the zone that hold no blocks.
     pub reserved: u64,
@@ -22,18 +22,18 @@ pub struct ZoneSpec {
     pub spares: u64,
     /// Slipped places, or tracks in the order of the mapping.
     pub slips: Vec<u64>,
-    /// Bad places, or tracks, and what replaces them. Replacing places may lie
-    /// in later zones: counting just goes on.
+    /// Bad places, or tracks, and their replacements. Replacements may lie in later
+    /// zones, with place numbers continuing there.
     pub defects: Vec<[u64; 2]>,
 }
 
-/// What is wrong with a spec.
+/// An error in the geometry of a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// The zone, or the whole.
+    /// Index of the zone; `None` for the whole drive.
     pub zone: Option<usize>,
-    /// The key, and which item of its list.
+    /// The key, and the index in its list.
     pub key: (&'static str, Option<usize>),
-    /// What was allowed.
+    /// The allowed values.
     pub must: String,
 }

@@ -1,6 +1,11 @@
-//! Seeks: how long the arm takes to move over so many cylinders and settle
-//! for a read. One file per model; each is expanded once to a time per
-//! distance.
+//! Seeks: the times of arm moves by distance, with settling for a read. One
+//! file per model; each is expanded once to a time per distance:
+//!
+//! * `table`: straight lines between measured points.
+//! * `three_part`: acceleration, coast and settling.
+//! * `hpl`: the curve of the HP Laboratories.
+//! * `datasheet`: a curve through the three times of a datasheet.
+//! * `staying`: the fixed part of an access without an arm move.
 
 mod datasheet;
 mod hpl;
@@ -21,14 +26,14 @@ use sledsim_base::units::Nanos;
 pub struct Seeks {
     /// By distance in cylinders, in ns.
     times: Vec<u32>,
-    /// For each distance the least of the times from there on.
+    /// The least time for each distance or more.
     least: Vec<u32>,
     staying: Nanos,
 }
 
 impl Seeks {
-    /// From times in ms (0 to 4000): the first is for one cylinder. `staying_ms`
-    /// is the time of an access that stays on its cylinder.
+    /// Creates the table from times in ms (0 to 4000): the first is for one cylinder.
+    /// `staying_ms` is the time of an access that stays on its cylinder.
     #[must_use]
     pub fn new(times_ms: &[f64], staying_ms: f64) -> Self {
         let ns = times_ms.iter().map(|&ms| Nanos::from_ms(ms).0 as u32);
@@ -44,7 +49,7 @@ impl Seeks {
         }
     }
 
-    /// Time for `distance` cylinders, none of them for staying.
+    /// Time for `distance` cylinders; 0 for distance 0.
     #[must_use]
     #[inline]
     pub fn time(&self, distance: u32) -> Nanos {
@@ -58,8 +63,8 @@ impl Seeks {
         self.staying
     }
 
-    /// The least of the times for `distance` cylinders or more. It never falls
-    /// with the distance, which a measured time may.
+    /// The least of the times for `distance` cylinders or more. It never falls with the
+    /// distance, as a measured time may.
     #[must_use]
     #[inline]
     pub fn at_least(&self, distance: u32) -> Nanos {
@@ -72,7 +77,7 @@ impl Seeks {
         self.times.len() as u32 - 1
     }
 
-    /// Mean time between two places, both uniform over the cylinders, in ms.
+    /// Mean time between two random cylinders, in ms.
     #[must_use]
     pub fn mean_ms(&self) -> f64 {
         let cylinders = self.times.len() as f64;

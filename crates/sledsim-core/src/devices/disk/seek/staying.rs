@@ -1,13 +1,12 @@
-//! The fixed part of an access: what it takes where the arm need not move.
+//! The fixed part of an access, without an arm move.
 //!
-//! Setting up and settling belong to every access, and seek times as measured
-//! hold them. An access that stays on its cylinder takes what is left of the
-//! curve at distance 0. On five measured drives nothing else gains as much
-//! (`BEHAVIOUR.md`, section 3).
+//! Measured seek times include the setup and settling of every access. An access that
+//! stays on its cylinder takes the value of the curve at distance 0. On five measured
+//! drives this rule improves the fit most (`BEHAVIOUR.md`, section 3).
 
-/// The value at 0 of the a + b sqrt(d) that comes nearest (least squares) to
-/// the times for 1 to 10 cylinders, but no less than 0 and no more than the
-/// time for one; `times_ms[0]` is for one cylinder. 0 if there is none.
+/// The value at 0 of the least-squares fit a + b sqrt(d) to the times for 1 to 10
+/// cylinders, but not below 0 or above the time for one; `times_ms[0]` is for one
+/// cylinder. 0 if there is none.
 #[must_use]
 pub fn staying_ms(times_ms: &[f64]) -> f64 {
     let short = &times_ms[..times_ms.len().min(10)];

@@ -1,13 +1,12 @@
 //! A table of seek times, as measured: straight lines between its points.
 //!
-//! Measured tables are rough. [`rising`] finds the curve that never falls and
-//! is nearest to them.
+//! Measured tables are rough. [`rising`] finds the nearest curve that never falls.
 
 use std::collections::BinaryHeap;
 
-/// Time in ms for each distance of 1 to `longest` cylinders from points
-/// `[cylinders, ms]` with rising cylinders, at least one. Before the first
-/// point and after the last the time is theirs.
+/// Time in ms for each distance of 1 to `longest` cylinders from points `[cylinders,
+/// ms]` with rising cylinders, at least one. Before the first point and after the last
+/// the time is constant.
 #[must_use]
 pub fn table(points: &[[f64; 2]], longest: u32) -> Vec<f64> {
     let mut next = 0;
@@ -30,18 +29,18 @@ pub fn table(points: &[[f64; 2]], longest: u32) -> Vec<f64> {
     (1..=longest).map(time).collect()
 }
 
-/// The times that never fall and whose deviations from `times_ms` (not
-/// negative) have the least sum. An outlier moves little but itself.
+/// The non-decreasing times with the least sum of absolute deviations from `times_ms`
+/// (not negative). An outlier affects few other points.
 ///
-/// The least sum over the times so far, as a function of a bound on the last
-/// of them, is convex and made of straight pieces; the heap holds where its
-/// slope changes, the greatest being where it is least.
+/// The least sum over the times so far, as a function of an upper bound on the last of
+/// them, is convex and piecewise linear; the heap holds the points where its slope
+/// changes, the greatest being where it is least.
 #[must_use]
 pub fn rising(times_ms: &[f64]) -> Vec<f64> {
     let mut bends = BinaryHeap::new();
     let mut best = Vec::with_capacity(times_ms.len());
     for &time in times_ms {
-        // The bits of numbers from 0 on are in the order of the numbers.
+        // The bits of non-negative numbers sort as the numbers do.
         let bits = (time + 0.0).to_bits();
         bends.push(bits);
         bends.push(bits);

@@ -1,7 +1,7 @@
-//! A seek in three parts: the arm speeds up and slows down, coasts at its top
-//! speed in between if the way is long enough, and settles.
+//! A seek in three parts: the arm accelerates and decelerates, coasts at its top speed
+//! in between if the distance is long enough, and settles.
 
-/// What the arm can do.
+/// The parameters of the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreePart {
     /// Acceleration and deceleration in cylinders/ms2.

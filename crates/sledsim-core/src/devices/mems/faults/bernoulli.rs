@@ -1,19 +1,19 @@
-//! Rare events among many trials, without a random number for each.
+//! Rare events among many trials, without a random number for each trial.
 
 use sledsim_base::random::Stream;
 
-/// Independent trials that hit with the same chance.
+/// Independent trials with the same probability of a hit.
 #[derive(Clone, Debug)]
 pub struct BernoulliProcess {
     stream: Stream,
     /// 1 / ln(1 - chance).
     inverse_log: f64,
-    /// Trials that miss before the next hit.
+    /// Misses before the next hit.
     misses: u64,
 }
 
 impl BernoulliProcess {
-    /// Trials that hit with probability `chance` in [0, 1].
+    /// Creates trials that hit with probability `chance` in [0, 1].
     #[must_use]
     pub fn new(chance: f64, seed: u64, purpose: &str) -> Self {
         let mut draws = Self {
@@ -25,9 +25,10 @@ impl BernoulliProcess {
         draws
     }
 
-    /// Draws how many trials miss: a geometric number, by inversion.
+    /// Draws the number of misses before the next hit: a geometric number, by
+    /// inversion.
     fn draw(&mut self) {
-        // Without a chance it is infinite, which becomes the largest integer.
+        // With a chance of 0 it is infinite, represented by the largest integer.
         let log = libm::log(self.stream.unit_positive());
         self.misses = if self.inverse_log == f64::NEG_INFINITY {
             u64::MAX
@@ -36,8 +37,8 @@ impl BernoulliProcess {
         };
     }
 
-    /// The first hit among the next `trials`, of which those up to and with it
-    /// are used up; all of them if there is none.
+    /// The index of the first hit among the next `trials`. Consumes the trials up to
+    /// and including the hit, or all of them if there is none.
     #[inline]
     pub fn hit(&mut self, trials: u64) -> Option<u64> {
         if self.misses >= trials {
@@ -56,7 +57,7 @@ impl BernoulliProcess {
 mod tests {
     use super::BernoulliProcess;
 
-    /// The hits of so many trials, asked for in portions.
+    /// The hits of `trials` trials, drawn in portions.
     fn hits(chance: f64, trials: u64, portion: u64) -> Vec<u64> {
         let mut draws = BernoulliProcess::new(chance, 7, "test");
         let mut hits = Vec::new();
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_trial_hits_with_the_chance_however_they_are_asked_for() {
+    fn hit_rate_does_not_depend_on_portions() {
         assert!(hits(0.0, 1_000_000, 1000).is_empty());
         assert_eq!(hits(1.0, 100, 10).len(), 100);
         let few = hits(0.01, 1_000_000, 64);

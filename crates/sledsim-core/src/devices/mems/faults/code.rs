@@ -1,32 +1,31 @@
-//! The code over the tips of a block.
+//! The error-correcting code over the tips of a block.
 //!
-//! Horizontally, a block is a word of a maximum-distance-separable code such
-//! as Reed-Solomon's: one symbol per tip, `data` of them the block's own, `ecc`
-//! more computed from these. Any `data` symbols that are known to be right
-//! determine the others. Vertically, each tip sector may carry a check of its
-//! own, which tells that it is wrong: then an error is an erasure and costs
-//! one ECC tip. Without the check, where the error is has to be found as well,
-//! and it costs two.
+//! Horizontally, a block is a word of a maximum-distance-separable code such as
+//! Reed-Solomon, with one symbol per tip: `data` symbols of the block itself and `ecc`
+//! symbols computed from them. Any `data` correct symbols determine the others.
+//! Vertically, each tip sector may carry a check of its own, which detects that it is
+//! wrong: the error is then an erasure and costs one ECC tip. Without the check the
+//! error has to be located as well and costs two.
 
-/// How a tip sector was read.
+/// The result of reading a tip sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TipSector {
     /// As it was written.
     #[default]
     Right,
-    /// Not at all, which is known: the tip has failed, or the place is known to
+    /// Not read, and known to be missing: the tip has failed, or the sector is known to
     /// be defective.
     Missing,
-    /// With an error, of which only a vertical check tells.
+    /// Read with an error that only a vertical check detects.
     Wrong,
 }
 
 /// How blocks are coded over tips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Tips that hold the bytes of a block.
+    /// Tips with the data of a block.
     pub data: u32,
-    /// Tips that hold what is computed from these.
+    /// Tips with the check symbols.
     pub ecc: u32,
     /// Whether each tip sector has a check of its own.
     pub vertical: bool,
@@ -39,8 +38,8 @@ impl Code {
         self.data + self.ecc
     }
 
-    /// Whether a block with so many tip sectors missing and so many others wrong
-    /// is determined by what was read.
+    /// Whether a block can be recovered with `missing` tip sectors missing and `wrong`
+    /// others wrong.
     #[must_use]
     #[inline]
     pub fn recovers(&self, missing: u32, wrong: u32) -> bool {
@@ -48,7 +47,7 @@ impl Code {
         u64::from(missing) + cost * u64::from(wrong) <= u64::from(self.ecc)
     }
 
-    /// Whether a block is recoverable of which the tip sectors were read so.
+    /// Whether a block can be recovered from tip sectors read as in `sectors`.
     #[must_use]
     pub fn is_recoverable(&self, sectors: &[TipSector]) -> bool {
         let count = |how| sectors.iter().filter(|sector| **sector == how).count() as u32;

@@ -1,27 +1,24 @@
-//! A mechanism that fails.
+//! A mechanism with faults around one without.
 //!
-//! What it does beyond the mechanism inside:
+//! *Reads.* The code over its tips decides whether each block of a pass is recovered:
+//! failed tips without a replacement and defects are missing; other tip sectors are
+//! wrong with the read error rate. After the request has been served, passes with an
+//! unrecovered block are repeated in their order, until all blocks are recovered or the
+//! retries are used up. The sled turns around for them as for any request.
+//! *Writes.* With verification, the blocks written are read back after all passes of
+//! the request; if that fails, they are written and read again.
 //!
-//! *Reads.* Each block of a pass is judged by the code over its tips: tips that
-//! have failed and are not replaced, and defects, are missing; others are wrong
-//! by chance. When the request has been served, passes with a block that could
-//! not be recovered are made again, in their order, until all is recovered or
-//! the retries are used up. The sled turns around for them as for any request.
+//! *Seek errors.* A pass settles one cylinder off; the servo bits show it, and the sled
+//! seeks to the start of the pass again ([`Mechanism::reseek`]).
 //!
-//! *Writes.* With verification, what a pass wrote is read, after all passes of
-//! the request; where that fails, it is written and read again.
+//! All of that counts as time and energy of `retry`. A block that cannot be recovered
+//! fails its request; other requests of the same batch do not fail.
 //!
-//! *Seek errors.* A pass comes down a cylinder beside its own; the servo bits
-//! tell, and it seeks to its start again ([`Mechanism::reseek`]).
-//!
-//! All of that is time and energy of `retry`. A block that cannot be recovered
-//! makes its request an error; others of the same batch are none.
-//!
-//! Tips that failed since the last request are found when the next one is taken
-//! up. Rebuilding, and moving blocks, takes no time from requests.
+//! Tips that failed since the last request are detected when the next one starts.
+//! Rebuilding and moving blocks takes no time from requests.
 
 use super::bernoulli::BernoulliProcess;
-use super::media::{Access, Media};
+use super::media::{AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
@@ -33,25 +30,25 @@ use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// A mechanism around one that does not fail.
+/// A mechanism with faults around one without.
 #[derive(Clone, Debug)]
 pub struct Faulty<M> {
     inner: M,
     geometry: Geometry,
-    media: Media,
+    media: FaultyMedia,
     retries: u32,
     verify: bool,
     seek_errors: BernoulliProcess,
     lost_at: Option<Nanos>,
     /// Energy of the ECC tips of a block in a pass, in J.
     ecc_block_j: f64,
-    /// Spent on what is made again, by the causes of the mechanism inside.
-    again: Energy,
-    /// Spent on ECC tips, in passes that are the first and in others.
+    /// Energy of repeated passes, by the causes of the inner mechanism.
+    repeated: Energy,
+    /// Energy of ECC tips, in first passes and in repeated ones.
     ecc_j: [f64; 2],
     counts: Counts,
     scratch: RefCell<Scratch>,
-    passes: Passes,
+    passes: ServedPasses,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,66 +59,67 @@ struct Counts {
     blocks_lost: u64,
 }
 
-/// A request where its blocks are, and which of them moved there.
+/// A request with the physical addresses of its blocks, and the blocks that were
+/// remapped, as (physical, logical).
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     physical: Request,
     moved: Vec<(u64, u64)>,
 }
 
-/// The service under way or just done. Its steps are those from `from` on.
+/// The service in progress. Its steps start at index `from`.
 struct ServiceInProgress<'a> {
     at: Nanos,
     request: &'a Request,
     steps: &'a mut Vec<Step>,
     from: usize,
     service: Service,
-    /// Energy beyond that of the first passes.
+    /// Energy on top of that of the first passes.
     extra_j: f64,
 }
 
-/// A pass to be made again, with the blocks that are to come of it.
-type Again = (usize, Vec<u64>);
+/// A pass to repeat, with its unrecovered blocks.
+type Repeat = (usize, Vec<u64>);
 
-/// What is known of the passes of the service just done; memory is used again.
+/// The passes of the last service. Buffers are reused.
 #[derive(Clone, Debug, Default)]
-struct Passes {
-    /// Whether the request was planned: then each pass has its list.
+struct ServedPasses {
+    /// Whether the request was planned, so that each pass has a list of blocks.
     planned: bool,
-    /// Blocks by pass, where they are and as the host calls them.
+    /// Physical addresses of the blocks, by pass, and their logical addresses.
     places: Vec<u64>,
     lbns: Vec<u64>,
-    of_pass: Vec<Range<usize>>,
-    /// Blocks that are lost to the host.
+    blocks_of_pass: Vec<Range<usize>>,
+    /// Blocks whose data are lost.
     lost: Vec<u64>,
 }
 
 impl<M: Mechanism> Faulty<M> {
-    /// `inner`, the blocks of which lie as `geometry` says, with `faults`; the
-    /// ECC tips of a block take `ecc_block_j` in a pass.
+    /// Adds `faults` to `inner`, whose blocks lie as `geometry` says. The ECC tips of a
+    /// block take `ecc_block_j` in a pass.
     #[must_use]
     pub fn new(inner: M, geometry: Geometry, faults: &Faults, ecc_block_j: f64) -> Self {
         Self {
             inner,
             geometry,
-            media: Media::new(geometry, faults),
+            media: FaultyMedia::new(geometry, faults),
             retries: faults.retries,
             verify: faults.verify_after_write,
             seek_errors: BernoulliProcess::new(faults.seek_error_rate, faults.seed, "seek errors"),
             lost_at: faults.lost_at,
             ecc_block_j,
-            again: Energy::default(),
+            repeated: Energy::default(),
             ecc_j: [0.0; 2],
             counts: Counts::default(),
             scratch: RefCell::default(),
-            passes: Passes::default(),
+            passes: ServedPasses::default(),
         }
     }
 
-    /// Does something with `request` where its blocks are.
+    /// Calls `task` with the physical addresses of `request`.
     #[inline]
     fn with_physical<T>(&self, request: &Request, task: impl FnOnce(&M, &Request) -> T) -> T {
-        match self.media.elsewhere.as_ref().filter(|map| !map.is_empty()) {
+        match self.media.remap.as_ref().filter(|map| !map.is_empty()) {
             None => task(&self.inner, request),
             Some(map) => {
                 let Scratch { physical, moved } = &mut *self.scratch.borrow_mut();
@@ -131,8 +129,8 @@ impl<M: Mechanism> Faulty<M> {
         }
     }
 
-    /// Lists the blocks of the passes of the mechanism's last service.
-    fn list(&mut self, progress: &mut ServiceInProgress<'_>) {
+    /// Lists the blocks of each pass of the last service.
+    fn list_blocks(&mut self, progress: &mut ServiceInProgress<'_>) {
         let passes = &mut self.passes;
         let moved = &self.scratch.get_mut().moved;
         let width = self.geometry.blocks_per_row;
@@ -160,13 +158,13 @@ impl<M: Mechanism> Faulty<M> {
                     .lbns
                     .push(known.map_or(*place, |index| moved[index].1));
             }
-            passes.of_pass.push(first..passes.places.len());
+            passes.blocks_of_pass.push(first..passes.places.len());
             step.lbn = passes.lbns.get(first).copied().unwrap_or(step.lbn);
         }
     }
 
-    /// Judges a pass: which of its blocks, if they are among those that are
-    /// wanted, are to be accessed again.
+    /// Returns the blocks of a pass that were not recovered, only those in `wanted` if
+    /// given. Adds lost blocks to `lost`.
     fn judge(
         &mut self,
         request: &Request,
@@ -174,15 +172,15 @@ impl<M: Mechanism> Faulty<M> {
         pass: usize,
         wanted: Option<&[u64]>,
     ) -> Vec<u64> {
-        let Passes {
+        let ServedPasses {
             places,
             lbns,
-            of_pass,
+            blocks_of_pass,
             lost,
             ..
         } = &mut self.passes;
-        let of_pass = of_pass[pass].clone();
-        let (places, lbns) = (&places[of_pass.clone()], &lbns[of_pass]);
+        let blocks_of_pass = blocks_of_pass[pass].clone();
+        let (places, lbns) = (&places[blocks_of_pass.clone()], &lbns[blocks_of_pass]);
         let blocks = places.len() as u32;
         let mut bad = Vec::new();
         let block = |index: u32| (places[index as usize], lbns[index as usize]);
@@ -192,17 +190,17 @@ impl<M: Mechanism> Faulty<M> {
                 return;
             }
             match access {
-                Access::Lost => lost.push(lbn),
-                Access::Bad => bad.push(lbn),
-                Access::Good => {}
+                AccessOutcome::Lost => lost.push(lbn),
+                AccessOutcome::Bad => bad.push(lbn),
+                AccessOutcome::Good => {}
             }
         });
         bad
     }
 
-    /// Lets the steps from `first` on come down beside their cylinders by chance:
-    /// what that takes is added to the step and moves all after it.
-    fn seek_errors(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
+    /// Draws seek errors for the steps from `first` on: adds the time and energy of the
+    /// re-seek to the step and delays all later ones.
+    fn add_seek_errors(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
         for index in first..progress.steps.len() {
             if self.seek_errors.hit(1).is_none() {
                 continue;
@@ -216,12 +214,12 @@ impl<M: Mechanism> Faulty<M> {
             }
             progress.service.parts.retry += time;
             progress.extra_j += joules;
-            self.again.seek_j += joules;
+            self.repeated.seek_j += joules;
         }
     }
 
     /// Adds the energy of ECC tips to the steps from `first` on.
-    fn ecc_tips(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
+    fn add_ecc_energy(&mut self, progress: &mut ServiceInProgress<'_>, first: usize) {
         for step in &mut progress.steps[first..] {
             let joules = self.ecc_block_j * f64::from(step.blocks);
             step.energy_j += joules;
@@ -230,21 +228,21 @@ impl<M: Mechanism> Faulty<M> {
         }
     }
 
-    /// Makes a pass once more; the number of the new one.
-    fn make_again(
+    /// Repeats a pass; returns the index of the new one.
+    fn repeat_pass(
         &mut self,
         progress: &mut ServiceInProgress<'_>,
         pass: usize,
         op: Op,
         kind: PassKind,
     ) -> usize {
-        let of_pass = self.passes.of_pass[pass].clone();
+        let blocks_of_pass = self.passes.blocks_of_pass[pass].clone();
         let mut part = Request {
             op,
             extents: Extents::new(),
             ..progress.request.clone()
         };
-        for &place in &self.passes.places[of_pass.clone()] {
+        for &place in &self.passes.places[blocks_of_pass.clone()] {
             append(&mut part.extents, place, 1);
         }
         let elapsed = progress.service.parts.total();
@@ -253,7 +251,7 @@ impl<M: Mechanism> Faulty<M> {
         let more = (self.inner).serve(progress.at + elapsed, &part, progress.steps);
         let length = more.parts.total();
         let spent = self.inner.energy(progress.at + elapsed + length) - before;
-        self.again = self.again + spent;
+        self.repeated = self.repeated + spent;
         progress.service.parts.retry += length;
         progress.service.passes += more.passes;
         progress.extra_j += more.energy_nj as f64 * 1e-9;
@@ -262,13 +260,17 @@ impl<M: Mechanism> Faulty<M> {
         for (index, step) in progress.steps.iter_mut().enumerate().skip(first) {
             let (length, blocks) = (step.end - since, step.blocks);
             since = step.end;
-            // Hardly ever is it more than one: then they count as one, the last.
-            let of_this = if index == last { of_pass.clone() } else { 0..0 };
+            // Normally one step; several count as one pass, the last.
+            let of_this = if index == last {
+                blocks_of_pass.clone()
+            } else {
+                0..0
+            };
             *step = Step {
                 transfer_s: step.transfer_s,
                 direction: step.direction,
                 turns: step.turns,
-                lbn: self.passes.places[of_pass.start],
+                lbn: self.passes.places[blocks_of_pass.start],
                 cylinder: if blocks > 0 { step.cylinder } else { cylinder },
                 blocks: of_this.len() as u32,
                 end: elapsed + step.end,
@@ -277,18 +279,18 @@ impl<M: Mechanism> Faulty<M> {
                 kind,
                 ..Step::default()
             };
-            self.passes.of_pass.push(of_this);
+            self.passes.blocks_of_pass.push(of_this);
         }
-        self.ecc_tips(progress, first);
-        self.seek_errors(progress, first);
+        self.add_ecc_energy(progress, first);
+        self.add_seek_errors(progress, first);
         for step in &mut progress.steps[first..] {
-            step.lbn = self.passes.lbns[of_pass.start];
+            step.lbn = self.passes.lbns[blocks_of_pass.start];
         }
         last - progress.from
     }
 
-    /// Makes passes again until all is recovered, or for the last time.
-    fn retry(&mut self, progress: &mut ServiceInProgress<'_>, mut again: Vec<Again>) {
+    /// Repeats passes until all blocks are recovered or the retries are used up.
+    fn retry(&mut self, progress: &mut ServiceInProgress<'_>, mut again: Vec<Repeat>) {
         let writes = progress.request.op == Op::Write;
         let mut tries = u32::from(!writes);
         while !again.is_empty() && tries <= self.retries {
@@ -298,7 +300,7 @@ impl<M: Mechanism> Faulty<M> {
                     progress.service.retries += 1;
                     self.counts.retries += 1;
                     if writes {
-                        from = self.make_again(progress, pass, Op::Write, PassKind::Retry);
+                        from = self.repeat_pass(progress, pass, Op::Write, PassKind::Retry);
                     } else {
                         progress.steps[progress.from + pass].again = true;
                     }
@@ -309,7 +311,7 @@ impl<M: Mechanism> Faulty<M> {
                 } else {
                     PassKind::Retry
                 };
-                let new = self.make_again(progress, from, Op::Read, kind);
+                let new = self.repeat_pass(progress, from, Op::Read, kind);
                 let bad = self.judge(progress.request, Op::Read, new, Some(&wanted));
                 if !bad.is_empty() {
                     again.push((new, bad));
@@ -322,12 +324,12 @@ impl<M: Mechanism> Faulty<M> {
         }
     }
 
-    /// The answer of a device that is gone.
-    fn gone(&mut self, request: &Request, steps: &mut Vec<Step>) -> Service {
+    /// Fails a request to a device that has failed as a whole.
+    fn fail_request(&mut self, request: &Request, steps: &mut Vec<Step>) -> Service {
         let passes = &mut self.passes;
         passes.lbns.extend(lbns(&request.extents));
         passes.lost.extend_from_slice(&passes.lbns);
-        passes.of_pass.push(0..passes.lbns.len());
+        passes.blocks_of_pass.push(0..passes.lbns.len());
         passes.planned = request.flags.gathered;
         self.counts.blocks_lost += passes.lbns.len() as u64;
         steps.push(Step {
@@ -356,12 +358,12 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         self.media.advance(at);
         self.passes.clear();
         if self.has_failed(at) {
-            return self.gone(request, steps);
+            return self.fail_request(request, steps);
         }
         let from = steps.len();
         let Scratch { physical, moved } = self.scratch.get_mut();
         moved.clear();
-        let service = match self.media.elsewhere.as_ref().filter(|map| !map.is_empty()) {
+        let service = match self.media.remap.as_ref().filter(|map| !map.is_empty()) {
             None => self.inner.serve(at, request, steps),
             Some(map) => {
                 map.translate(request, physical, moved);
@@ -376,15 +378,15 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             service,
             extra_j: 0.0,
         };
-        self.ecc_tips(&mut progress, from);
-        self.seek_errors(&mut progress, from);
-        self.list(&mut progress);
+        self.add_ecc_energy(&mut progress, from);
+        self.add_seek_errors(&mut progress, from);
+        self.list_blocks(&mut progress);
         let mut again = Vec::new();
-        for pass in 0..self.passes.of_pass.len() {
+        for pass in 0..self.passes.blocks_of_pass.len() {
             let mut bad = self.judge(request, request.op, pass, None);
             if self.verify && request.op == Op::Write {
-                let of_pass = self.passes.of_pass[pass].clone();
-                bad.extend_from_slice(&self.passes.lbns[of_pass]);
+                let blocks_of_pass = self.passes.blocks_of_pass[pass].clone();
+                bad.extend_from_slice(&self.passes.lbns[blocks_of_pass]);
                 bad.retain(|lbn| !self.passes.lost.contains(lbn));
             }
             if !bad.is_empty() {
@@ -432,8 +434,8 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
 
     fn blocks_of(&self, pass: usize) -> &[u64] {
         let passes = &self.passes;
-        match passes.of_pass.get(pass).filter(|_| passes.planned) {
-            Some(of_pass) => &passes.lbns[of_pass.clone()],
+        match passes.blocks_of_pass.get(pass).filter(|_| passes.planned) {
+            Some(blocks_of_pass) => &passes.lbns[blocks_of_pass.clone()],
             None => &[],
         }
     }
@@ -465,20 +467,20 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
     fn energy(&self, until: Nanos) -> Energy {
         let inner = self.inner.energy(until);
         Energy {
-            seek_j: (inner.seek_j - self.again.seek_j).max(0.0),
-            transfer_j: (inner.transfer_j - self.again.transfer_j).max(0.0) + self.ecc_j[0],
-            retry_j: self.again.seek_j + self.again.transfer_j + self.ecc_j[1],
+            seek_j: (inner.seek_j - self.repeated.seek_j).max(0.0),
+            transfer_j: (inner.transfer_j - self.repeated.transfer_j).max(0.0) + self.ecc_j[0],
+            retry_j: self.repeated.seek_j + self.repeated.transfer_j + self.ecc_j[1],
             ..inner
         }
     }
 }
 
-impl Passes {
+impl ServedPasses {
     fn clear(&mut self) {
         self.planned = false;
         self.places.clear();
         self.lbns.clear();
-        self.of_pass.clear();
+        self.blocks_of_pass.clear();
         self.lost.clear();
     }
 }

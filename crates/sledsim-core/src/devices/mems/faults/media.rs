@@ -1,4 +1,4 @@
-//! What is broken, and what breaks with time.
+//! The state of tips and media, with the failures that come with time.
 
 use super::Code;
 use super::bernoulli::BernoulliProcess;
@@ -11,40 +11,40 @@ use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeSet;
 
-/// How a block was accessed.
+/// The outcome of accessing a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// As it should.
+pub enum AccessOutcome {
+    /// Recovered.
     Good,
-    /// It was not determined by what was read this time.
+    /// Not recovered this time; a retry may help.
     Bad,
-    /// No try will help.
+    /// Lost; no retry helps.
     Lost,
 }
 
-/// Tips and media with what is wrong with them.
+/// Tips and media with their faults.
 #[derive(Clone, Debug)]
-pub struct Media {
+pub struct FaultyMedia {
     geometry: Geometry,
     code: Code,
     tips: Tips,
-    pub elsewhere: Option<RemapTable>,
+    pub remap: Option<RemapTable>,
     out_of_spares: OutOfSpares,
-    /// Blocks with defective tip sectors that nothing replaces, in order, and
-    /// how many these are.
+    /// Blocks with defective tip sectors without a replacement, in order, and the
+    /// number of these sectors.
     defects: Vec<(u64, u32)>,
-    /// Tip sectors that a spare tip has at the same place.
+    /// Defective tip sectors replaced by the same sector of a spare tip.
     defects_replaced: u64,
     spares_for_defects: u32,
-    /// Blocks of squares that have lost their data which were written since.
+    /// Blocks written again since their square lost its data.
     rewritten: BTreeSet<u64>,
     failures: Option<Failures>,
     read_errors: BernoulliProcess,
-    /// Tip sectors that were wrong or missing in blocks that were recovered.
+    /// Tip sectors that were wrong or missing in recovered blocks.
     pub corrected: u64,
 }
 
-/// Tips that fail as time goes by.
+/// Tip failures over time.
 #[derive(Clone, Debug)]
 struct Failures {
     stream: Stream,
@@ -71,7 +71,7 @@ impl Failures {
     }
 }
 
-impl Media {
+impl FaultyMedia {
     /// The media of a new device.
     pub fn new(geometry: Geometry, faults: &Faults) -> Self {
         let code = Code {
@@ -79,12 +79,12 @@ impl Media {
             ecc: faults.ecc_tips,
             vertical: faults.vertical_check,
         };
-        let elsewhere = match faults.remap {
+        let remap = match faults.remap {
             Remap::SpareTips => None,
             Remap::SpareCylinders(cylinders) => Some(RemapTable::new(geometry, cylinders)),
         };
-        // Elsewhere, it is not the tips that know what is given up.
-        let of_tips = match elsewhere {
+        // With spare cylinders, `fail` decides what to give up, not `Tips`.
+        let of_tips = match remap {
             None => faults.out_of_spares,
             Some(_) => OutOfSpares::Tolerance,
         };
@@ -92,7 +92,7 @@ impl Media {
             geometry,
             code,
             tips: Tips::new(code, geometry.squares(), faults.spare_tips, of_tips),
-            elsewhere,
+            remap,
             out_of_spares: faults.out_of_spares,
             defects: Vec::new(),
             defects_replaced: 0,
@@ -117,12 +117,12 @@ impl Media {
                 }
             }
         }
-        media.defects(faults);
+        media.draw_defects(faults);
         media
     }
 
-    /// Draws defective tip sectors, and remaps what can be.
-    fn defects(&mut self, faults: &Faults) {
+    /// Draws defective tip sectors and remaps them where possible.
+    fn draw_defects(&mut self, faults: &Faults) {
         let mut stream = Stream::new(faults.seed, "media defects");
         let geometry = &self.geometry;
         let (squares, rows) = (geometry.squares(), u64::from(geometry.rows));
@@ -133,7 +133,7 @@ impl Media {
         while (drawn.len() as u64) < u64::from(faults.media_defects).min(all) {
             drawn.insert(stream.below(all));
         }
-        // In the order of places: so many at each have a spare tip sector.
+        // Sorted by sled position: the first `spares` of each have a spare tip sector.
         let spares = match faults.remap {
             Remap::SpareTips => self.tips.spares(),
             Remap::SpareCylinders(_) => 0,
@@ -165,42 +165,42 @@ impl Media {
         left.sort_unstable();
         let counted = left.chunk_by(|a, b| a == b);
         self.defects = counted.map(|same| (same[0], same.len() as u32)).collect();
-        if let Some(elsewhere) = &mut self.elsewhere {
+        if let Some(remap) = &mut self.remap {
             let lbns: Vec<u64> = self.defects.iter().map(|(lbn, _)| *lbn).collect();
-            elsewhere.move_blocks(&lbns);
+            remap.move_blocks(&lbns);
         }
     }
 
-    /// A tip fails at `at`; the device is new at zero.
+    /// Fails a tip at `at`. The device holds no data at time zero.
     fn fail(&mut self, tip: u32, at: Nanos) {
         let square = self.tips.square_of(tip);
         let without = self.tips.fail(tip, at > Nanos::ZERO);
         if let Some(square) = square.filter(|square| self.tips.square(*square).lost) {
-            self.forget(square);
+            self.forget_rewritten(square);
         }
-        if let (Some(square), Some(elsewhere)) = (without, &mut self.elsewhere)
-            && !elsewhere.move_square(square, at)
+        if let (Some(square), Some(remap)) = (without, &mut self.remap)
+            && !remap.move_square(square, at)
             && self.out_of_spares == OutOfSpares::Capacity
         {
             self.tips.give_up(square);
         }
     }
 
-    /// What was written again to blocks of a square is lost.
-    fn forget(&mut self, square: u32) {
+    /// Marks blocks written again in a square as lost once more.
+    fn forget_rewritten(&mut self, square: u32) {
         let mut rewritten = std::mem::take(&mut self.rewritten);
         rewritten.retain(|lbn| {
-            let mut is_there = false;
-            self.visit(*lbn, Nanos::MAX, |other| is_there |= other == square);
-            !is_there
+            let mut in_square = false;
+            self.visit(*lbn, Nanos::MAX, |other| in_square |= other == square);
+            !in_square
         });
         self.rewritten = rewritten;
     }
 
-    /// The squares in which a block is looked for; where it is.
+    /// Visits the squares in which a block is looked up; returns its physical address.
     fn visit(&self, lbn: u64, arrival: Nanos, mut visit: impl FnMut(u32)) -> u64 {
-        match &self.elsewhere {
-            Some(elsewhere) => elsewhere.find(lbn, arrival, visit),
+        match &self.remap {
+            Some(remap) => remap.find(lbn, arrival, visit),
             None => {
                 visit(self.square_of(lbn));
                 lbn
@@ -213,7 +213,7 @@ impl Media {
         place.track * self.geometry.blocks_per_row + place.cell
     }
 
-    /// Everything that breaks until `at`.
+    /// Applies all failures until `at`.
     #[inline]
     pub fn advance(&mut self, at: Nanos) {
         while let Some(failures) = &mut self.failures
@@ -228,30 +228,30 @@ impl Media {
         }
     }
 
-    /// Whether nothing is broken that an access could meet.
+    /// Whether no fault can affect an access.
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.tips.is_whole() && self.defects.is_empty()
     }
 
-    /// Blocks that can be offered.
+    /// Number of logical blocks.
     pub fn blocks(&self) -> u64 {
-        match &self.elsewhere {
-            Some(elsewhere) => elsewhere.blocks(),
+        match &self.remap {
+            Some(remap) => remap.blocks(),
             None => self.geometry.blocks(),
         }
     }
 
-    /// How a pass over `blocks` blocks fares, for a request that arrived at
-    /// `arrival`: `judge` is handed the index of each block that is not good, and
-    /// how it is. `block` tells where one is, and what the host calls it.
+    /// Determines the outcome of a pass over `blocks` blocks for a request that arrived
+    /// at `arrival`: calls `judge` with the index and outcome of each block that is not
+    /// good. `block` returns the physical and logical address of a block.
     pub fn pass(
         &mut self,
         blocks: u32,
         op: Op,
         arrival: Nanos,
         block: impl Fn(u32) -> (u64, u64),
-        mut judge: impl FnMut(u32, Access),
+        mut judge: impl FnMut(u32, AccessOutcome),
     ) {
         let is_whole = self.is_whole();
         let tips = u64::from(self.code.tips());
@@ -274,21 +274,21 @@ impl Media {
             let mut wrong = 0;
             while has_error(next) {
                 let hit = next.unwrap_or_default();
-                // An error of a tip that is not there is none.
+                // A wrong sector of a missing tip is not counted twice.
                 wrong += u32::from(hit - first >= u64::from(missing));
                 let more = self.read_errors.hit(trials - hit - 1);
                 next = more.map(|more| hit + 1 + more);
             }
-            let access = self.access(op, arrival, lbn, missing, wrong);
-            if access != Access::Good {
-                judge(index, access);
+            let outcome = self.outcome(op, arrival, lbn, missing, wrong);
+            if outcome != AccessOutcome::Good {
+                judge(index, outcome);
             } else if op == Op::Read {
                 self.corrected += u64::from(missing + wrong);
             }
         }
     }
 
-    /// Tip sectors that are missing from the block at `place`.
+    /// Number of tip sectors missing from the block at `place`.
     fn missing(&self, place: u64) -> u32 {
         let dead = self.tips.square(self.square_of(place)).dead;
         match self.defects.binary_search_by_key(&place, |(lbn, _)| *lbn) {
@@ -298,7 +298,14 @@ impl Media {
         .min(self.code.tips())
     }
 
-    fn access(&mut self, op: Op, arrival: Nanos, lbn: u64, missing: u32, wrong: u32) -> Access {
+    fn outcome(
+        &mut self,
+        op: Op,
+        arrival: Nanos,
+        lbn: u64,
+        missing: u32,
+        wrong: u32,
+    ) -> AccessOutcome {
         let (mut given_up, mut lost) = (false, false);
         if !self.tips.is_whole() {
             self.visit(lbn, arrival, |square| {
@@ -308,24 +315,24 @@ impl Media {
             });
         }
         if given_up || !self.code.recovers(missing, 0) {
-            return Access::Lost;
+            return AccessOutcome::Lost;
         }
         if lost && op == Op::Write {
             self.rewritten.insert(lbn);
         } else if lost && !self.rewritten.contains(&lbn) {
-            return Access::Lost;
+            return AccessOutcome::Lost;
         }
         if self.code.recovers(missing, wrong) {
-            Access::Good
+            AccessOutcome::Good
         } else {
-            Access::Bad
+            AccessOutcome::Bad
         }
     }
 
-    /// What is counted, by name.
+    /// Appends the counters with their names.
     pub fn counts(&self, counts: &mut Vec<(&'static str, u64)>) {
         let per_square = u64::from(self.geometry.cylinders) * u64::from(self.geometry.rows);
-        let moved = (self.elsewhere.as_ref()).map_or(0, RemapTable::moved);
+        let moved = (self.remap.as_ref()).map_or(0, RemapTable::moved);
         counts.extend([
             ("tips_failed", u64::from(self.tips.failed())),
             ("tips_replaced", self.tips.replaced()),

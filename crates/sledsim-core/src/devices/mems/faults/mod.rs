@@ -1,13 +1,19 @@
-//! Failures: what breaks in a sled, what a code over tips recovers, and what it
-//! costs (CMU-CS-00-136, section 6).
+//! Failures: tips and media that fail, the code over tips that recovers blocks, and the
+//! cost (CMU-CS-00-136, section 6).
 //!
-//! A block is striped over the data tips of its square; [`Code`] says which
-//! failures among these and the ECC tips beside them its bytes survive.
-//! [`Tips`] keeps account of tips that fail and of the spare ones that replace
-//! them, [`RemapTable`] of blocks that live at spare places instead, as in
-//! disks. [`Faulty`] is a mechanism with all of it around any mechanism, with
-//! the table `[faults]` ([`Faults`]); [`tip_failures`] counts what is lost
-//! when many tips fail, without any motion.
+//! A block is striped over the data tips of its square.
+//!
+//! In reading order:
+//!
+//! * `code`: [`Code`] decides which failures of data and ECC tips a block survives.
+//! * `tips`: [`Tips`] tracks failed tips and the spare tips that replace them.
+//! * `remap_table`: [`RemapTable`] maps blocks to spare cylinders, as in disks.
+//! * `spec`: [`Faults`] is the table `[faults]`.
+//! * `bernoulli`: rare events among many trials.
+//! * `media`: the state of tips and media, with failures over time.
+//! * `faulty`: [`Faulty`] adds all of that to a mechanism.
+//! * `monte_carlo`: [`tip_failures`] estimates the losses when many tips fail,
+//!   without motion.
 
 mod bernoulli;
 mod code;

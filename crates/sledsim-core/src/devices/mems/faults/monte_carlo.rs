@@ -1,39 +1,38 @@
-//! What is lost when many tips fail, by trying.
+//! Monte Carlo estimate of the losses when many tips fail.
 
 use super::{Code, OutOfSpares, Tips};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::random::Stream;
 
-/// A device and how its tips fail: one after the other, each replaced and
-/// rebuilt before the next one fails, drawn from all that have not failed,
-/// spare ones included.
+/// A device whose tips fail one after the other, each replaced and rebuilt before the
+/// next one fails. The next one is drawn from all tips that have not failed, including
+/// spare ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TipFailures {
     /// Tips of the device.
     pub tips: u32,
-    /// Of them, spare ones; those that are too few for another square are spare,
-    /// too.
+    /// Spare tips among them; tips left over after the last full square are spare, too.
     pub spares: u32,
     /// How blocks are coded.
     pub code: Code,
-    /// What is given up when no spare tip is left.
+    /// What to give up when no spare tip is left.
     pub out_of_spares: OutOfSpares,
-    /// How many tips fail at most.
+    /// Number of tips that fail.
     pub failed: u32,
-    /// Devices that are tried.
+    /// Number of devices simulated.
     pub trials: u32,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// By the number of tips that have failed, from none on.
+/// The estimate, each list indexed by the number of failed tips from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Study {
-    /// Squares of the device when it is new.
+    /// Squares of the new device.
     pub squares: u32,
-    /// Spare tips of the device when it is new.
+    /// Spare tips of the new device.
     pub spares: u32,
-    /// Bytes of data over bytes of all tips, when it is new.
+    /// Share of the new device's tip capacity that holds data.
     pub data_share: f64,
     /// Share of the devices that have lost any block.
     pub loss_probability: Vec<f64>,
@@ -45,10 +44,10 @@ pub struct Study {
     pub spares_left: Vec<f64>,
 }
 
-/// The most tips of a study.
+/// The most tips of an estimate.
 const MOST_TIPS: u32 = 10_000_000;
 
-/// The most failures in all devices of a study.
+/// The most failures in all devices of an estimate.
 const MOST_FAILURES: u64 = 2_000_000_000;
 
 impl TipFailures {
@@ -93,11 +92,11 @@ impl TipFailures {
     }
 }
 
-/// Tries it; `check` is called now and then with the devices tried, and its
-/// error ends that.
+/// Runs the trials. Calls `check` from time to time with the number of devices
+/// simulated; its error ends the run.
 ///
 /// # Errors
-/// Numbers that make no device, or `check`'s.
+/// Parameters that make no device, or the error of `check`.
 pub fn tip_failures(plan: &TipFailures, check: &mut dyn FnMut(u64) -> Result<()>) -> Result<Study> {
     let squares = plan.squares()?;
     let spares = plan.tips - squares * plan.code.tips();

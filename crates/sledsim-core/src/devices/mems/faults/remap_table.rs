@@ -1,40 +1,40 @@
-//! Blocks that live at spare places, as remapped sectors of disks do.
+//! Blocks moved to spare cylinders, as disks remap sectors.
 //!
-//! The last cylinders hold no blocks of their own. When a tip fails, the blocks
-//! of its square move there: those of one place of the sled, over all tracks,
-//! lie together, in the order of cylinder and row. A block with a defect moves
-//! there alone. A place is used once, and a block may move again from there.
+//! The last cylinders hold no blocks of their own. When a tip fails, the blocks of its
+//! square move there: the blocks of one sled position, over all tracks, lie together,
+//! in the order of cylinder and row. A block with a defect moves there alone. A spare
+//! position is used once; a moved block may move again.
 
 use crate::devices::mems::geometry::{Geometry, Location};
 use sledsim_base::request::{Extents, Request, append};
 use sledsim_base::units::Nanos;
 
-/// Where the blocks of a square went.
+/// The new location of the blocks of a square.
 #[derive(Clone, Debug)]
 struct Region {
-    /// Requests that arrived later look for them there; all, if it is zero.
+    /// Applies to requests that arrived later; to all, if zero.
     since: Nanos,
     first_cylinder: u32,
-    /// The squares that had no failed tip then.
+    /// Squares without a failed tip at that time.
     good: Vec<u32>,
 }
 
-/// The map from blocks to where they are.
+/// Maps blocks to their physical addresses.
 #[derive(Clone, Debug)]
 pub struct RemapTable {
     geometry: Geometry,
     /// The first spare cylinder, and the first that is free.
     first_cylinder: u32,
     free_cylinder: u32,
-    /// By square.
+    /// Moved squares, by square.
     regions: Vec<Option<Region>>,
     moved: u64,
-    /// Blocks with a defect and where they are, in order.
+    /// Blocks with a defect and their new addresses, in order.
     single: Vec<(u64, u64)>,
 }
 
 impl RemapTable {
-    /// Nothing has moved yet; the last `spare_cylinders` of `geometry` are free.
+    /// Creates an empty map with the last `spare_cylinders` of `geometry` free.
     #[must_use]
     pub fn new(geometry: Geometry, spare_cylinders: u32) -> Self {
         let first_cylinder = geometry.cylinders - spare_cylinders;
@@ -48,7 +48,7 @@ impl RemapTable {
         }
     }
 
-    /// Blocks that are offered.
+    /// Number of logical blocks.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         u64::from(self.first_cylinder) * self.geometry.blocks_per_cylinder()
@@ -61,7 +61,7 @@ impl RemapTable {
         self.moved == 0 && self.single.is_empty()
     }
 
-    /// Blocks that have moved.
+    /// Number of blocks that have moved.
     #[must_use]
     pub fn moved(&self) -> u64 {
         self.moved + self.single.len() as u64
@@ -79,7 +79,7 @@ impl RemapTable {
         squares.filter(|square| !self.has_moved(*square)).collect()
     }
 
-    /// Takes cylinders for `places` places of the sled; the first of them.
+    /// Takes cylinders for `places` sled positions; returns the first of them.
     fn take(&mut self, places: u64) -> Option<u32> {
         let cylinders = places.div_ceil(u64::from(self.geometry.rows));
         let left = u64::from(self.geometry.cylinders - self.free_cylinder);
@@ -91,8 +91,8 @@ impl RemapTable {
         Some(first)
     }
 
-    /// The blocks of `square` move, for requests that arrive after `since`
-    /// (for all, if that is zero); `false` if there is no room.
+    /// Moves the blocks of `square`, for requests that arrive after `since` (for all,
+    /// if zero). Returns `false` if there is no room.
     pub fn move_square(&mut self, square: u32, since: Nanos) -> bool {
         if self.has_moved(square) {
             return true;
@@ -115,8 +115,9 @@ impl RemapTable {
         true
     }
 
-    /// The blocks at `lbns`, in order, move for all requests; `false`, with
-    /// nothing moved, if there is no room. At birth only, once.
+    /// Moves the blocks at `lbns`, in order, for all requests. Returns `false`, with
+    /// nothing moved, if there is no room. Called at most once, before the first
+    /// request.
     pub fn move_blocks(&mut self, lbns: &[u64]) -> bool {
         let good = self.good();
         let Some(first) = self.take((lbns.len() as u64).div_ceil(good.len().max(1) as u64)) else {
@@ -129,7 +130,7 @@ impl RemapTable {
         true
     }
 
-    /// The place number `index` from a cylinder on, over some squares.
+    /// The spare block number `index`, from a cylinder on, over the `good` squares.
     fn place(&self, first_cylinder: u32, good: &[u32], index: u64) -> Option<u64> {
         let (place, square) = (index / good.len() as u64, index % good.len() as u64);
         let square = good[square as usize];
@@ -142,8 +143,8 @@ impl RemapTable {
         })
     }
 
-    /// Where block `lbn` is for a request that arrived at `arrival`. `visit` is
-    /// handed every square on the way, the last one being where it is.
+    /// The physical address of block `lbn` for a request that arrived at `arrival`.
+    /// Calls `visit` with each square on the way, the final one last.
     pub fn find(&self, mut lbn: u64, arrival: Nanos, mut visit: impl FnMut(u32)) -> u64 {
         loop {
             let place = self.geometry.locate(lbn);
@@ -170,8 +171,8 @@ impl RemapTable {
         }
     }
 
-    /// Makes `physical` of `request`: the same with its blocks where they are,
-    /// those that have moved last. These are listed as (where, which).
+    /// Sets `physical` to `request` with physical addresses, moved blocks last, and
+    /// `moved` to these as (physical, logical).
     pub fn translate(
         &self,
         request: &Request,

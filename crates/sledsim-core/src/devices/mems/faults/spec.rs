@@ -1,16 +1,16 @@
-//! The table `[faults]`: what is broken, what breaks, and what is done about it.
+//! The table `[faults]`: failures from the start, over time, and their handling.
 
 use super::OutOfSpares;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// Where tip sectors go that cannot be used.
+/// Where unusable tip sectors are remapped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remap {
-    /// To the same place under a spare tip, which is accessed at the same time.
+    /// The same position under a spare tip, which is accessed at the same time.
     SpareTips,
-    /// To the last cylinders, as many as this, block by block, as in disks.
+    /// The last cylinders, this many, block by block, as in disks.
     SpareCylinders(u32),
 }
 
@@ -28,43 +28,42 @@ impl Remap {
 /// Tips that have failed before the first request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// So many, drawn by the seed.
+    /// This many, drawn by the seed.
     Drawn(u32),
-    /// These: tips are counted square by square, then the spare ones.
+    /// These numbers: tips are counted square by square, then the spare ones.
     Listed(Vec<u32>),
 }
 
 /// The failures of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
-    /// Of all random numbers below.
+    /// Seed of all random numbers below.
     pub seed: u64,
-    /// ECC tips of each block, beside `tips_per_lbn`.
+    /// ECC tips of each block, besides `tips_per_lbn`.
     pub ecc_tips: u32,
     /// Whether each tip sector has a check of its own.
     pub vertical_check: bool,
-    /// Spare tips of the device, beside `tips` and the ECC tips.
+    /// Spare tips of the device, besides `tips` and the ECC tips.
     pub spare_tips: u32,
-    /// Where tip sectors go that cannot be used.
+    /// Where unusable tip sectors are remapped to.
     pub remap: Remap,
-    /// What is given up when there is no spare tip or cylinder.
+    /// What to give up when no spare tip or cylinder is left.
     pub out_of_spares: OutOfSpares,
     /// Tips that have failed at the start.
     pub failed_tips: Failed,
-    /// Mean number of tips that fail in an hour, exponentially apart.
+    /// Mean number of tip failures per hour, with exponential intervals.
     pub tip_failures_per_hour: f64,
     /// Tip sectors that are defective from the start, drawn by the seed.
     pub media_defects: u32,
-    /// Chance that a tip sector is read with an error that another try may not
-    /// have.
+    /// Probability that a tip sector is read with an error; a retry may succeed.
     pub read_error_rate: f64,
-    /// How often a pass is made again at most.
+    /// The most times a pass is repeated.
     pub retries: u32,
-    /// Chance that a pass comes down beside its cylinder.
+    /// Probability that a pass settles one cylinder off.
     pub seek_error_rate: f64,
-    /// Whether what was written is read after it.
+    /// Whether writes are verified by reading them back.
     pub verify_after_write: bool,
-    /// When the device fails as a whole, if it does.
+    /// When the device fails as a whole, if ever.
     pub lost_at: Option<Nanos>,
 }
 
@@ -72,8 +71,8 @@ pub struct Faults {
 const MOST_DEFECTS: u32 = 10_000_000;
 
 impl Faults {
-    /// Reads the table `[faults]` of a device with `tips` tips of which `squares`
-    /// times as many as a block has hold data, if it is there.
+    /// Reads the table `[faults]`, if present, of a device with `tips` tips and
+    /// `squares` squares.
     ///
     /// # Errors
     /// The key that is unknown, missing or not allowed.
@@ -82,7 +81,7 @@ impl Faults {
             return Ok(None);
         };
         let rate = Range::at_least(0.0).at_most(1.0);
-        // So few that all tips can be counted.
+        // The most ECC tips for which the number of all tips fits in 32 bits.
         let most_ecc = tips.min((u32::MAX / 2 - tips) / squares);
         let ecc_tips = keys.opt_u32("ecc_tips", 0..=most_ecc)?.unwrap_or(0);
         let spare_tips = keys.opt_u32("spare_tips", 0..=tips)?.unwrap_or(0);
@@ -140,7 +139,7 @@ impl Faults {
     }
 }
 
-/// How many tips have failed, or which.
+/// Reads the number of failed tips, or the list of them.
 fn read_failed(keys: &mut Keys, all: u32) -> Result<Failed> {
     const KEY: &str = "failed_tips";
     let is_list = (keys.entries()).any(|(key, value, ..)| key == KEY && value.is_array());

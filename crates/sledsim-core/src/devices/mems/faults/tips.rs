@@ -1,24 +1,24 @@
-//! Tips that fail and the spare ones that replace them.
+//! Failed tips and the spare tips that replace them.
 
 use super::Code;
 use sledsim_base::random::Stream;
 
-/// What is given up when a tip fails and no spare tip is left.
+/// What to give up when a tip fails and no spare tip is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutOfSpares {
-    /// Tolerance: the square goes on without the tip, and its code bears one
+    /// Tolerance: the square continues without the tip, and its code tolerates one
     /// failure less.
     #[default]
     Tolerance,
-    /// Capacity: the blocks of the square are given up, and its other tips are
-    /// spare tips from then on.
+    /// Capacity: the blocks of the square are given up, and its other tips become spare
+    /// tips.
     Capacity,
 }
 
-/// What a tip does.
+/// The role of a tip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It holds tip sectors of this square.
+    /// Holds tip sectors of this square.
     Of(u32),
     Spare,
     Failed,
@@ -27,10 +27,10 @@ enum Role {
 /// The tips over the same blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Square {
-    /// Failed tips that nothing replaces.
+    /// Failed tips without a replacement.
     pub dead: u32,
-    /// Whether more failed at once than the code bears, so that what was
-    /// written before is gone.
+    /// Whether more tips were failed at once than the code tolerates, so that data
+    /// written before are lost.
     pub lost: bool,
     /// Whether its blocks were given up.
     pub given_up: bool,
@@ -38,16 +38,15 @@ pub struct Square {
 
 /// All tips: those of the squares, square by square, then the spare ones.
 ///
-/// A failed tip is replaced at once by a spare one, if there is one, and its
-/// tip sectors are rebuilt from those of the other tips before the next one
-/// fails. A square of which more tips are failed at once than the code bears
-/// has lost what was written.
+/// A failed tip is replaced at once by a spare one, if there is one, and its tip
+/// sectors are rebuilt from the other tips before the next one fails. A square with
+/// more tips failed at once than the code tolerates loses its data.
 #[derive(Clone, Debug)]
 pub struct Tips {
     code: Code,
     out_of_spares: OutOfSpares,
     roles: Vec<Role>,
-    /// Spare tips, the next one last.
+    /// Spare tips; the last one is taken next.
     pool: Vec<u32>,
     squares: Vec<Square>,
     failed: u32,
@@ -80,8 +79,8 @@ impl Tips {
         }
     }
 
-    /// Tip `tip` fails, if it has not failed before; `holds_data` unless the
-    /// device is new. The square it is of, if that has to go on without it.
+    /// Fails tip `tip`, unless it has failed before; `holds_data` is false for a new
+    /// device. Returns its square if that continues without the tip.
     pub fn fail(&mut self, tip: u32, holds_data: bool) -> Option<u32> {
         let role = std::mem::replace(&mut self.roles[tip as usize], Role::Failed);
         self.failed += u32::from(role != Role::Failed);
@@ -113,7 +112,7 @@ impl Tips {
         Some(number)
     }
 
-    /// Gives up the blocks of a square; its good tips become spare.
+    /// Gives up the blocks of a square; its good tips become spare tips.
     pub fn give_up(&mut self, number: u32) {
         let square = &mut self.squares[number as usize];
         if std::mem::replace(&mut square.given_up, true) {
@@ -128,7 +127,7 @@ impl Tips {
         }
     }
 
-    /// A tip drawn from those that have not failed; none if there is none.
+    /// Draws a tip from those that have not failed; `None` if all have.
     pub fn draw(&self, stream: &mut Stream) -> Option<u32> {
         if self.failed as usize == self.roles.len() {
             return None;
@@ -141,8 +140,8 @@ impl Tips {
         }
     }
 
-    /// Takes spare tips away, for tip sectors that are remapped one by one; how
-    /// many there were.
+    /// Removes `count` spare tips, whose tip sectors replace single defects. Returns
+    /// the number removed.
     pub fn take_spares(&mut self, count: u32) -> u32 {
         let left = self.pool.len().saturating_sub(count as usize);
         let taken = (self.pool.len() - left) as u32;
@@ -150,7 +149,7 @@ impl Tips {
         taken
     }
 
-    /// The square a tip is of, if it is of one.
+    /// The square of a tip, if it belongs to one.
     #[must_use]
     pub fn square_of(&self, tip: u32) -> Option<u32> {
         match self.roles[tip as usize] {
@@ -159,7 +158,7 @@ impl Tips {
         }
     }
 
-    /// How a square stands.
+    /// The state of a square.
     #[must_use]
     #[inline]
     pub fn square(&self, number: u32) -> Square {
@@ -179,13 +178,13 @@ impl Tips {
         self.pool.len() as u32
     }
 
-    /// Tips, failed ones included.
+    /// Number of tips, including failed ones.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.roles.len() as u32
     }
 
-    /// Whether there are none.
+    /// Whether there are no tips.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.roles.is_empty()
@@ -197,7 +196,7 @@ impl Tips {
         self.failed
     }
 
-    /// Spare tips that took the place of failed ones.
+    /// Number of failed tips replaced by spare ones.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.replaced

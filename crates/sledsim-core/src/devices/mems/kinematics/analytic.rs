@@ -5,11 +5,10 @@ use super::{Axis, Kinematics, Moment, Turnaround};
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
 ///
-/// Under one push the sled follows an arc of an ellipse in the phase plane
-/// (place, speed), and time is angle over w. The arcs of the two pushes meet
-/// where energy conservation puts the switch point (Hong and Brandt's
-/// solution). Their angles add up to one, w t, which depends on neither the
-/// switch point nor the order of the ends:
+/// Under one push the sled follows an arc of an ellipse in the phase plane (position,
+/// speed), and time is angle over w. The arcs of the two pushes meet where energy
+/// conservation puts the switch point (Hong and Brandt's solution). Their angles add up
+/// to one, w t, which depends on neither the switch point nor the order of the ends:
 ///
 /// ```text
 /// tan(w t/2) = e / (sqrt(16 q^2 + e g) + 2 q (2 + k d))
@@ -20,7 +19,7 @@ use super::{Axis, Kinematics, Moment, Turnaround};
 /// negative, so nothing cancels: the error is a few units in the last place
 /// for every length, speed and spring, down to none.
 ///
-/// The push must beat the springs at both places, k |p| < 1.
+/// The push must exceed the springs at both positions, k |p| < 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Analytic {
     /// Formula for turnarounds.
@@ -41,9 +40,9 @@ fn arc_s(axis: &Axis, half_s: f64) -> f64 {
 impl Turnaround {
     /// Time in s to reverse `velocity_m_s` at `at_m`.
     ///
-    /// `Paper`: 2|u| over the net acceleration at the place (Griffin et al.,
-    /// SIGMETRICS 2000, section 3.1). `Exact`: (2/w) atan(w|u| over the
-    /// same), the arc under one push.
+    /// `Paper`: 2|u| over the net acceleration at that position (Griffin et al.,
+    /// SIGMETRICS 2000, section 3.1). `Exact`: (2/w) atan(w|u| over the same), the arc
+    /// under one push.
     pub(super) fn time_s(self, axis: &Axis, at_m: f64, velocity_m_s: f64) -> f64 {
         // The springs help to turn a sled that moves outward.
         let outward_m = if velocity_m_s < 0.0 { -at_m } else { at_m };
@@ -77,7 +76,7 @@ impl Kinematics for Analytic {
         self.turnaround.time_s(axis, at_m, velocity_m_s)
     }
 
-    /// At as many places as there are chunks, exactly.
+    /// One state at the end of each chunk, exact.
     fn trajectory(
         &self,
         axis: &Axis,
@@ -92,8 +91,8 @@ impl Kinematics for Analytic {
         Some(in_chunks(axis, from_to_m, speed_m_s, chunks, law))
     }
 
-    /// The travel time itself: e/g rises with the distance wherever the push
-    /// beats the springs.
+    /// The travel time itself: e/g rises with the distance wherever the push exceeds
+    /// the springs.
     #[inline]
     fn travel_at_least_s(&self, axis: &Axis, from_m: f64, to_m: f64) -> f64 {
         self.travel_s(axis, from_m, to_m, 0.0)

@@ -2,34 +2,33 @@
 
 use super::{Analytic, Axis, Kinematics, Moment, Turnaround, upwards};
 
-/// Chunks per push, and tries of a switch point.
+/// Chunks per push; also the number of switch points tried.
 const CHUNKS: usize = 8;
 
 /// DiskSim's travel time from rest to rest is never below this share of the
 /// exact one.
 ///
-/// It is most below in short moves inward from, or outward to, a place where
-/// the springs almost balance the push. The slow push then takes nearly the
-/// whole exact time and way; DiskSim's tries leave it at least 5/6 of the way,
-/// and one eighth of that goes at the other push's acceleration. From rest,
-/// time grows with the root of the way: sqrt(5/6 7/8) = 0.854. With a spring
-/// factor of 0.75 it is 0.985 and more.
+/// The ratio is smallest for short moves inward from, or outward to, a position where
+/// the springs almost balance the push. The slow push then takes nearly the whole exact
+/// time and distance; DiskSim's tries leave it at least 5/6 of the distance, and one
+/// eighth of that is covered at the other push's acceleration. From rest, time grows
+/// with the root of the distance: sqrt(5/6 7/8) = 0.854. With a spring factor of 0.75
+/// the ratio is at least 0.985.
 const SHARE_OF_EXACT: f64 = 0.85;
 
-/// The arithmetic of DiskSim 4.0 with CMU's memsmodel, to compare with its
-/// results. [`super::Piecewise`] is what it means to compute.
+/// The arithmetic of DiskSim 4.0 with CMU's memsmodel, for comparison with its results.
+/// [`super::Piecewise`] is the model it approximates.
 ///
-/// Known errors, kept:
-/// * The switch point is not solved for but tried at eight places; the try
-///   whose two pushes differ least in speed counts, as it is.
-/// * The second push is integrated with the acceleration of the chunk before
-///   (the first push's last, for its first chunk).
-/// * The springs help or hurt throughout a chunk. One across the centre is
-///   helped if it starts farther out than it ends, whatever the push.
-/// * In a turnaround at the end of a seek the springs hurt where they should
-///   help and help where they should hurt.
+/// Known errors, kept for compatibility:
+/// * The switch point is not solved for: of eight tries, the one whose two pushes
+///   differ least in speed is used as it is.
+/// * The second push uses the acceleration of the previous chunk (the first push's
+///   last, for its first chunk).
+/// * The springs help or hurt throughout a chunk. A chunk across the centre is helped
+///   if it starts farther out than it ends, whatever the push.
+/// * In a turnaround at the end of a seek the sign of the spring force is wrong.
 ///
-/// Positions are integer bits; others are rounded to the nearest.
+/// Positions are integer bits; others are rounded to the nearest bit.
 #[derive(Clone, Copy, Debug)]
 pub struct DiskSim {
     /// Side of a bit cell in m.

@@ -1,7 +1,12 @@
-//! Kinematics: how long the sled takes to move, and to turn around.
+//! Kinematics: travel times and turnaround times of the sled.
 //!
 //! Two axes, moved in parallel by actuators of constant acceleration against
-//! springs linear in the displacement. One file per model.
+//! springs linear in the displacement. One file per model:
+//!
+//! * `analytic`: the equation of motion solved in closed form.
+//! * `piecewise`: chunks of constant acceleration (SIGMETRICS 2000).
+//! * `disksim`: DiskSim 4.0's arithmetic, errors included.
+//! * `trajectory`: positions and speeds during a move.
 
 mod analytic;
 mod disksim;
@@ -13,13 +18,13 @@ pub use disksim::DiskSim;
 pub use piecewise::Piecewise;
 pub use trajectory::MotionState;
 
-/// What moves the sled along one axis.
+/// The actuator and springs of one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
     /// Actuator acceleration in m/s2, positive.
     pub acceleration_m_s2: f64,
-    /// Spring acceleration at `spring_reference_m` as a share of the
-    /// actuator's: 0 <= spring_factor; the springs never win within reach.
+    /// Spring acceleration at `spring_reference_m` as a share of the actuator's: at
+    /// least 0; the springs never exceed the actuator within the travel.
     pub spring_factor: f64,
     /// Displacement from the centre, in m, at which the springs pull with
     /// `spring_factor` of the actuator (usually half the travel).
@@ -33,8 +38,8 @@ impl Axis {
         self.spring_factor / self.spring_reference_m
     }
 
-    /// Spring acceleration at `at_m` as a share of the actuator's. In the last
-    /// place it may differ from `stiffness_per_m` times `at_m`.
+    /// Spring acceleration at `at_m` as a share of the actuator's. It may differ from
+    /// `stiffness_per_m` times `at_m` in the last place.
     #[inline]
     fn spring_share(&self, at_m: f64) -> f64 {
         self.spring_factor * at_m / self.spring_reference_m
@@ -49,7 +54,7 @@ impl Axis {
     }
 }
 
-/// The ends of a move as those of one upwards: mirrored if it goes down.
+/// Mirrors the ends of a downward move into those of an upward one.
 fn upwards(from_m: f64, to_m: f64) -> (f64, f64) {
     if from_m < to_m {
         (from_m, to_m)
@@ -58,7 +63,7 @@ fn upwards(from_m: f64, to_m: f64) -> (f64, f64) {
     }
 }
 
-/// When within a Y seek a turnaround happens.
+/// The moment of a turnaround within a Y seek.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// Before the move, at its start.
@@ -70,7 +75,7 @@ pub enum Moment {
 /// Formula for the time of a turnaround.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turnaround {
-    /// The papers': the acceleration at the place of the turn, held constant.
+    /// The papers' formula: constant acceleration, that at the position of the turn.
     Paper,
     /// One arc of the equation of motion.
     Exact,
@@ -79,18 +84,18 @@ pub enum Turnaround {
 /// A model of the sled's motion. Positions in metres from the centre, speeds
 /// in m/s, times in seconds.
 pub trait Kinematics: Send + Sync {
-    /// Least time from `from_m` to `to_m` under full push one way, then full
-    /// push the other way; the velocity is `speed_m_s` (>= 0) in the direction
-    /// of travel at both ends. Zero if the places are equal.
+    /// Least time from `from_m` to `to_m` under full push one way, then full push the
+    /// other way; the velocity is `speed_m_s` (>= 0) in the direction of travel at both
+    /// ends. Zero if the positions are equal.
     fn travel_s(&self, axis: &Axis, from_m: f64, to_m: f64, speed_m_s: f64) -> f64;
 
     /// Time to reverse `velocity_m_s` (the signed velocity before the turn)
     /// at `at_m`, ending there with the opposite velocity.
     fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, moment: Moment) -> f64;
 
-    /// Where the sled is, and how fast, during the move of
-    /// [`Kinematics::travel_s`]; at the ends of chunks, [`Piecewise::chunks`] or
-    /// else `chunks` for each push. `None` if the model does not say.
+    /// States of the sled during the move of [`Kinematics::travel_s`], at the ends of
+    /// chunks: [`Piecewise::chunks`] or else `chunks` for each push. `None` if the
+    /// model has no trajectories.
     fn trajectory(
         &self,
         _axis: &Axis,
@@ -101,7 +106,7 @@ pub trait Kinematics: Send + Sync {
         None
     }
 
-    /// Lower bound of `travel_s` at speed zero that never falls with the
-    /// distance from `from_m`, on either side.
+    /// Lower bound of `travel_s` at speed zero, non-decreasing in the distance from
+    /// `from_m` on either side.
     fn travel_at_least_s(&self, axis: &Axis, from_m: f64, to_m: f64) -> f64;
 }

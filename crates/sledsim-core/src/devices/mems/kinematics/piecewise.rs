@@ -3,15 +3,15 @@
 use super::trajectory::{Law, MotionState, in_chunks};
 use super::{Analytic, Axis, Kinematics, Moment, Turnaround, upwards};
 
-/// Each push in `chunks` of equal length and constant acceleration, the mean
-/// of the net accelerations at the ends of the chunk (Griffin et al.,
-/// SIGMETRICS 2000, section 3.1, equations 2 to 4).
+/// Divides each push into `chunks` of equal length and constant acceleration, the mean
+/// of the net accelerations at the ends of the chunk (Griffin et al., SIGMETRICS 2000,
+/// section 3.1, equations 2 to 4).
 ///
-/// The net acceleration is linear in the place, so its mean gives the exact
-/// speed at the end of each chunk, and the switch point where the speeds of
-/// both pushes meet is the exact one for any number of chunks. Only the times
-/// differ. They are never too short: the exact squared speed is a concave
-/// function of the place, the chunk's a chord below it.
+/// The net acceleration is linear in the position, so its mean gives the exact speed at
+/// the end of each chunk, and the switch point where the speeds of both pushes meet is
+/// exact for any number of chunks. Only the times differ. They are never too short: the
+/// exact squared speed is a concave function of the position, the chunk's a chord below
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Piecewise {
     /// Chunks per push, at least 1; the paper takes 8.

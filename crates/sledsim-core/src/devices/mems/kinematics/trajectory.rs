@@ -1,34 +1,35 @@
-//! Trajectories: where the sled is during a move, and how fast.
+//! Trajectories: positions and speeds of the sled during a move.
 
 use super::{Axis, upwards};
 
-/// An instant of a move.
+/// The state of the sled at an instant of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionState {
     /// Since the start of the move, in s.
     pub time_s: f64,
-    /// From the centre, in m.
+    /// Distance from the centre, in m.
     pub place_m: f64,
-    /// Towards greater places, in m/s.
+    /// Velocity, positive towards greater positions, in m/s.
     pub velocity_m_s: f64,
-    /// The net acceleration from here to the next instant, in m/s2; at the last
-    /// one, up to here.
+    /// Net acceleration from here to the next instant, in m/s2; for the last one, from
+    /// the previous instant.
     pub acceleration_m_s2: f64,
 }
 
-/// How times and accelerations follow from the energy of the sled.
+/// How times and accelerations follow from positions and speeds.
 #[derive(Clone, Copy)]
 pub(super) struct Law {
-    /// Where in a chunk its acceleration is taken, as a share of its length.
+    /// Position within a chunk at which its acceleration is evaluated, as a share of
+    /// its length.
     pub acceleration_at: f64,
-    /// The time of a chunk, from its length over the sum of the speeds at its
+    /// Duration of a chunk, from its length divided by the sum of the speeds at its
     /// ends.
     pub duration_s: fn(&Axis, f64) -> f64,
 }
 
-/// A move from `from_m` to `to_m`, each of its two pushes in `chunks` of equal
-/// length; the velocity is `speed_m_s` in the direction of travel at both ends.
-/// One instant for each end of a chunk.
+/// A move from `from_m` to `to_m` with `chunks` chunks of equal length per push; the
+/// velocity is `speed_m_s` in the direction of travel at both ends. Returns one state
+/// per end of a chunk.
 pub(super) fn in_chunks(
     axis: &Axis,
     (from_m, to_m): (f64, f64),
@@ -36,7 +37,7 @@ pub(super) fn in_chunks(
     chunks: u32,
     law: Law,
 ) -> Vec<MotionState> {
-    // Adding 0 makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     let instant = |time_s, place_m: f64, velocity_m_s: f64, acceleration_m_s2| MotionState {
         time_s,
         place_m: place_m + 0.0,
@@ -65,8 +66,8 @@ pub(super) fn in_chunks(
                 sign * speed,
                 sign * acceleration,
             ));
-            // The net acceleration is linear in the place, so its mean is that
-            // in the middle, and the energy is exact.
+            // The net acceleration is linear in the position, so its mean is that in
+            // the middle, and the energy is exact.
             let mean = net(push, at_m + 0.5 * chunk_m);
             let end = if push < 0.0 && i + 1 == chunks {
                 speed_m_s

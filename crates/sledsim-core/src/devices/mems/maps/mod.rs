@@ -2,10 +2,13 @@
 //!
 //! In every map LBNs fill the cells of a row first, then the rows of a track,
 //! then the tracks of a cylinder, then the cylinders. Maps differ in the
-//! direction of the rows.
+//! direction of the rows:
+//!
+//! * `serpentine`: up on even tracks, down on odd ones.
+//! * `ascending`: always up.
 //!
 //! Contract: for every track, `flip` is a bijection of `0..rows` onto itself
-//! and its own inverse; so a map is a bijection of LBNs onto places.
+//! and its own inverse; so a map is a bijection of LBNs onto locations.
 
 mod ascending;
 mod serpentine;
@@ -26,8 +29,8 @@ impl Map {
         ("ascending", Self::Ascending),
     ];
 
-    /// Turns the row in LBN order into the physical row of `track` (counted
-    /// over the whole device) and back.
+    /// Converts a row in LBN order into the physical row of `track` (counted over the
+    /// whole device) and back.
     #[must_use]
     pub fn flip(self, track: u64, row: u32, rows: u32) -> u32 {
         match self {

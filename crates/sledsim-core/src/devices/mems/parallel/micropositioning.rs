@@ -1,22 +1,22 @@
-//! Micropositioning: tips that reach over neighbouring cylinders.
+//! Micropositioning: tips that reach neighbouring cylinders.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// By how many cylinders in either direction a single tip can be moved from
-/// where the sled is (CMU-CS-03-125, section 2.2). It may change in the course
-/// of a run: tips that follow media which expand or contract have less left.
+/// By how many cylinders in either direction a single tip can be moved from the
+/// position of the sled (CMU-CS-03-125, section 2.2). It may change during a run: tips
+/// that follow expanding or contracting media have less reach left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Micropositioning {
-    /// Cylinders from the start on.
+    /// Cylinders at the start.
     cylinders: u32,
-    /// From when on it is otherwise, in the order of time.
+    /// Later changes, in the order of time.
     later: Vec<(Nanos, u32)>,
 }
 
 impl Micropositioning {
-    /// So many cylinders for ever.
+    /// A constant reach.
     #[must_use]
     pub fn new(cylinders: u32) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Micropositioning {
         Ok(Self { cylinders, later })
     }
 
-    /// The most cylinders there ever are.
+    /// The largest reach at any time.
     #[must_use]
     pub fn most(&self) -> u32 {
         let later = self.later.iter().map(|(_, cylinders)| *cylinders);

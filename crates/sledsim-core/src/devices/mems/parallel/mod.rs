@@ -1,13 +1,20 @@
-//! Internal parallelism: which blocks a sled reaches at one position, and what
-//! keeps some of them from being accessed together (CMU-CS-03-125, sections 2
-//! and 3).
+//! Internal parallelism: the blocks that a sled reaches at one position, and the
+//! limits on accessing them together (CMU-CS-03-125, sections 2 and 3).
 //!
-//! A *square* is what the tips over which a block is striped see of the media:
-//! a device has N of them, numbered track by track, cell by cell. Wherever the
-//! sled is, every square has one block under its tips, or a few of one row if
-//! tips can be micropositioned: together an equivalence class. At most p of a
-//! class can be accessed at once, one per square, and of the squares that share
-//! a resource no more than it bears.
+//! A *square* is the area of the media under the tips over which a block is
+//! striped: a device has N of them, numbered track by track, cell by cell. At
+//! each position of the sled every square has one block under its tips, or a few
+//! of one row if tips can be micropositioned: together an equivalence class. At
+//! most p blocks of a class can be accessed at once, one per square, and of the
+//! squares that share a resource no more than it supports.
+//!
+//! In reading order:
+//!
+//! * `micropositioning`: how far a tip reaches over neighbouring cylinders.
+//! * [`conflicts`]: squares that share a resource.
+//! * `plan`: groups the blocks of a batch into the fewest passes.
+//! * `positions`: chooses the sled positions for micropositioned tips.
+//! * [`free`]: background tasks served by unused tips.
 
 pub mod conflicts;
 pub mod free;
@@ -25,10 +32,10 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
 
-/// What a sled can access at once.
+/// The blocks that a sled can access at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallel {
-    /// The shape of the media and its LBN map, from which all else follows.
+    /// The shape of the media and its LBN map.
     pub geometry: Geometry,
     /// How far a tip reaches over neighbouring cylinders.
     pub micropositioning: Micropositioning,
@@ -36,7 +43,7 @@ pub struct Parallel {
     pub groups: Option<Groups>,
 }
 
-/// Where a block is, as parallel access sees it.
+/// The location of a block by cylinder, row and square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaAddress {
     /// Column of bits.
@@ -61,19 +68,19 @@ impl Parallel {
         })
     }
 
-    /// p: blocks that can be accessed at once (Table 2).
+    /// p: the most blocks accessed at once (Table 2).
     #[must_use]
     pub fn parallelism(&self) -> u32 {
         self.geometry.blocks_per_pass
     }
 
-    /// N: squares (Table 2).
+    /// N: number of squares (Table 2).
     #[must_use]
     pub fn squares(&self) -> u32 {
         self.geometry.squares()
     }
 
-    /// Where block `lbn`, which the device has, is.
+    /// The location of block `lbn`, which must exist.
     #[must_use]
     pub fn spot(&self, lbn: u64) -> MediaAddress {
         let place = self.geometry.locate(lbn);
@@ -84,8 +91,7 @@ impl Parallel {
         }
     }
 
-    /// The block at `spot`, which the device has: the inverse of
-    /// [`Parallel::spot`].
+    /// The block at `spot`, which must exist: the inverse of [`Parallel::spot`].
     #[must_use]
     pub fn lbn(&self, spot: &MediaAddress) -> u64 {
         let cells = self.geometry.blocks_per_row;
@@ -98,13 +104,13 @@ impl Parallel {
         self.geometry.lbn(&place).unwrap_or_default()
     }
 
-    /// The equivalence class of `lbn` at `at`: every block that can come under
-    /// the tips while the sled is where it must be for `lbn`, in the order of
-    /// LBNs, `lbn` among them (section 3.2, with the parity of track reversal
-    /// that is right for an even number of tracks per cylinder, too).
+    /// The equivalence class of `lbn` at `at`: every block that can be under the tips
+    /// while the sled is positioned for `lbn`, in LBN order, including `lbn` (section
+    /// 3.2, with a parity of track reversal that is also correct for an even number of
+    /// tracks per cylinder).
     ///
     /// # Errors
-    /// [`Error::Request`] for a block that the device does not have.
+    /// [`Error::Request`] for a block outside the device.
     pub fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
         self.check(lbn)?;
         let spot = self.spot(lbn);
@@ -123,13 +129,12 @@ impl Parallel {
         Ok(class)
     }
 
-    /// Whether no position of the sled at `at` lets two different blocks be
-    /// accessed together: they lie in different rows, farther apart than tips
-    /// reach, under the same tips, or under tips that share a resource which
-    /// bears only one of them.
+    /// Whether no sled position at `at` allows two different blocks to be accessed
+    /// together: they lie in different rows, farther apart than tips reach, under the
+    /// same tips, or under tips that share a resource which supports only one of them.
     ///
     /// # Errors
-    /// [`Error::Request`] for a block that the device does not have.
+    /// [`Error::Request`] for a block outside the device.
     pub fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
         self.check(a)?;
         self.check(b)?;
@@ -146,12 +151,12 @@ impl Parallel {
         Ok(!together || self.parallelism() == 1)
     }
 
-    /// First and last block of the track that holds `lbn`: the request that the
-    /// device serves most efficiently; S_T blocks, the last less the first being
-    /// S_T - 1 (section 3.4, which prints S_T).
+    /// First and last block of the track of `lbn`: the request that the device serves
+    /// most efficiently. It has S_T blocks, so that the last less the first is S_T - 1
+    /// (section 3.4 prints S_T).
     ///
     /// # Errors
-    /// [`Error::Request`] for a block that the device does not have.
+    /// [`Error::Request`] for a block outside the device.
     pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         self.check(lbn)?;
         let track = self.geometry.blocks_per_track();
@@ -159,7 +164,7 @@ impl Parallel {
         Ok((first, first + track - 1))
     }
 
-    /// Refuses a block that the device does not have.
+    /// Refuses a block outside the device.
     ///
     /// # Errors
     /// [`Error::Request`] for such a block.
@@ -174,7 +179,7 @@ impl Parallel {
         )))
     }
 
-    /// The parameters of Tables 2 and 3 by their names there; M as at the start.
+    /// The parameters of Tables 2 and 3 under their names there; M at the start.
     #[must_use]
     pub fn parameters(&self) -> Value {
         let geometry = &self.geometry;

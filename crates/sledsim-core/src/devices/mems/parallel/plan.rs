@@ -1,19 +1,19 @@
-//! The planner: blocks into the fewest passes.
+//! The planner: groups blocks into the fewest passes.
 //!
-//! A pass is one sweep over a row with the sled at one cylinder. It takes
-//! blocks no farther away than tips reach, one per square, at most p, and of
-//! the squares that share a resource no more than it bears. These limits are
-//! nested (square, resource, all), so that blocks taken at one position need
-//! exactly as many passes as the tightest of them asks for, and dealing them
-//! out in the order of resources and squares attains it. Which block is taken
-//! from where is a matter only of micropositioned tips: see [`super::positions`].
+//! A pass is one sweep over a row with the sled at one cylinder. It takes blocks no
+//! farther away than tips reach, one per square, at most p, and of the squares that
+//! share a resource no more than it supports. These limits are nested (square,
+//! resource, all), so that blocks accessed from one position need exactly as many
+//! passes as the tightest limit requires, and dealing them out in the order of
+//! resources and squares attains that number. The choice of a position for each block
+//! exists only with micropositioned tips: see [`super::positions`].
 
 use super::positions::Positions;
 use super::{MediaAddress, Parallel};
 use sledsim_base::request::Extent;
 use std::ops::Range;
 
-/// A block to be planned.
+/// A block to plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub spot: MediaAddress,
@@ -24,16 +24,15 @@ pub(super) struct Job {
 /// One sweep over one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedPass {
-    /// Where the sled is.
+    /// Cylinder of the sled.
     pub cylinder: u32,
     /// Physical row.
     pub row: u32,
-    /// Which sweep over the media at this cylinder it belongs to, from 0: one
-    /// pass per row and sweep.
+    /// Index of the sweep at this cylinder, from 0: one pass per row and sweep.
     pub sweep: u32,
-    /// From where to where all its blocks are within reach.
+    /// First and last cylinder from which all its blocks are within reach.
     window: (u32, u32),
-    /// Its blocks among all.
+    /// Its blocks in the list of all blocks.
     blocks: Range<usize>,
 }
 
@@ -45,24 +44,23 @@ impl PlannedPass {
     }
 }
 
-/// Makes plans, using its memory again.
+/// Makes plans; buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub struct Planner {
     jobs: Vec<Job>,
-    /// Passes that the jobs of a position are dealt out to.
+    /// Blocks of one position, dealt out to passes.
     dealt: Vec<Vec<u64>>,
     lbns: Vec<u64>,
     passes: Vec<PlannedPass>,
     positions: Positions,
-    /// How many blocks are taken from one position after the other, and in how
-    /// many passes.
+    /// Number of blocks and of passes for each position.
     parts: Vec<(usize, u32)>,
 }
 
 /// The limits of a pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Blocks.
+    /// Blocks in all.
     pub all: u32,
     /// Squares of one resource.
     pub resource: u32,
@@ -77,8 +75,7 @@ impl Limits {
         }
     }
 
-    /// Passes that blocks at one position need, which come in the order of
-    /// resources and squares.
+    /// Number of passes for blocks at one position, sorted by resource and square.
     pub(super) fn passes(self, jobs: &[Job]) -> u32 {
         let mut passes = (jobs.len() as u32).div_ceil(self.all);
         for shared in jobs.chunk_by(|a, b| a.resource == b.resource) {
@@ -92,18 +89,16 @@ impl Limits {
 }
 
 impl Planner {
-    /// Plans the blocks of `extents`, which the device has, with tips that
-    /// reach over `reach` cylinders and the sled at `from`: passes in the order
-    /// in which the sled takes them, cylinder by cylinder and sweep by sweep,
-    /// with rising rows in each.
+    /// Plans the blocks of `extents`, which must exist, with tips that reach over
+    /// `reach` cylinders and the sled at `from`: passes in the order in which the sled
+    /// makes them, cylinder by cylinder and sweep by sweep, with rising rows in each.
     pub fn plan(&mut self, parallel: &Parallel, extents: &[Extent], reach: u32, from: u32) {
         self.take(parallel, extents);
         self.split(parallel, reach);
         self.steer(from);
     }
 
-    /// Only how many passes there are, of which [`Planner::passes`] says no
-    /// more.
+    /// Counts the passes without ordering them.
     pub fn count(&mut self, parallel: &Parallel, extents: &[Extent], reach: u32) -> usize {
         self.take(parallel, extents);
         self.split(parallel, reach);
@@ -116,13 +111,13 @@ impl Planner {
         &self.passes
     }
 
-    /// The blocks of a pass of the last plan, in the order of LBNs.
+    /// The blocks of a pass of the last plan, in LBN order.
     #[must_use]
     pub fn lbns(&self, pass: &PlannedPass) -> &[u64] {
         &self.lbns[pass.blocks.clone()]
     }
 
-    /// Where all the blocks are, row by row.
+    /// Locates all blocks and sorts them row by row.
     fn take(&mut self, parallel: &Parallel, extents: &[Extent]) {
         self.jobs.clear();
         for extent in extents {
@@ -154,7 +149,7 @@ impl Planner {
         self.passes.clear();
         let mut start = 0;
         while start < self.jobs.len() {
-            // Blocks of a row that no pass can bridge do not concern each other.
+            // Blocks of a row that no pass can cover together are independent.
             let bridged = |pair: &&[Job]| {
                 let (one, next) = (pair[0].spot, pair[1].spot);
                 one.row == next.row && next.cylinder - one.cylinder <= 2 * reach
@@ -166,7 +161,7 @@ impl Planner {
             if jobs[length - 1].spot.cylinder == first {
                 self.parts.push((length, limits.passes(jobs)));
             } else {
-                // From here on they are in the order of where they are taken.
+                // `assign` sorts them by the position they are accessed from.
                 self.positions.assign(jobs, limits, reach, &mut self.parts);
             }
             for index in 0..self.parts.len() {
@@ -178,7 +173,7 @@ impl Planner {
         }
     }
 
-    /// Keeps what was dealt as passes.
+    /// Stores the dealt blocks as passes.
     fn keep(&mut self, row: u32, passes: u32, reach: u32, last: u32, parallel: &Parallel) {
         for dealt in self.dealt.iter_mut().take(passes as usize) {
             if dealt.is_empty() {
@@ -204,12 +199,11 @@ impl Planner {
         }
     }
 
-    /// Lets as many passes as can be share a cylinder, and puts the passes in
-    /// order: upwards from the lowest cylinder, each reached by the shortest way
-    /// from the one before.
+    /// Merges as many passes as possible at one cylinder, and orders the passes upwards
+    /// from the lowest cylinder, each reached by the shortest move from the one before.
     fn steer(&mut self, from: u32) {
-        // Of one window those of different rows, then the next of each row:
-        // they stay in the order of the blocks.
+        // Sorting by window and blocks keeps passes of the same row in the order of
+        // their blocks.
         (self.passes)
             .sort_unstable_by_key(|pass| (pass.window.1, pass.window.0, pass.blocks.start));
         let (mut start, mut x) = (0, from);
@@ -237,9 +231,8 @@ impl Planner {
     }
 }
 
-/// Deals blocks, which come in the order of resources and squares, out to so
-/// many passes: of those that stand together each pass gets as many as the
-/// next, or one more.
+/// Deals blocks, sorted by resource and square, out to `passes` passes: of each group
+/// the passes get equal numbers, give or take one.
 fn deal(jobs: &[Job], passes: u32, dealt: &mut Vec<Vec<u64>>) {
     let passes = passes as usize;
     if dealt.len() < passes {

@@ -1,28 +1,28 @@
-//! From where blocks of one row are taken, where tips can be micropositioned.
+//! The sled positions from which blocks of one row are accessed, with
+//! micropositioned tips.
 //!
-//! A block of cylinder c can be taken with the sled at c - M to c + M. Without
-//! loss a pass is where it can no longer be moved up: at c + M of its lowest
-//! block. How many passes there are at each of these positions decides whether
-//! all blocks find room, by augmenting paths: a block that finds no room takes
-//! the place of one of those it competes with (all of the innermost limit that
-//! is full), if that one finds room elsewhere. Where a block finds none, those
-//! visited need one more pass within their reach.
+//! A block of cylinder c can be accessed with the sled at c - M to c + M.
+//! Without loss of generality a pass is as far up as possible: at c + M of its
+//! lowest block. Given the number of passes at each of these positions,
+//! augmenting paths decide whether all blocks can be assigned: a block without
+//! room displaces one of its competitors (all blocks of the innermost limit that
+//! is full), if that one can be assigned elsewhere. If a block cannot be
+//! assigned, the blocks visited need one more pass within their reach.
 //!
-//! Two greedy choices of where that is are tried: as far up as possible, and
-//! as far down. If neither attains the lower bound, a search with growing depth
-//! decides, through all choices there are.
+//! Two greedy choices of the position of that pass are tried: as far up as
+//! possible, and as far down. If neither attains the lower bound, a search with
+//! increasing depth goes through all choices.
 
 use super::plan::{Job, Limits};
 use std::ops::Range;
 
-/// The search ends after it has looked at so many blocks, with the best that
-/// was found.
+/// Bounds the search: after visiting this many blocks it returns the best found.
 const MOST_LOOKS: u64 = 200_000;
 
 /// No job.
 const NONE: u32 = u32::MAX;
 
-/// Memory of the search, used again.
+/// State of the search; buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Positions {
     /// Cylinders of the blocks, rising: position i is M above the i-th.
@@ -34,27 +34,28 @@ pub(super) struct Positions {
     /// Passes by position.
     passes: Vec<u32>,
     best: Vec<u32>,
-    /// Blocks looked at so far.
+    /// Number of blocks visited.
     looks: u64,
-    /// Blocks taken by position, by position and resource, and square.
+    /// Blocks assigned by position, by position and resource, and by position and
+    /// square.
     taken: Vec<u32>,
     by_resource: Vec<u32>,
     by_square: Vec<u32>,
-    /// The search for room: blocks to look at, and for each the one that would
-    /// take its place.
+    /// The search for room: blocks to visit, and for each the block that would displace
+    /// it.
     queue: Vec<u32>,
     before: Vec<u32>,
-    /// Which full limits were looked into, by position and what they limit, and
-    /// in which search.
+    /// The last search in which each full limit was visited, by limit, position and
+    /// group.
     seen: [Vec<u32>; 3],
     searches: u32,
     sorted: Vec<(u32, Job)>,
 }
 
-/// A block that looks for a position.
+/// A block to assign to a position.
 #[derive(Clone, Copy, Debug)]
 struct Unassigned {
-    /// Its cylinder, resource and square, as numbers among those there are.
+    /// Indices of its cylinder, resource and square among those in use.
     cylinder: u32,
     resource: u32,
     square: u32,
@@ -62,10 +63,9 @@ struct Unassigned {
 }
 
 impl Positions {
-    /// Puts `jobs` of one row, which come in the order of cylinders, in the
-    /// order of the positions from which they are taken (then of resources and
-    /// squares), and adds to `parts` how many blocks are taken from one position
-    /// after the other and in how many passes: together the fewest.
+    /// Assigns `jobs` of one row, sorted by cylinder, to sled positions with the fewest
+    /// passes. Sorts them by position (then by resource and square) and appends to
+    /// `parts` the numbers of blocks and passes of each position.
     pub(super) fn assign(
         &mut self,
         jobs: &mut [Job],
@@ -132,22 +132,22 @@ impl Positions {
         self.clear();
     }
 
-    /// No passes, nothing taken.
+    /// Removes all passes.
     fn clear(&mut self) {
         self.passes.clear();
         self.passes.resize(self.cylinders.len(), 0);
     }
 
-    /// The positions from which a block at the `cylinder`-th can be taken:
-    /// those of cylinders that are at most 2 M below.
+    /// The positions from which a block at the `cylinder`-th can be accessed: those of
+    /// cylinders at most 2 M below.
     fn window(&self, cylinder: u32) -> Range<u32> {
         let least = self.cylinders[cylinder as usize].saturating_sub(2 * self.reach);
         let first = self.cylinders.partition_point(|c| *c < least);
         first as u32..cylinder + 1
     }
 
-    /// The most that any one limit asks for, the others left aside: blocks that
-    /// it concerns are taken as many together as it allows, from the lowest up.
+    /// Lower bound of the passes: the most that any single limit requires, grouping its
+    /// blocks greedily from the lowest up.
     fn bound(&mut self, limits: Limits) -> u32 {
         let span = 2 * self.reach;
         let stabbed = |cylinders: &[u32], at_once: u32| {
@@ -185,14 +185,14 @@ impl Positions {
         bound
     }
 
-    /// Opens passes as they are needed, as far up or down as helps; how many.
+    /// Adds passes as needed, as far up or down as useful; returns their number.
     fn greedy(&mut self, limits: Limits, up: bool) -> u32 {
         self.clear();
         let mut from = 0;
         while let Some(stuck) = self.fill(limits, from) {
             let position = match up {
                 true => self.jobs[stuck].cylinder,
-                // Of all that might make room.
+                // The lowest position of the blocks visited.
                 false => (self.queue.iter())
                     .map(|&j| self.jobs[j as usize].cylinder)
                     .min()
@@ -204,8 +204,8 @@ impl Positions {
         self.passes.iter().sum()
     }
 
-    /// Whether `most` passes are enough, those there are among them; they are
-    /// left in `passes` then.
+    /// Whether at most `most` passes suffice, including the present ones; leaves them
+    /// in `passes`.
     fn search(&mut self, limits: Limits, most: u32) -> bool {
         if self.looks > MOST_LOOKS {
             return false;
@@ -216,7 +216,7 @@ impl Positions {
         if self.passes.iter().sum::<u32>() >= most {
             return false;
         }
-        // One more pass for those that were visited, wherever they reach.
+        // Try one more pass at each position within reach of the blocks visited.
         let mut low = u32::MAX;
         let mut high = 0;
         for &j in &self.queue {
@@ -234,9 +234,9 @@ impl Positions {
         false
     }
 
-    /// Finds room for the blocks from number `from` on, the ones before having
-    /// theirs (none if `from` is 0); the number of the first that finds none,
-    /// with those that it might displace in `queue`.
+    /// Assigns the blocks from index `from` on, the ones before being assigned (none if
+    /// `from` is 0). Returns the index of the first that cannot be, with the blocks it
+    /// might displace in `queue`.
     fn fill(&mut self, limits: Limits, from: usize) -> Option<usize> {
         if from == 0 {
             let positions = self.cylinders.len();
@@ -259,8 +259,7 @@ impl Positions {
         (from..self.jobs.len()).find(|&job| !self.place(limits, job))
     }
 
-    /// Finds room for a block, others moving if they must: by the shortest of
-    /// all chains of moves.
+    /// Assigns a block, moving others if needed, by the shortest chain of moves.
     fn place(&mut self, limits: Limits, job: usize) -> bool {
         self.before.clear();
         self.before.resize(self.jobs.len(), NONE);
@@ -279,7 +278,7 @@ impl Positions {
                     continue;
                 }
                 let [square, resource] = self.cells(open, position);
-                // The innermost limit that is full holds those that can give way.
+                // Blocks of the innermost full limit can be displaced.
                 let full = if self.by_square[square] >= passes {
                     2
                 } else if self.by_resource[resource] >= passes.saturating_mul(limits.resource) {
@@ -311,7 +310,7 @@ impl Positions {
         false
     }
 
-    /// Where blocks like this one are counted, of its square and its resource.
+    /// Indices of the counters of a block's square and resource at a position.
     fn cells(&self, open: Unassigned, position: u32) -> [usize; 2] {
         let position = position as usize;
         [
@@ -320,7 +319,7 @@ impl Positions {
         ]
     }
 
-    /// Moves a block to `position`, the one that displaces it to where it was,
+    /// Moves a block to `position`, the block that displaces it to its former position,
     /// and so on.
     fn shift(&mut self, mut job: u32, mut position: u32) {
         loop {

@@ -1,4 +1,5 @@
-//! Where the heads can have been, against a slow drive, and what waiting costs.
+//! Possible positions of the heads, compared with a slow model, and the cost of
+//! waiting.
 
 use super::{close, disk, requests};
 use crate::devices::disk::drives::{self, Drive, cases, drive};
@@ -12,13 +13,13 @@ use sledsim_core::model::mechanism::{Mechanism, Step};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// A drive of [`disks`], and what that leaves out.
+/// A drive of [`disks`], with properties it lacks.
 #[derive(Clone, Debug)]
 struct Spec {
     drive: Drive,
     zero_latency_read: bool,
     zero_latency_write: bool,
-    /// Instead of its rpm.
+    /// Replaces its rpm.
     revolution_ps: Option<u64>,
 }
 
@@ -62,7 +63,7 @@ impl Spec {
         text
     }
 
-    /// The disk, unless its zones leave no blocks.
+    /// The disk; `None` if its zones leave no blocks.
     fn disk(&self) -> Option<Disk> {
         disk(&self.toml())
     }
@@ -80,8 +81,8 @@ impl Spec {
         }
     }
 
-    /// How long it takes until the head is on track. `access`: the first pass
-    /// of an extent; the others go on where it ended.
+    /// Time until the head is on track. `access`: the first pass of an extent; the
+    /// others continue where it ended.
     fn positioning(&self, from: Arm, to: Arm, write: bool, access: bool) -> Nanos {
         if from == to && !access {
             return Nanos::ZERO;
@@ -112,28 +113,28 @@ struct Clock {
 }
 
 impl Clock {
-    /// When boundary `number` between the `sectors` of a track comes by, cut
-    /// to ns. Number 0 is at angle 0 of the revolution in which time begins.
+    /// When boundary `number` between the `sectors` of a track passes, truncated to ns.
+    /// Number 0 is at angle 0 of the revolution at time 0.
     fn time(&self, number: i128, sectors: i128) -> Nanos {
         let above = (7 * number - self.start * sectors) * self.ns;
         Nanos(above.div_euclid(7 * sectors * self.turns) as u64)
     }
 
-    /// The first boundary at `at` or later. A millionth of a nanosecond is not
-    /// late.
+    /// The first boundary at `at` or later, with a tolerance of a millionth of a
+    /// nanosecond.
     fn next(&self, at: Nanos, sectors: i128) -> i128 {
         let turned = 7 * sectors * self.turns * i128::from(at.0) + self.start * sectors * self.ns;
         let in_time = turned - ((7 * sectors * self.ns) >> 40);
         -(-in_time).div_euclid(7 * self.ns)
     }
 
-    /// How long `sectors` of `of` take, in ns.
+    /// Time of `sectors` of `of` sectors, in ns.
     fn turn(&self, sectors: u32, of: i128) -> f64 {
         f64::from(sectors) * self.ns as f64 / (of * self.turns) as f64
     }
 }
 
-/// Where blocks are, as a walk over the drive finds them.
+/// The sector of each block, found by a walk over the drive.
 struct Places(BTreeMap<u64, drives::Sector>);
 
 impl Places {
@@ -151,10 +152,9 @@ impl Places {
     }
 }
 
-/// Boundaries at which a pass begins and ends if every block is taken when it
-/// first comes by once the pass has begun: with zero latency the pass that ends
-/// first, found by trying every sector to begin with; else the one that begins
-/// with the first block.
+/// Boundaries at which a pass begins and ends if every block is accessed when it first
+/// passes: with zero latency the pass that ends first, found by trying every sector as
+/// the start; else the one that begins with the first block.
 fn pass(
     clock: Clock,
     sectors: i128,
@@ -176,7 +176,7 @@ fn pass(
 }
 
 #[test]
-fn the_heads_are_where_media_arm_and_clock_put_them() {
+fn passes_match_the_slow_model() {
     let (passes, round, early) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let add = |count: &Cell<u32>, more: bool| count.set(count.get() + u32::from(more));
     proptest!(cases(2000), |(spec in spec(), seed in any::<u64>())| {
@@ -197,7 +197,7 @@ fn the_heads_are_where_media_arm_and_clock_put_them() {
             let write = request.op == Op::Write;
             let any = if write { spec.zero_latency_write } else { spec.zero_latency_read };
 
-            // Passes make up the extents, block by block.
+            // Passes cover the extents, block by block.
             let wanted = request.extents.iter().flat_map(|extent| extent.lbn..extent.end());
             let moved = steps.iter().flat_map(|step| step.lbn..step.lbn + u64::from(step.blocks));
             prop_assert!(wanted.eq(moved));
@@ -259,7 +259,7 @@ fn the_heads_are_where_media_arm_and_clock_put_them() {
 }
 
 #[test]
-fn waiting_gains_nothing_and_being_late_costs_a_revolution() {
+fn starting_later_never_ends_earlier() {
     let missed = Cell::new(0);
     proptest!(cases(1000), |(spec in spec(), seed in any::<u64>())| {
         let (Some(mut disk), Some(places)) = (spec.disk(), Places::of(&spec.drive)) else {
@@ -276,10 +276,10 @@ fn waiting_gains_nothing_and_being_late_costs_a_revolution() {
             let positioning = spec.positioning(disk.arm(), places.arm(lbn), op == Op::Write, true);
             let sectors = i128::from(spec.drive.zones[places.0[&lbn].zone].sectors);
             let physical = [i128::from(places.0[&lbn].physical)];
-            // When the block begins if it is asked for at `at`, and what is due.
+            // When the block begins if requested at `at`, and when it is due.
             let begins = |at: Nanos| at + disk.estimate(at, &request);
             let due = |at: Nanos| pass(clock, sectors, &physical, at + positioning, false).0;
-            // The last instant at which to ask for it, and those around it.
+            // The last time to request it, and those around it.
             let number = due(Nanos(base + random.below(1 << 20)));
             let deadline = clock.time(number, sectors) - positioning;
             for around in [0, 1, 2, 3, 4, 1000, revolution.0 - 2, revolution.0] {

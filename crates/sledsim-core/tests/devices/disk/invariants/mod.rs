@@ -1,9 +1,8 @@
-//! Can the heads have been where the drive says? Random drives serve random
-//! requests, and a slow drive made for these tests checks each claim: it knows
-//! the sectors of [`drives::Drive::walk`], a clock of exact fractions, and tries
-//! every sector a pass could begin with. Then what physics says of any drive:
-//! waiting gains nothing, a drive of half the speed takes twice the time, a
-//! drive mounted the other way round does the same later.
+//! Random drives serve random requests, and a slow model made for these tests checks
+//! each pass: it knows the sectors of [`drives::Drive::walk`], a clock of exact
+//! fractions, and tries every sector at which a pass could begin. Then properties of
+//! any drive: waiting gains nothing, a drive of half the speed takes twice the time, a
+//! rotated drive does the same later.
 
 mod heads;
 mod plain;
@@ -15,7 +14,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::Disk;
 
-/// None if the spec is refused.
+/// `None` if the spec is refused.
 fn disk(text: &str) -> Option<Disk> {
     let keys = Keys::parse(text, "test.toml").expect("TOML");
     let device = Device::from_keys(keys, None).ok()?;
@@ -26,8 +25,8 @@ fn close(one: Nanos, other: Nanos) -> bool {
     one.0.abs_diff(other.0) <= 1
 }
 
-/// Random reads and writes of one to three extents, most of them short, some
-/// of half the drive; a pause before each, the first long.
+/// Random reads and writes of one to three extents, most of them short, some of half
+/// the drive; a pause before each, the first one long.
 fn requests(blocks: u64, count: u64, seed: u64) -> Vec<(Nanos, Request)> {
     let mut random = Stream::new(seed, "invariants");
     let mut pause = random.below(1 << 40);

@@ -1,4 +1,4 @@
-//! Drives of one zone: transfers, half the speed, mounted the other way round.
+//! Drives of one zone: transfers, half the speed, rotated media.
 
 use super::{close, disk, requests};
 use crate::devices::disk::drives::{self, cases};
@@ -9,7 +9,7 @@ use sledsim_core::devices::disk::Disk;
 use sledsim_core::model::mechanism::Mechanism;
 use std::cell::Cell;
 
-/// A drive of one zone without flaws.
+/// A drive of one zone without defects.
 #[derive(Clone, Debug)]
 struct Plain {
     surfaces: u32,
@@ -117,14 +117,14 @@ fn a_long_transfer_runs_at_the_rate_that_skews_leave() {
         let request = Request::new(0, Nanos(at), op, 0, disk.blocks() as u32);
         let mut steps = Vec::new();
         let _ = disk.serve(Nanos(at), &request, &mut steps);
-        // Sectors that go by: those of every track, and between two tracks those of
-        // the skew, and whole revolutions for as long as the heads are not there.
+        // Sectors that pass: those of every track, and between two tracks those of the
+        // skew, and whole revolutions until the heads are on track.
         let mut gone = u64::from(drive.sectors);
         let revolution = drive.revolution_ns();
         for track in 1..u64::from(drive.surfaces * drive.cylinders) {
             let next_cylinder = track % u64::from(drive.surfaces) == 0;
             let skew = if next_cylinder { drive.cylinder_skew } else { drive.track_skew };
-            // Serpentines keep the head when the cylinder changes.
+            // Serpentine mappings keep the head when the cylinder changes.
             let stays = drive.surfaces == 1 || drives::MAPPINGS[drive.mapping] != "ascending";
             let switch = if next_cylinder && stays { 0 } else { drive.switch };
             let seek = if next_cylinder { drive.seek } else { 0 };
@@ -147,8 +147,8 @@ fn a_long_transfer_runs_at_the_rate_that_skews_leave() {
     assert!(covered.get() > 500 && lost.get() > 500);
 }
 
-/// Serves what `ask` says, each at a multiple of its pause after the one
-/// before, and tells the passes: first block, and when it began and ended.
+/// Serves requests, each at a multiple of its pause after the one before, and returns
+/// the passes: first block, begin and end.
 fn passes(
     disk: &mut Disk,
     asked: &[(Nanos, Request)],
@@ -174,7 +174,7 @@ fn passes(
     found
 }
 
-/// Requests that come at odd nanoseconds, so that no sector begins just then.
+/// Requests at odd nanoseconds, so that no sector begins just then.
 fn odd(disk: &Disk, seed: u64) -> Vec<(Nanos, Request)> {
     let mut asked = requests(disk.blocks(), 8, seed);
     for (pause, _) in &mut asked {
@@ -212,10 +212,10 @@ fn a_drive_of_half_the_speed_takes_twice_the_time() {
 }
 
 #[test]
-fn a_drive_mounted_the_other_way_round_does_the_same_later() {
+fn a_rotated_drive_does_the_same_later() {
     proptest!(cases(1000), |(drive in plain(), seed in any::<u64>())| {
-        // Media that begin an eighth further on are where others are after an
-        // eighth of a revolution. 60 s / 8 is a whole number of ns at every speed here.
+        // Media that begin an eighth further on are where others are after an eighth of
+        // a revolution. 60 s / 8 is a whole number of ns at every speed here.
         let mut ahead = drive.disk();
         let mut behind = Plain { start: 0, ..drive.clone() }.disk();
         let asked = odd(&ahead, seed);
@@ -230,7 +230,7 @@ fn a_drive_mounted_the_other_way_round_does_the_same_later() {
 }
 
 #[test]
-fn sectors_lie_side_by_side_round_every_track() {
+fn sectors_of_every_track_are_contiguous() {
     for (sectors, shift) in [
         (1, 0),
         (2, 1),
@@ -259,7 +259,7 @@ fn sectors_lie_side_by_side_round_every_track() {
         let disk = drive.disk();
         let geometry = &disk.drive().geometry;
         let track = geometry.track(1, 0).expect("a track");
-        // A track whose sectors begin where others end leaves no angle out.
+        // A track whose sectors begin where others end has no gap.
         let mut sum = 0_u128;
         for index in 0..sectors {
             let next = track.angle((index + 1) % sectors);

@@ -1,4 +1,4 @@
-//! Motion in chunks: by hand, and near the exact time where there are many.
+//! Motion in chunks: worked out by hand, and converging to the exact time.
 
 use super::{EXACT, HALF_M, Random, axis, close};
 use sledsim_core::devices::mems::kinematics::{Kinematics, Piecewise, Turnaround};

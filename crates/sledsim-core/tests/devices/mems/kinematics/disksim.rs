@@ -1,4 +1,4 @@
-//! Moves, seeks and requests against tables computed by DiskSim.
+//! Moves, seeks and requests compared with tables computed by DiskSim.
 
 use super::{BIT_M, Device, GENERATIONS, axis};
 use crate::common::{csv, reference};

@@ -1,4 +1,4 @@
-//! What any motion obeys.
+//! Properties of any motion.
 
 use super::{BIT_M, EXACT, HALF_M, PAPER, Random, axis};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ proptest! {
                 prop_assert!(travel_s > 0.0);
             }
             if v > 0.0 {
-                // Faster than cruising at the speed of the ends.
+                // Faster than cruising at the end speed.
                 prop_assert!(travel_s <= ((p1 - p0).abs() + rounding_m) / v * (1.0 + 1e-15));
             }
             let least_s = k.travel_at_least_s(&axis, p0, p1);

@@ -1,5 +1,5 @@
-//! Is the sled's motion right? Against a numerical integration of the
-//! equation of motion, published values, and tables computed by DiskSim.
+//! The motion of the sled, compared with a numerical integration of the equation of
+//! motion, published values, and tables computed by DiskSim.
 
 mod chunks;
 mod disksim;

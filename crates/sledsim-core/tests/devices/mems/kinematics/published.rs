@@ -1,4 +1,4 @@
-//! Times against published values.
+//! Times compared with published values.
 
 use super::{EXACT, GENERATIONS, HALF_M, PAPER, SIGMETRICS, axis, close};
 use sledsim_core::devices::mems::kinematics::{Analytic, Kinematics, Moment};

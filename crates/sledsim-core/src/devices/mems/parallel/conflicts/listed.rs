@@ -1,11 +1,11 @@
-//! Any other relation, square by square.
+//! Any other relation, listed square by square.
 
 use super::Groups;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
-/// `resources`: the number of the resource of each square, and `at_once`: how
-/// many squares each bears.
+/// Reads `resources`, the resource number of each square, and `at_once`, the number of
+/// squares that each resource supports at once.
 pub(super) fn read(keys: &mut Keys, squares: u32) -> Result<Groups> {
     let last = u64::from(squares) - 1;
     let resources = keys.opt_u64s("resources", 0..=last)?.unwrap_or_default();

@@ -1,10 +1,14 @@
 //! Conflict relations: which squares share a resource, and how many of them it
-//! bears at once.
+//! supports at once.
+//!
+//! * `channel`: tips that share a read/write channel.
+//! * `power_bus`: tips that share a power bus.
+//! * `listed`: any other relation, listed square by square.
 //!
 //! Contract: a relation reads its own keys from the table `[conflicts]` of a
-//! device and says for each of N squares which resource its tips need, and how
-//! many squares a resource bears at once. That one tip reads one column at a
-//! time is no matter of choice: it holds on every device.
+//! device and returns for each of N squares the resource of its tips, and how
+//! many squares a resource supports at once. On every device, whatever the
+//! relation, one tip reads one column at a time.
 
 mod channel;
 mod listed;
@@ -22,7 +26,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Resource of each square, in the order of squares, of which each bears
+    /// Groups squares by `of`, the resource of each square; each resource supports
     /// `at_once` (at least 1).
     #[must_use]
     pub fn new(of: Vec<u32>, at_once: u32) -> Self {
@@ -45,17 +49,17 @@ impl Groups {
         self.resources
     }
 
-    /// Squares that one resource bears at once.
+    /// The most squares of one resource at once.
     #[must_use]
     pub fn at_once(&self) -> u32 {
         self.at_once
     }
 }
 
-/// Reads the keys of a relation for so many squares.
+/// Reads the keys of a relation for a number of squares.
 type Read = fn(&mut Keys, u32) -> Result<Groups>;
 
-/// The relations by name; `none` is the absence of one.
+/// The relations by name; `none` is no relation.
 const NAMED: [(&str, Option<Read>); 4] = [
     ("none", None),
     ("channel", Some(channel::read)),
@@ -63,7 +67,7 @@ const NAMED: [(&str, Option<Read>); 4] = [
     ("listed", Some(listed::read)),
 ];
 
-/// Reads the table `[conflicts]`, if it is there, for so many squares.
+/// Reads the table `[conflicts]`, if present, for a number of squares.
 ///
 /// # Errors
 /// The key that is unknown, missing or not allowed.

@@ -4,8 +4,8 @@ use super::Groups;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
-/// `squares_per_bus`: so many squares in a row are fed by one bus, which bears
-/// `at_once` of them.
+/// Reads `squares_per_bus`: this many consecutive squares are fed by one bus, which
+/// supports `at_once` of them.
 pub(super) fn read(keys: &mut Keys, squares: u32) -> Result<Groups> {
     let squares_per_bus = keys.u32("squares_per_bus", 1..=squares)?;
     let at_once = keys.u32("at_once", 1..=squares_per_bus)?;

@@ -7,9 +7,9 @@ use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Step};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
-/// A mechanism that serves every request as the one inside, and lets background
-/// tasks have what its passes leave. It serves no batches: in one pass of these
-/// some blocks may be read and others written.
+/// A mechanism that serves requests as the inner one does and gives the unused tips of
+/// its passes to background tasks. It serves no batches, in one pass of which some
+/// blocks may be read and others written.
 #[derive(Clone, Debug)]
 pub struct FreeTips<M> {
     inner: M,
@@ -19,7 +19,7 @@ pub struct FreeTips<M> {
 }
 
 impl<M> FreeTips<M> {
-    /// Tasks around a mechanism; a block that they access takes `block_j`.
+    /// Adds tasks to a mechanism; a block that they access takes `block_j`.
     #[must_use]
     pub fn new(inner: M, background: BackgroundTasks, block_j: f64) -> Self {
         Self {
@@ -43,10 +43,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         let from = steps.len();
         let service = self.inner.serve(at, request, steps);
         if !request.flags.background {
-            self.background.begins();
+            self.background.request_begins();
         }
         for (pass, step) in steps[from..].iter().enumerate() {
-            // Blocks of a pass that is made again count once.
+            // Blocks of a repeated pass count once.
             if step.kind != PassKind::First || self.inner.has_failed(at) {
                 continue;
             }

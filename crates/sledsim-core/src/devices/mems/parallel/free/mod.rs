@@ -1,13 +1,20 @@
-//! Free bandwidth: background tasks that live off the tips which requests leave
+//! Free bandwidth: background tasks served by the tips that requests leave
 //! unused (CMU-CS-03-125, section 5.1).
 //!
 //! Wherever the sled passes for a request, as many blocks of the class under
-//! the tips as the power allows are accessed at the same time. No request is
-//! served any later or otherwise for it; what a task reads waits in the device
-//! until the bus is idle. Only a task with a `tail` asks for passes of its own,
-//! when little is left: see [`BackgroundDrain`](crate::devices::mems::background_drain::ActiveTail).
+//! the tips as the power allows are accessed at the same time. This changes no
+//! request and delays none; the data of a task wait in the device until the bus
+//! is idle. Only a task with a `tail` requests passes of its own, when little is
+//! left: see [`BackgroundDrain`](crate::devices::mems::background_drain::BackgroundDrain).
+//!
+//! In reading order:
+//!
+//! * `kinds`: the kinds of tasks, by their effects on blocks.
+//! * `due_blocks`: the blocks that a task has still to access.
+//! * `task`: one task, with its keys and progress.
+//! * `free_tips`: the mechanism that serves tasks with unused tips.
 
-mod due;
+mod due_blocks;
 mod free_tips;
 mod kinds;
 mod task;
@@ -22,45 +29,45 @@ use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use task::{By, Task};
+use task::{AccessSource, Task};
 
-/// The background tasks of a sled, in the order of their precedence.
+/// The background tasks of a sled, in order of precedence.
 ///
-/// A block that one of them reads counts for all to which a read is of use.
+/// A block that one of them reads counts for every task that needs a read of it.
 #[derive(Clone, Debug)]
 pub struct BackgroundTasks {
     parallel: Parallel,
     tasks: Vec<Task>,
-    /// Requests of the load that have begun.
+    /// Number of requests of the load that have begun.
     requests: u64,
-    /// Squares under the tips of the pass that are in use, 64 to a word.
+    /// Squares in use in the current pass, 64 to a word.
     used: Vec<u64>,
-    /// Squares in use of each resource that squares share.
+    /// Number of squares in use by resource.
     in_use: Vec<u32>,
 }
 
 /// Squares that a request uses in a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Used<'a> {
-    /// Where the sled is.
+    /// Cylinder of the sled.
     pub cylinder: u32,
-    /// First block; the others are under the tips after its.
+    /// First block; the others follow it under the next tips.
     pub lbn: u64,
-    /// All blocks, where they are not.
+    /// All blocks, if they do not follow each other.
     pub lbns: &'a [u64],
-    /// How many, at most as many as can be accessed at once.
+    /// Number of blocks, at most as many as can be accessed at once.
     pub blocks: u32,
-    /// What the request does with them.
+    /// The operation of the request.
     pub op: Op,
-    /// Whether a task asked for them.
+    /// Whether the request was made for a task.
     pub for_task: bool,
 }
 
 impl BackgroundTasks {
-    /// Tasks for a device, at their start.
+    /// Creates the tasks of a device in their initial state.
     ///
     /// # Errors
-    /// A task that is larger than the device.
+    /// A task larger than the device.
     pub fn new(parallel: Parallel, tasks: &[TaskSpec]) -> Result<Self> {
         let tasks = tasks.iter().map(|spec| Task::new(spec, &parallel));
         Ok(Self {
@@ -78,25 +85,24 @@ impl BackgroundTasks {
         })
     }
 
-    /// Whether any of them will ask for passes of its own in the end.
+    /// Whether any of them has a tail, for which it requests passes of its own.
     #[must_use]
     pub fn has_tail(&self) -> bool {
         self.tasks.iter().any(Task::has_tail)
     }
 
-    /// Blocks that tasks read or wrote.
+    /// Number of blocks that tasks have read or written.
     #[must_use]
     pub fn accessed(&self) -> u64 {
         self.tasks.iter().map(Task::accessed).sum()
     }
 
-    /// A request of the load begins.
-    pub(crate) fn begins(&mut self) {
+    /// Counts a request of the load that begins.
+    pub(crate) fn request_begins(&mut self) {
         self.requests += 1;
     }
 
-    /// The sled has passed over `used` and was done at `at`: the tasks have
-    /// taken what they could.
+    /// Lets the tasks access blocks in a pass over `used` that ended at `at`.
     pub(crate) fn pass(&mut self, at: Nanos, used: &Used<'_>) {
         let first = self.parallel.spot(used.lbn);
         self.used.fill(0);
@@ -107,14 +113,14 @@ impl BackgroundTasks {
             (_, false) => Touch::Write,
         };
         let by = if used.for_task {
-            By::Active
+            AccessSource::Active
         } else {
-            By::Foreground
+            AccessSource::Foreground
         };
         if used.for_task
             && let Some(asker) = self.tasks.iter_mut().find(|task| task.wants_own_pass())
         {
-            asker.took(By::Active);
+            asker.count_own(AccessSource::Active);
         }
         for index in 0..used.blocks {
             let spot = match used.lbns.get(index as usize) {
@@ -134,7 +140,11 @@ impl BackgroundTasks {
             ..first
         };
         let mut left = self.parallel.parallelism() - used.blocks;
-        let by = if used.for_task { By::Active } else { By::Free };
+        let by = if used.for_task {
+            AccessSource::Active
+        } else {
+            AccessSource::Free
+        };
         let reach = self.parallel.micropositioning.at(at);
         for index in 0..self.tasks.len() {
             for touch in [Touch::Rewrite, Touch::Read] {
@@ -146,8 +156,8 @@ impl BackgroundTasks {
         }
     }
 
-    /// Lets a task take up to `left` blocks within reach of `at`; how many are
-    /// left then.
+    /// Lets a task access up to `left` blocks within `reach` of `at`; returns how many
+    /// are left.
     fn take(
         &mut self,
         index: usize,
@@ -155,7 +165,7 @@ impl BackgroundTasks {
         at: &MediaAddress,
         reach: u32,
         mut left: u32,
-        by: By,
+        by: AccessSource,
     ) -> u32 {
         let last = (self.parallel.geometry.cylinders - 1).min(at.cylinder.saturating_add(reach));
         let first = at.cylinder.saturating_sub(reach);
@@ -190,14 +200,14 @@ impl BackgroundTasks {
         left
     }
 
-    /// As [`BackgroundTasks::take`], from one cylinder.
+    /// As [`BackgroundTasks::take`], for one cylinder.
     fn take_from(
         &mut self,
         index: usize,
         touch: Touch,
         at: MediaAddress,
         mut left: u32,
-        by: By,
+        by: AccessSource,
     ) -> u32 {
         for word in 0..self.used.len() {
             if left == 0 {
@@ -210,10 +220,10 @@ impl BackgroundTasks {
             while may != 0 && left > 0 {
                 let square = word as u32 * 64 + may.trailing_zeros();
                 may &= may - 1;
-                if !self.bears(square) {
+                if !self.has_capacity(square) {
                     continue;
                 }
-                // What it may hold could have come to an end.
+                // The buffer of the task may have filled up.
                 if self.tasks[index]
                     .wants(touch, at.cylinder, at.row)
                     .is_none()
@@ -226,14 +236,14 @@ impl BackgroundTasks {
                 for task in &mut self.tasks {
                     task.touched(&spot, touch, by, &self.parallel);
                 }
-                self.tasks[index].took(by);
+                self.tasks[index].count_own(by);
             }
         }
         left
     }
 
-    /// Whether the resource of a square bears one more.
-    fn bears(&self, square: u32) -> bool {
+    /// Whether the resource of a square supports one more.
+    fn has_capacity(&self, square: u32) -> bool {
         let groups = self.parallel.groups.as_ref();
         groups.is_none_or(|groups| self.in_use[groups.of(square) as usize] < groups.at_once())
     }
@@ -259,10 +269,11 @@ impl Background for BackgroundTasks {
         self.tasks.iter().any(Task::wants_own_pass)
     }
 
-    /// Of the rows with blocks that the first impatient task wants in the
-    /// nearest cylinder, the one that the sled is positioned for soonest.
+    /// Of the rows with due blocks in the nearest cylinder, for the first task in its
+    /// tail, the one with the shortest positioning time.
     fn wanted(&self, cylinder: u32, estimate: &dyn Fn(&Wanted) -> Nanos) -> Option<Wanted> {
-        let (spots, touch) = (self.tasks.iter()).find_map(|task| task.impatient_for(cylinder))?;
+        let (spots, touch) =
+            (self.tasks.iter()).find_map(|task| task.own_pass_candidates(cylinder))?;
         let op = if touch == Touch::Read {
             Op::Read
         } else {

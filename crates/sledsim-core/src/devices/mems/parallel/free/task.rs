@@ -1,6 +1,6 @@
-//! One background task: its keys, what is left of it, how far it came.
+//! One background task: its keys, its remaining blocks and its progress.
 
-use super::due::Due;
+use super::due_blocks::DueBlocks;
 use super::kinds::{Effect, KINDS, TaskKind, Touch};
 use crate::devices::mems::parallel::{MediaAddress, Parallel};
 use serde_json::{Value, json};
@@ -11,17 +11,17 @@ use sledsim_base::labels::read_label;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::ops::Range;
 
-/// In which order a task takes the blocks that it might have in one pass.
+/// The order in which a task takes blocks within one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Nearest cylinder first, the lower one of two; then by LBN.
     #[default]
     Nearest,
-    /// By LBN.
+    /// AccessSource LBN.
     Lbn,
 }
 
-/// What a background task is to do.
+/// The parameters of a background task.
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
     kind: &'static TaskKind,
@@ -35,11 +35,11 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
-    /// The task of a label: its name, or with keys as in
+    /// Reads a task from a label: its name, optionally with keys, as in
     /// `scan(order=lbn; tail=0.01)`.
     ///
     /// # Errors
-    /// An unknown name, or whatever is wrong with a key.
+    /// An unknown name, or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::read(read_label("background", "task", label)?)
     }
@@ -48,7 +48,7 @@ impl TaskSpec {
     /// that rewrites), `tail` and `ends_run`.
     ///
     /// # Errors
-    /// An unknown task, or whatever is wrong with a key.
+    /// An unknown task, or an invalid key.
     pub fn read(mut keys: Keys) -> Result<Self> {
         let origin = keys.clone();
         let name = keys.text("task")?;
@@ -86,11 +86,11 @@ impl TaskSpec {
         Ok(spec)
     }
 
-    /// The blocks it is about on a device of so many, first and one past the
+    /// The blocks of the task on a device of `device_blocks`, first and one past the
     /// last.
     ///
     /// # Errors
-    /// A task that is larger than the device.
+    /// A task larger than the device.
     pub fn range(&self, device_blocks: u64) -> Result<(u64, u64)> {
         let refuse = |key: &str| -> Error {
             let last = device_blocks - 1;
@@ -108,46 +108,45 @@ impl TaskSpec {
     }
 }
 
-/// What a task that rewrites may hold by default.
+/// Default buffer of a task that rewrites.
 const DEFAULT_BUFFER_MIB: f64 = 64.0;
 
-/// Who made a block pass.
+/// The origin of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum AccessSource {
     /// The load.
     Foreground,
-    /// A task, with tips that a request left over.
+    /// A task, with unused tips of a request.
     Free,
-    /// A task that asked for the pass.
+    /// A task, in a pass of its own.
     Active,
 }
 
-/// A task under way.
+/// A task in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     spec: TaskSpec,
     range: Range<u64>,
-    /// Blocks that it is not done with; of a task that rewrites, without those
-    /// that are held.
-    due: Due,
-    /// Blocks that are held to be written again.
-    held: Option<Due>,
-    /// Blocks that it became done with because the load accessed them.
+    /// Blocks still to access, except those held to be written again.
+    due: DueBlocks,
+    /// Blocks held to be written again.
+    held: Option<DueBlocks>,
+    /// Blocks done because the load accessed them.
     foreground_blocks: u64,
-    /// Blocks that it read or wrote itself: with tips that requests of the load
-    /// left over, and in passes of its own.
+    /// Blocks that the task accessed itself: with unused tips of requests, and in
+    /// passes of its own.
     free_blocks: u64,
     active_blocks: u64,
-    /// How often a block that was done became due again.
+    /// Number of times a done block became due again.
     again: u64,
     percent: Percent,
 }
 
-/// When each percent was reached first, and what had happened by then.
+/// When each percent was first reached, with the counters at that time.
 #[derive(Clone, Debug)]
 struct Percent {
     reached: Vec<Reached>,
-    /// Blocks done at which the next percent is reached.
+    /// Number of done blocks at which the next percent is reached.
     next: u64,
 }
 
@@ -159,13 +158,13 @@ struct Reached {
 }
 
 impl Task {
-    /// At its start.
+    /// Creates the task in its initial state.
     ///
     /// # Errors
-    /// A task that is larger than the device.
+    /// A task larger than the device.
     pub fn new(spec: &TaskSpec, parallel: &Parallel) -> Result<Self> {
         let (first, end) = spec.range(parallel.geometry.blocks())?;
-        let mut due = Due::none(parallel);
+        let mut due = DueBlocks::none(parallel);
         for lbn in first..end {
             due.set(&parallel.spot(lbn), true);
         }
@@ -178,7 +177,7 @@ impl Task {
             spec: spec.clone(),
             range: first..end,
             due,
-            held: spec.kind.rewrites().then(|| Due::none(parallel)),
+            held: spec.kind.rewrites().then(|| DueBlocks::none(parallel)),
             foreground_blocks: 0,
             free_blocks: 0,
             active_blocks: 0,
@@ -190,35 +189,35 @@ impl Task {
         })
     }
 
-    /// Blocks that it is about.
+    /// Number of blocks of the task.
     fn blocks(&self) -> u64 {
         self.range.end - self.range.start
     }
 
-    /// Takes a block for itself.
-    pub fn took(&mut self, by: By) {
+    /// Counts a block that the task accessed itself.
+    pub fn count_own(&mut self, by: AccessSource) {
         match by {
-            By::Active => self.active_blocks += 1,
+            AccessSource::Active => self.active_blocks += 1,
             _ => self.free_blocks += 1,
         }
     }
 
-    /// Blocks that it took.
+    /// Number of blocks that the task accessed itself.
     pub fn accessed(&self) -> u64 {
         self.free_blocks + self.active_blocks
     }
 
-    /// Blocks that it is not done with.
+    /// Number of blocks still to be done.
     fn left(&self) -> u64 {
-        self.due.count() + self.held.as_ref().map_or(0, Due::count)
+        self.due.count() + self.held.as_ref().map_or(0, DueBlocks::count)
     }
 
-    /// Whether it has come to its end, and takes note of nothing any more.
+    /// Whether the task is complete; it then ignores further accesses.
     pub fn complete(&self) -> bool {
         self.left() == 0
     }
 
-    /// Whether the run may end with it.
+    /// Whether the task is complete and ends the run.
     pub fn ends_run(&self) -> bool {
         self.spec.ends_run && self.complete()
     }
@@ -227,8 +226,7 @@ impl Task {
         self.spec.order
     }
 
-    /// What it can use of a class, in the order in which it is used best: what
-    /// it could write, then what it could read.
+    /// The squares of a class that the task can use: blocks to rewrite, or to read.
     pub fn wants(&self, touch: Touch, cylinder: u32, row: u32) -> Option<&[u64]> {
         match (touch, &self.held) {
             (Touch::Rewrite, Some(held)) => Some(held.class(cylinder, row)),
@@ -238,8 +236,14 @@ impl Task {
         }
     }
 
-    /// A block has passed under the tips.
-    pub fn touched(&mut self, spot: &MediaAddress, touch: Touch, by: By, parallel: &Parallel) {
+    /// Records an access to a block.
+    pub fn touched(
+        &mut self,
+        spot: &MediaAddress,
+        touch: Touch,
+        by: AccessSource,
+        parallel: &Parallel,
+    ) {
         if self.complete() {
             return;
         }
@@ -252,7 +256,7 @@ impl Task {
             }
             Effect::Done => {
                 let held = self.held.as_mut().is_some_and(|held| held.set(spot, false));
-                if (self.due.set(spot, false) || held) && by == By::Foreground {
+                if (self.due.set(spot, false) || held) && by == AccessSource::Foreground {
                     self.foreground_blocks += 1;
                 }
             }
@@ -267,7 +271,7 @@ impl Task {
         }
     }
 
-    /// A pass has ended; so many requests of the load have begun.
+    /// Records progress at the end of a pass; `requests` of the load have begun.
     pub fn pass_ended(&mut self, at: Nanos, requests: u64) {
         let done = self.blocks() - self.left();
         while done >= self.percent.next && self.percent.reached.len() <= 100 {
@@ -281,16 +285,15 @@ impl Task {
         }
     }
 
-    /// Whether so little is left that it asks for passes of its own.
+    /// Whether so little is left that the task requests passes of its own.
     pub fn wants_own_pass(&self) -> bool {
         let left = self.left();
         left > 0 && left as f64 <= self.spec.tail * self.blocks() as f64
     }
 
-    /// The blocks among which it would ask for one now, one of each row of the
-    /// nearest cylinder, and what it would do with it; nothing if too much is
-    /// left.
-    pub fn impatient_for(
+    /// Candidate blocks for a pass of its own, one per row of the nearest cylinder, and
+    /// the access to make; `None` before the tail.
+    pub fn own_pass_candidates(
         &self,
         cylinder: u32,
     ) -> Option<(impl Iterator<Item = MediaAddress> + '_, Touch)> {
@@ -307,12 +310,12 @@ impl Task {
         Some((from.rows(from.nearest(cylinder)?), touch))
     }
 
-    /// Whether it will ask for passes of its own in the end.
+    /// Whether the task has a tail, for which it requests passes of its own.
     pub fn has_tail(&self) -> bool {
         self.spec.tail > 0.0
     }
 
-    /// The task and how far it came, as in the summary.
+    /// The task and its progress, as in the summary.
     pub fn to_json(&self) -> Value {
         let order = match self.spec.order {
             Order::Nearest => "nearest",

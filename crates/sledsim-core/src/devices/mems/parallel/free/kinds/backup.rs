@@ -1,8 +1,8 @@
 use super::{Effect, TaskKind};
 
-/// A backup: every block is to be read once, and again if the load wrote it
-/// after that; complete when no copy is out of date. Under a load that writes
-/// on and on it may never be.
+/// A backup reads every block once, and again if the load writes it after that. It is
+/// complete when no copy is out of date; under a continuous load of writes it may never
+/// be.
 pub(super) const BACKUP: TaskKind = TaskKind {
     name: "backup",
     read: Effect::Done,

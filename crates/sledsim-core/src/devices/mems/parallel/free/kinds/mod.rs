@@ -1,7 +1,12 @@
 //! The kinds of background tasks.
 //!
-//! Contract: a kind says what becomes of a block for it when its bits have come
-//! by under the tips, whoever asked for them.
+//! * `scan`: accesses every block once.
+//! * `scrub`: reads every block once.
+//! * `backup`: reads every block, again after each write.
+//! * `refresh`: writes every block again.
+//!
+//! Contract: a kind defines the effect on a block of each access to it, by the
+//! load or by any task.
 
 mod backup;
 mod refresh;
@@ -10,27 +15,27 @@ mod scrub;
 
 use sledsim_base::registry::{Named, Registry};
 
-/// What happened to a block.
+/// An access to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It was read, for the load or for any task.
+    /// A read, for the load or for any task.
     Read,
-    /// The load wrote it.
+    /// A write of the load.
     Write,
-    /// A task wrote again what it had read.
+    /// A task writing back the data it read.
     Rewrite,
 }
 
-/// What that means to a task.
+/// The effect of an access on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
     None,
-    /// It is done with the block.
+    /// The task is done with the block.
     Done,
-    /// The block is to be done again if it was.
+    /// The block is due again if it was done.
     Due,
-    /// Its data are at hand, and have to be written again.
+    /// The task holds the data and has to write them again.
     Hold,
 }
 
@@ -51,7 +56,7 @@ impl Named for TaskKind {
 }
 
 impl TaskKind {
-    /// What a touch means to it.
+    /// The effect of an access.
     #[must_use]
     pub fn after(&self, touch: Touch) -> Effect {
         match touch {
@@ -61,13 +66,13 @@ impl TaskKind {
         }
     }
 
-    /// Whether it writes every block again.
+    /// Whether the task writes every block again.
     #[must_use]
     pub fn rewrites(&self) -> bool {
         self.read == Effect::Hold
     }
 }
 
-/// The kinds, in the order in which they are listed.
+/// The kinds, in the order of listings.
 pub const KINDS: Registry<TaskKind> =
     Registry::new(&[scan::SCAN, scrub::SCRUB, backup::BACKUP, refresh::REFRESH]);

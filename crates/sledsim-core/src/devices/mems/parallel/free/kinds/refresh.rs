@@ -1,8 +1,8 @@
 use super::{Effect, TaskKind};
 
-/// A refresh of the media: every block is to be written again, by the load or
-/// by the task, which must have read it in a pass before and holds it until
-/// its class comes by again.
+/// A refresh of the media: every block is written again, by the load or by the task.
+/// The task reads the block in an earlier pass and holds it until the sled passes its
+/// class again.
 pub(super) const REFRESH: TaskKind = TaskKind {
     name: "refresh",
     read: Effect::Hold,

@@ -1,7 +1,7 @@
 use super::{Effect, TaskKind};
 
-/// A scrub: every block is to be read and checked once. What the load reads is
-/// checked by the way; a write checks nothing.
+/// A scrub: every block is read and checked once. Reads of the load count; writes do
+/// not.
 pub(super) const SCRUB: TaskKind = TaskKind {
     name: "scrub",
     read: Effect::Done,

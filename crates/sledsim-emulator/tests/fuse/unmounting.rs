@@ -1,4 +1,4 @@
-//! How mounts begin and end, well or badly.
+//! Mounting and unmounting, with errors.
 
 use super::mounted::{Mounted, constant, export, may_mount};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -24,7 +24,7 @@ fn is_mounted(point: &Path) -> bool {
         .any(|line| line.split(' ').nth(1) == point.to_str())
 }
 
-/// A FUSE mount whose server is gone.
+/// A FUSE mount whose server has died.
 fn dead(point: &Path, kind: &str) {
     let device = OpenOptions::new()
         .read(true)
@@ -37,9 +37,9 @@ fn dead(point: &Path, kind: &str) {
     mount("x", point, kind, MountFlags::empty(), options.as_c_str()).unwrap();
 }
 
-/// Whoever waits hears of an error at once, and nothing stays mounted.
+/// Waiting requests fail at once, and nothing stays mounted.
 #[test]
-fn requests_under_way_end_with_the_mount() {
+fn unmounting_fails_the_requests_in_flight() {
     let Some(mut mounted) = one(60_000.0) else {
         return;
     };
@@ -59,9 +59,10 @@ fn requests_under_way_end_with_the_mount() {
     assert!(!is_mounted(&point) && !mounted.mount.is_alive());
 }
 
-/// The second half of a write is given up with the mount and the server, and nothing hangs.
+/// The second half of a write is dropped with the mount and the server, without
+/// blocking.
 #[test]
-fn a_write_between_its_halves_ends_too() {
+fn unmounting_fails_a_read_modify_write() {
     let Some(mounted) = one(60_000.0) else { return };
     let path = mounted.mount.path_of("d");
     let file = OpenOptions::new().write(true).open(path).unwrap();
@@ -76,14 +77,14 @@ fn a_write_between_its_halves_ends_too() {
 }
 
 #[test]
-fn somebody_else_unmounts() {
+fn another_process_unmounts() {
     let Some(mut mounted) = one(0.0) else { return };
     let point = mounted.mount.point().to_owned();
     assert!(mounted.mount.is_alive());
     unmount(&point, UnmountFlags::empty()).unwrap();
     assert!(!mounted.mount.is_alive());
 
-    // What is mounted there now is not ours to unmount.
+    // The file system mounted there now must not be unmounted.
     mount("x", &point, "tmpfs", MountFlags::empty(), None).unwrap();
     mounted.mount.stop();
     assert!(is_mounted(&point));
@@ -92,13 +93,13 @@ fn somebody_else_unmounts() {
 }
 
 #[test]
-fn a_mount_below_is_not_unmounted() {
+fn a_covered_mount_is_not_unmounted() {
     let Some(mut mounted) = one(0.0) else { return };
     let point = mounted.mount.point().to_owned();
     mount("x", &point, "tmpfs", MountFlags::empty(), None).unwrap();
     assert!(!mounted.mount.is_alive());
     mounted.mount.stop();
-    // Unmounting is by path: it would hit what lies above.
+    // Unmounting is by path: it would unmount the one above.
     assert!(File::create(point.join("it is the other")).is_ok());
     unmount(&point, UnmountFlags::empty()).unwrap();
     unmount(&point, UnmountFlags::empty()).unwrap();
@@ -106,12 +107,12 @@ fn a_mount_below_is_not_unmounted() {
 }
 
 #[test]
-fn lazily_unmounted_is_not_alive() {
+fn a_lazily_unmounted_mount_is_not_alive() {
     let Some(mounted) = one(0.0) else { return };
     let file = mounted.open("d");
     unmount(mounted.mount.point(), UnmountFlags::DETACH).unwrap();
     assert!(!mounted.mount.is_alive());
-    // Whoever has it open goes on until the server ends.
+    // Open files work until the server ends.
     file.write_all_at(&[1; 512], 0).unwrap();
     let server = mounted.server;
     drop(mounted.mount);
@@ -120,7 +121,7 @@ fn lazily_unmounted_is_not_alive() {
 }
 
 #[test]
-fn the_mount_of_a_dead_server_is_replaced() {
+fn a_stale_mount_is_replaced() {
     if !may_mount() {
         return;
     }
@@ -136,15 +137,15 @@ fn the_mount_of_a_dead_server_is_replaced() {
     drop(mount);
     assert!(!is_mounted(&point));
 
-    // Another's stays.
+    // A stale mount of another program is kept.
     dead(&point, "fuse.other");
     let refused = start().err().unwrap().to_string();
-    assert!(refused.contains("not one of sledsim"), "{refused}");
+    assert!(refused.contains("of another program"), "{refused}");
     unmount(&point, UnmountFlags::empty()).unwrap();
 }
 
 #[test]
-fn bad_places_are_named() {
+fn bad_mount_points_are_refused() {
     if !may_mount() {
         return;
     }
@@ -158,7 +159,7 @@ fn bad_places_are_named() {
     let start = |path: &Path| FuseMount::start(path, server.exports(), &Settings::default());
     let _first = start(&path("used")).unwrap();
     for (name, problem) in [
-        ("none", "is not there"),
+        ("none", "mount point missing"),
         ("full", "is not empty"),
         ("text", "is not empty"),
         (

@@ -1,4 +1,4 @@
-//! What is seen of the files, and what cannot be done to them.
+//! Attributes of the files, and unsupported operations.
 
 use super::mounted::{Mounted, constant, export};
 use rustix::fs::statvfs;
@@ -22,7 +22,7 @@ fn two() -> Option<Mounted> {
 }
 
 #[test]
-fn a_folder_shows_each_export() {
+fn a_folder_lists_each_export() {
     let Some(mounted) = two() else { return };
     let folder = mounted.place.path().join("mnt");
     let mut names: Vec<_> = fs::read_dir(&folder)
@@ -48,7 +48,7 @@ fn a_folder_shows_each_export() {
     assert_eq!((whole.f_bfree, whole.f_files), (0, 2));
     assert_eq!(errno(fs::metadata(folder.join("c"))), Some(Errno::NOENT));
 
-    // Each has its own bytes.
+    // Each has its own data.
     mounted.open("a").write_all_at(&[1; 4096], 0).unwrap();
     let mut first = [9];
     File::open(folder.join("b"))
@@ -59,7 +59,7 @@ fn a_folder_shows_each_export() {
 }
 
 #[test]
-fn a_file_is_the_device_itself() {
+fn a_file_mount_is_the_first_export() {
     let Some(mut mounted) = Mounted::file(vec![export("d", constant(BYTES, 0.0))]) else {
         return;
     };
@@ -78,7 +78,7 @@ fn a_file_is_the_device_itself() {
 }
 
 #[test]
-fn writing_is_seen_in_the_times() {
+fn writing_updates_the_times() {
     let Some(mounted) = two() else { return };
     let file = mounted.open("a");
     let modified = || file.metadata().unwrap().modified().unwrap();
@@ -95,7 +95,7 @@ fn writing_is_seen_in_the_times() {
 }
 
 #[test]
-fn a_device_stays_as_it_is() {
+fn size_and_mode_cannot_be_changed() {
     let Some(mounted) = two() else { return };
     let folder = mounted.place.path().join("mnt");
     let (a, new) = (folder.join("a"), folder.join("new"));
@@ -115,7 +115,7 @@ fn a_device_stays_as_it_is() {
 }
 
 #[test]
-fn a_protected_device_is_not_opened_for_writing() {
+fn a_read_only_export_is_not_opened_for_writing() {
     let Some(mounted) = two() else { return };
     let path = mounted.mount.path_of("b");
     let open = OpenOptions::new().write(true).open(&path);

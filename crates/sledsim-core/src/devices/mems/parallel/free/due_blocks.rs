@@ -1,11 +1,11 @@
-//! Blocks that a task is not done with, found by sled position.
+//! The blocks that a task has still to access, indexed by sled position.
 
 use crate::devices::mems::parallel::{MediaAddress, Parallel};
 
 /// A bit for each block of a device: by row, then by cylinder, then by square,
 /// so that an equivalence class lies together.
 #[derive(Clone, Debug)]
-pub(super) struct Due {
+pub(super) struct DueBlocks {
     bits: Vec<u64>,
     /// Words of one class.
     words: usize,
@@ -16,8 +16,8 @@ pub(super) struct Due {
     count: u64,
 }
 
-impl Due {
-    /// No block of a device of this shape.
+impl DueBlocks {
+    /// Creates an empty set for a device of this shape.
     pub fn none(parallel: &Parallel) -> Self {
         let words = parallel.squares().div_ceil(64) as usize;
         let cylinders = parallel.geometry.cylinders as usize;
@@ -32,7 +32,7 @@ impl Due {
         }
     }
 
-    /// How many.
+    /// Number of blocks due.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -41,13 +41,13 @@ impl Due {
         (row as usize * self.cylinders + cylinder as usize) * self.words
     }
 
-    /// The squares that are due at a cylinder and row, 64 to a word.
+    /// The squares due at a cylinder and row, 64 to a word.
     pub fn class(&self, cylinder: u32, row: u32) -> &[u64] {
         let first = self.first_word(cylinder, row);
         &self.bits[first..first + self.words]
     }
 
-    /// Puts a block in or takes it out; whether that changed anything.
+    /// Adds or removes a block; returns whether that changed anything.
     pub fn set(&mut self, spot: &MediaAddress, due: bool) -> bool {
         let word = self.first_word(spot.cylinder, spot.row) + spot.square as usize / 64;
         let bit = 1 << (spot.square % 64);
@@ -66,7 +66,7 @@ impl Due {
         true
     }
 
-    /// The cylinder with due blocks nearest to `cylinder`, the lower one of two.
+    /// The cylinder with due blocks nearest to `cylinder`; the lower one of two.
     pub fn nearest(&self, cylinder: u32) -> Option<u32> {
         if self.count == 0 {
             return None;
@@ -82,7 +82,7 @@ impl Due {
         Some(nearest as u32)
     }
 
-    /// The first due block of each row of a cylinder that has any.
+    /// The first due block of each row of a cylinder.
     pub fn rows(&self, cylinder: u32) -> impl Iterator<Item = MediaAddress> + '_ {
         (0..self.rows as u32).filter_map(move |row| {
             let class = self.class(cylinder, row).iter().enumerate();
