@@ -9,7 +9,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use sledsim_traces::columns::Quantity;
 use sledsim_traces::order::Sorter;
 use sledsim_traces::{Input, Options, Reader, Record};
@@ -22,7 +22,7 @@ const ROWS: usize = 1024;
 /// Starts reading a Parquet file: as it is, or sorted if it holds rows.
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     let rows = Parquet::new(input, options)?;
-    Ok(match (&rows.parent, input.as_whole()) {
+    Ok(match (&rows.parent, input.as_file()) {
         (Some(_), Some(file)) => Box::new(Recording {
             file: file.clone(),
             rows,
@@ -38,7 +38,7 @@ pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
 
 /// Rows, those held that something in the rest of the file may come before.
 struct Recording {
-    file: Whole,
+    file: SharedFile,
     rows: Parquet,
     /// How far arrivals fall at most; found when the first record is asked for.
     window: Option<Nanos>,
@@ -97,7 +97,7 @@ impl Reader for Recording {
         self.rows.device_name(device)
     }
 
-    fn is_of_streams(&self) -> bool {
+    fn devices_are_streams(&self) -> bool {
         true
     }
 
@@ -117,7 +117,7 @@ struct Survey {
 
 impl Survey {
     /// Reads the columns of `file`, called `shown`, that tell.
-    fn read(file: &Whole, shown: &Path) -> Result<Self> {
+    fn read(file: &SharedFile, shown: &Path) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::file(shown, format!("the Parquet data are damaged ({error})"))
         };

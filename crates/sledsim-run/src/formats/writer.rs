@@ -10,7 +10,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::files::PendingFile;
 use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
-use sledsim_traces::writers::{Lost, Names, Writer};
+use sledsim_traces::writers::{DeviceNames, Lost, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Parquet {
     file: ArrowWriter<PendingFile>,
     schema: SchemaRef,
     batch: Batch,
-    names: Names,
+    names: DeviceNames,
     lost: Lost,
 }
 
@@ -157,7 +157,7 @@ impl Parquet {
             file: file.map_err(|error| Error::file(path, told(error)))?,
             schema,
             batch: Batch::default(),
-            names: Names::default(),
+            names: DeviceNames::default(),
             lost: Lost::default(),
         })
     }

@@ -15,14 +15,14 @@ use arrow_schema::{ArrowError, SchemaRef};
 use chunks::Chunks;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use std::fs::File;
 use std::path::Path;
 
 /// A file whose footer was read.
 pub(crate) struct ParquetFile {
     builder: ParquetRecordBatchReaderBuilder<Chunks>,
-    file: Whole,
+    file: SharedFile,
 }
 
 impl ParquetFile {
@@ -31,7 +31,7 @@ impl ParquetFile {
     /// # Errors
     /// What is wrong with it.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let whole = File::open(path).and_then(Whole::of);
+        let whole = File::open(path).and_then(SharedFile::of);
         Self::of(whole.map_err(|error| error.to_string())?)
     }
 
@@ -39,7 +39,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn of(file: Whole) -> Result<Self, String> {
+    pub fn of(file: SharedFile) -> Result<Self, String> {
         let refuse =
             |said: &dyn std::fmt::Display| format!("not a Parquet file that can be read ({said})");
         let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));

@@ -4,7 +4,7 @@ use super::header::PageHeader;
 use parquet::arrow::ProjectionMask;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use std::io::{BufReader, Read};
 
 /// Bytes read at once; headers are short.
@@ -20,7 +20,7 @@ const LENGTHS: [(i64, Encoding); 2] = [
 /// Refuses pages of the chosen columns that cannot be as large as they say: the
 /// library would take memory for them.
 pub fn check(
-    file: &Whole,
+    file: &SharedFile,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
 ) -> Result<(), String> {
@@ -37,7 +37,11 @@ pub fn check(
     Ok(())
 }
 
-fn check_chunk(file: &Whole, file_end: u64, chunk: &ColumnChunkMetaData) -> Result<(), String> {
+fn check_chunk(
+    file: &SharedFile,
+    file_end: u64,
+    chunk: &ColumnChunkMetaData,
+) -> Result<(), String> {
     let start = chunk
         .dictionary_page_offset()
         .unwrap_or_else(|| chunk.data_page_offset());
@@ -55,7 +59,7 @@ fn check_chunk(file: &Whole, file_end: u64, chunk: &ColumnChunkMetaData) -> Resu
     };
     let mut left = chunk.num_values();
     while left > 0 && at < end {
-        let from = file.from(at).take(end - at);
+        let from = file.reader_at(at).take(end - at);
         let header = PageHeader::read(BufReader::with_capacity(STEP, from))?;
         check_page(&header, chunk).map_err(|problem| format!("the page at byte {at} {problem}"))?;
         if !header.is_dictionary {

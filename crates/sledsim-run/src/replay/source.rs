@@ -11,7 +11,7 @@ use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Extents, Flags, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::source::Source;
-use sledsim_traces::records::{Devices, Records, Step};
+use sledsim_traces::records::{DeviceSelection, Records, Step};
 use sledsim_traces::{Clock, Record};
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl TraceSpec {
                 "address_offset = {offset}: must be below the {device_blocks} blocks of the device"
             )));
         }
-        let separate = self.devices == Devices::Separate;
+        let separate = self.devices == DeviceSelection::Separate;
         let spans = match self.address == Address::Scale || separate {
             true => Some(self.spans(check)?),
             false => None,
@@ -183,8 +183,8 @@ impl TraceSource {
         let (spec, records, order) = (&feed.spec, &feed.records, &feed.records.order);
         let devices: Vec<_> = records.devices().collect();
         let chosen = match (&records.wanted, devices.as_slice()) {
-            (Devices::All, _) => json!("all"),
-            (Devices::Separate, _) => json!("separate"),
+            (DeviceSelection::All, _) => json!("all"),
+            (DeviceSelection::Separate, _) => json!("separate"),
             _ => (devices.iter().find(|(.., wanted)| *wanted))
                 .map_or(Value::Null, |(_, label, ..)| label.clone()),
         };
@@ -218,9 +218,9 @@ impl TraceSource {
             "subtracted_s": feed.subtracted().s(),
             "sort_ms": spec.sort_ms,
             "sorted": order.late,
-            "sorted_most_ms": order.latest_by.ms(),
+            "sorted_most_ms": order.most_late.ms(),
         });
-        records.passed_over().state(&mut facts);
+        records.skipped().add_to(&mut facts);
         if let Some(action) = spec.options.blk_action {
             let name = BLK_ACTIONS.iter().find(|(_, known)| *known == action);
             facts["blk_action"] = json!(name.map(|(name, _)| *name));
@@ -294,7 +294,7 @@ impl Source for TraceSource {
     }
 
     fn share(&self) -> Option<f64> {
-        self.feed.records.so_far.share()
+        self.feed.records.read_counter.share()
     }
 }
 

@@ -8,7 +8,7 @@ use sledsim_base::keys::{Keys, Range};
 use sledsim_base::progress::Progress;
 use sledsim_core::workloads::ClosedSpec;
 use sledsim_traces::order::LONGEST_SORT_MS;
-use sledsim_traces::records::Devices;
+use sledsim_traces::records::DeviceSelection;
 use sledsim_traces::{BlkAction, Format, Options, Supply};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct TraceSpec {
     pub(super) supply: Supply,
     pub(super) format: Option<Format>,
     pub(super) options: Options,
-    pub(super) devices: Devices,
+    pub(super) devices: DeviceSelection,
     pub(super) address: Address,
     pub(super) address_offset: u64,
     pub(super) time_scale: f64,
@@ -107,7 +107,8 @@ impl TraceSpec {
                 blk_action: keys.opt_choice("blk_action", &BLK_ACTIONS)?,
                 drop_glitches: keys.opt_choice("glitches", &GLITCHES)?.unwrap_or_default(),
             },
-            devices: (keys.opt_name("trace_device")?).map_or(Devices::Only, Devices::named),
+            devices: (keys.opt_name("trace_device")?)
+                .map_or(DeviceSelection::Only, DeviceSelection::named),
             address: (keys.opt_choice("address", &Address::CHOICES)?).unwrap_or_default(),
             address_offset: (keys.opt_u64("address_offset", 0..=i64::MAX as u64)?)
                 .unwrap_or_default(),

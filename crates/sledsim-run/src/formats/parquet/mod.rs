@@ -22,7 +22,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_traces::columns::{Columns, Quantity, Role};
-use sledsim_traces::devices::Devices;
+use sledsim_traces::devices::DeviceColumn;
 use sledsim_traces::{END_BYTES, LATEST_NS, Reader, Record};
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct Parquet {
     id: Option<Cells>,
     completion: Option<Cells>,
     lateness: Option<Cells>,
-    devices: Devices,
+    devices: DeviceColumn,
     /// The next row of the batch, and how many it has.
     row: usize,
     rows: usize,

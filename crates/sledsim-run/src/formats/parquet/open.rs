@@ -6,7 +6,7 @@ use super::schema::{Meaning, decoder, find, is_dictionary, is_text};
 use crate::parquet_file::ParquetFile;
 use sledsim_base::error::{Error, Result};
 use sledsim_traces::columns::{Columns, Quantity, Role};
-use sledsim_traces::devices::Devices;
+use sledsim_traces::devices::DeviceColumn;
 use sledsim_traces::{Compression, Input, Options};
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl Parquet {
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
             return Err(Error::file(shown, problem));
         }
-        let Some(whole) = input.as_whole().cloned() else {
+        let Some(whole) = input.as_file().cloned() else {
             let problem = "Parquet is read from its end: it must be a file";
             return Err(Error::file(shown, problem));
         };
@@ -99,8 +99,8 @@ impl Parquet {
             completion: of_rows("completion_ns", time())?,
             lateness: of_rows("lateness_ns", time())?,
             devices: match numbered {
-                true => Devices::numbers(),
-                false => Devices::new(columns.devices_are_names),
+                true => DeviceColumn::numbers(),
+                false => DeviceColumn::new(columns.devices_are_names),
             },
             batches,
             columns,

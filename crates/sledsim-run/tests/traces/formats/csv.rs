@@ -225,7 +225,7 @@ fn columns_must_be_told_and_told_right() {
     let found = message("csv", "a,b\n1,2\n");
     assert!(
         found.starts_with(
-            "t:1: a CSV needs to be told which column is what, in which unit: give --columns \""
+            "t:1: the header is not sledsim's: give roles and units of the columns by --columns \""
         ),
         "{found}"
     );
@@ -237,8 +237,8 @@ fn columns_must_be_told_and_told_right() {
             "tme=ts:us",
             "columns: 'tme' is unknown; did you mean 'time'?",
         ),
-        ("time=ts:us,time=x:us", "columns: 'time' is there twice"),
-        ("op=:read,op=x", "columns: 'op' is there twice"),
+        ("time=ts:us,time=x:us", "columns: 'time' is given twice"),
+        ("op=:read,op=x", "columns: 'op' is given twice"),
         ("time=ts:us", "columns: no 'offset': give offset=lba:512B"),
         (
             "offset=o:B,bytes=b:B,op=o",
