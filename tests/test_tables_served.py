@@ -167,7 +167,7 @@ def test_it_is_the_store_that_is_read(tmp_path: Path) -> None:
         assert plain(table.record(500).data) == [expected]
         client.write(table.place(500, "word")[0] * BLOCK, b"\xff" * BLOCK)
         client.close()
-        with pytest.raises(ss.SledsimError, match="somebody else wrote to it"):
+        with pytest.raises(ss.SledsimError, match="another client wrote to it"):
             table.record(500)
 
 

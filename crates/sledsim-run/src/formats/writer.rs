@@ -1,4 +1,4 @@
-//! Writes sledsim's Parquet, which holds all there is in a record.
+//! Writes sledsim's Parquet, which holds all fields of a record.
 
 use crate::stats::{described, file_properties, told};
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringDictionaryBuilder, UInt32Builder};
@@ -14,12 +14,11 @@ use sledsim_traces::writers::{DeviceNames, Lost, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Records per batch handed to the library.
+/// Records per batch passed to the library.
 const BATCH_ROWS: usize = 8_192;
 
-/// The columns of [`super::csv::HEADER`], with types and units; a name or a
-/// measured time that is not known is null. The same records give the same
-/// bytes.
+/// The columns of sledsim's CSV, with types and units; unknown names and times
+/// are null. The same records give the same bytes.
 pub struct Parquet {
     path: PathBuf,
     file: ArrowWriter<PendingFile>,
@@ -29,7 +28,7 @@ pub struct Parquet {
     lost: Lost,
 }
 
-/// The records not yet handed over, column by column.
+/// The records not yet passed to the library, by column.
 #[derive(Default)]
 struct Batch {
     rows: usize,
@@ -162,7 +161,7 @@ impl Parquet {
         })
     }
 
-    fn hand_over(&mut self) -> Result<()> {
+    fn write_batch(&mut self) -> Result<()> {
         let columns = self.batch.finish();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|error| Error::file(&self.path, error))?;
@@ -211,7 +210,7 @@ impl Writer for Parquet {
         self.lost.written += 1;
         self.lost.latenesses += u64::from(record.lateness.is_some());
         if self.batch.rows == BATCH_ROWS {
-            self.hand_over()?;
+            self.write_batch()?;
         }
         Ok(Some(record.bytes))
     }
@@ -222,7 +221,7 @@ impl Writer for Parquet {
 
     fn finish(mut self: Box<Self>) -> Result<Lost> {
         if self.batch.rows > 0 {
-            self.hand_over()?;
+            self.write_batch()?;
         }
         let failed = |error| Error::file(&self.path, told(error));
         self.file.into_inner().map_err(failed)?.commit()?;

@@ -1,4 +1,4 @@
-//! Bytes of a file for the Parquet library.
+//! Random access to a file for the Parquet library.
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
@@ -24,7 +24,7 @@ impl ChunkReader for Chunks {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // A length that the file does not have is not made room for.
+        // Do not allocate a length that the file does not have.
         let mut buffer = Vec::new();
         let wanted = self.0.reader_at(start).take(length as u64);
         { wanted }.read_to_end(&mut buffer)?;

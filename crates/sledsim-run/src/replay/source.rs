@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 impl TraceSpec {
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
-    /// is called now and then with how far the reading is; its error ends it.
+    /// is called now and then with the progress; its error ends the reading.
     ///
     /// With `address = "scale"`, `trace_device = "separate"` or `think =
     /// "recorded"` the whole file is read here once, so that any bad record
@@ -102,7 +102,7 @@ impl TraceSpec {
         Ok(spans)
     }
 
-    /// What tells causes, and how many requests there are.
+    /// The inference of dependencies, and the number of requests.
     fn causes(
         &self,
         depends_on: DependsOn,
@@ -153,11 +153,11 @@ pub struct TraceSource {
     known: Option<u64>,
     taken: u64,
     counts: Counts,
-    /// Of the requests taken, in their order, if they are kept.
+    /// The measured times of the requests taken, in order, if kept.
     measured: Vec<Measured>,
 }
 
-/// What a trace says of how long a request took.
+/// The measured times of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// [`Record::response`].
@@ -166,7 +166,7 @@ pub struct Measured {
     pub queue: Option<Nanos>,
 }
 
-/// What was done to the requests taken.
+/// The number of requests changed by the mapping.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     widened: u64,
@@ -176,7 +176,7 @@ struct Counts {
 }
 
 impl TraceSource {
-    /// What was replayed and what was done to it, so far.
+    /// The keys in effect and the counts so far.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let feed = &self.feed;
@@ -235,8 +235,7 @@ impl TraceSource {
         self.arrivals.is_open()
     }
 
-    /// What the trace says of how long its requests took, by their ids; taken
-    /// out, and empty unless kept.
+    /// Takes the measured times of the requests, by id; empty unless kept.
     pub fn take_measured(&mut self) -> Vec<Measured> {
         std::mem::take(&mut self.measured)
     }

@@ -145,7 +145,7 @@ pub fn validate(
     let plan = Plan::from(&RowsTo::List);
     let mut run = run(
         device,
-        &load.clone().keeping_measured(),
+        &load.clone().with_measured_times(),
         scheduler,
         plan,
         check,

@@ -263,7 +263,7 @@ fn disks(header: &[u8]) -> std::result::Result<Vec<Disk>, String> {
                         ));
                     };
                     if disks.iter().any(|disk| disk.number == number) {
-                        return Err(format!("disk {number} is there twice"));
+                        return Err(format!("disk {number} occurs twice"));
                     }
                     disks.push(Disk {
                         number,

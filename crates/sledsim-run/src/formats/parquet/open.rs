@@ -2,7 +2,7 @@
 
 use super::Parquet;
 use super::cells::{Cells, Decoded};
-use super::schema::{Meaning, decoder, find, is_dictionary, is_text};
+use super::schema::{ColumnRoles, decoder, find, is_dictionary, is_text};
 use crate::parquet_file::ParquetFile;
 use sledsim_base::error::{Error, Result};
 use sledsim_traces::columns::{Columns, Quantity, Role};
@@ -27,13 +27,13 @@ impl Parquet {
             return Err(Error::file(shown, problem));
         }
         let Some(whole) = input.as_file().cloned() else {
-            let problem = "Parquet is read from its end: it must be a file";
+            let problem = "Parquet needs random access: give a file";
             return Err(Error::file(shown, problem));
         };
         let file_bytes = whole.bytes();
         let file = ParquetFile::of(whole).map_err(|problem| Error::file(shown, problem))?;
         let schema = file.schema().clone();
-        let Meaning { columns, of_run } = Meaning::of(&schema, wanted, shown)?;
+        let ColumnRoles { columns, of_run } = ColumnRoles::of(&schema, wanted, shown)?;
         let mut used = Vec::new();
         let mut chosen = [const { None }; Role::ALL.len()];
         for role in Role::ALL {
