@@ -1,6 +1,6 @@
 //! Writes sledsim's Parquet, which holds all fields of a record.
 
-use crate::stats::{described, file_properties, told};
+use crate::stats::{described, file_properties, innermost_message};
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringDictionaryBuilder, UInt32Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -153,7 +153,7 @@ impl Parquet {
         );
         Ok(Self {
             path: path.to_owned(),
-            file: file.map_err(|error| Error::file(path, told(error)))?,
+            file: file.map_err(|error| Error::file(path, innermost_message(error)))?,
             schema,
             batch: Batch::default(),
             names: DeviceNames::default(),
@@ -166,7 +166,7 @@ impl Parquet {
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|error| Error::file(&self.path, error))?;
         let written = self.file.write(&batch);
-        written.map_err(|error| Error::file(&self.path, told(error)))
+        written.map_err(|error| Error::file(&self.path, innermost_message(error)))
     }
 }
 
@@ -223,7 +223,7 @@ impl Writer for Parquet {
         if self.batch.rows > 0 {
             self.write_batch()?;
         }
-        let failed = |error| Error::file(&self.path, told(error));
+        let failed = |error| Error::file(&self.path, innermost_message(error));
         self.file.into_inner().map_err(failed)?.commit()?;
         Ok(self.lost)
     }

@@ -25,7 +25,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub struct DependencyInference {
     /// The number of requests taken, which is the number of the next one.
     requests: u64,
-    /// When each request under way is seen complete, its number and stream.
+    /// The outstanding requests: time at which the completion is seen, number
+    /// and stream.
     under_way: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     streams: BTreeMap<u32, Stream>,
     /// Streams that go on and have seen no completion.
@@ -43,7 +44,7 @@ pub struct DependencyInference {
 struct Stream {
     /// The number of requests still to come.
     left: u64,
-    /// Requests sent and not seen complete.
+    /// The number of outstanding requests.
     outstanding: u64,
     /// Completions that a later request may have waited for, the latest one
     /// last. All others have released no request.

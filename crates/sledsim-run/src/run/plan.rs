@@ -21,7 +21,7 @@ pub enum RowsTo {
     File(PathBuf),
 }
 
-/// Where the time series goes.
+/// The destination of the time series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeriesTo {
     /// Nowhere: no series is made.
@@ -64,8 +64,7 @@ pub struct Plan {
     /// Ends the run when half the confidence interval of the mean response time
     /// is at most this share of the mean.
     pub precision: Option<f64>,
-    /// Run so often, with the seed of the load and those that follow it; 0 is
-    /// taken as 1.
+    /// The number of runs, with consecutive seeds from the load's on; 0 means 1.
     pub seeds: u64,
     /// Threads for several seeds; 0 for as many as there are processors. No
     /// result depends on it.

@@ -78,7 +78,7 @@ pub struct Counted {
     /// When the warm-up ended: requests that arrived earlier are not counted.
     since: Option<Nanos>,
     not_counted: u64,
-    /// What the devices had done by then.
+    /// The reports of the devices at that time.
     before: Vec<Report>,
 }
 
@@ -169,9 +169,9 @@ fn difference(now: &Report, before: &Report) -> Report {
 pub struct Target {
     pub pieces: Pieces,
     precision: Option<f64>,
-    /// How many requests there must be when it is looked at next.
-    look_at: u64,
-    /// How many times running it was found good enough.
+    /// The number of requests at the next check.
+    next_check: u64,
+    /// The number of successful checks in a row.
     in_a_row: u32,
     reached: bool,
 }
@@ -181,7 +181,7 @@ impl Target {
         Self {
             pieces: Pieces::default(),
             precision,
-            look_at: 0,
+            next_check: 0,
             in_a_row: 0,
             reached: false,
         }
@@ -198,11 +198,11 @@ impl Target {
             return false;
         };
         let requests = self.pieces.requests();
-        if requests < self.look_at {
+        if requests < self.next_check {
             return false;
         }
         // Every check is a chance to stop too early: keep them few.
-        self.look_at = requests + requests.div_ceil(8);
+        self.next_check = requests + requests.div_ceil(8);
         if !self.pieces.is_within(target) {
             self.in_a_row = 0;
             return false;

@@ -123,7 +123,7 @@ impl SeedPool<'_> {
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             done.runs[index] = Some(result.map(|(single, run)| {
-                done.stats.merge(&single.stats); // integers: in any order
+                done.stats.merge(&single.stats); // integers: any order
                 (run, single.facts, single.workload)
             }));
         }
@@ -132,7 +132,7 @@ impl SeedPool<'_> {
     fn run(&self, index: usize) -> Result<(Single, SeedRun)> {
         let seed = self.first_seed + index as u64;
         let load = self.load.clone().with_seed_offset(index as u64);
-        let mut told = |progress: Progress| {
+        let mut report = |progress: Progress| {
             self.completed[index].store(progress.completed, Relaxed);
             let requests = progress.requests.unwrap_or(u64::MAX);
             self.requests.store(requests, Relaxed);
@@ -141,13 +141,13 @@ impl SeedPool<'_> {
             }
             Ok(())
         };
-        let single = run_one(self.device, &load, self.scheduler, self.plan, &mut told)?;
+        let single = run_one(self.device, &load, self.scheduler, self.plan, &mut report)?;
         let run = SeedRun::new(seed, &single.stats, &single.facts);
         self.completed[index].store(run.requests, Relaxed);
         Ok((single, run))
     }
 
-    /// All runs combine.
+    /// The progress of all runs.
     fn progress(&self) -> Progress {
         let runs = self.completed.len() as u64;
         let of_each = self.requests.load(Relaxed);

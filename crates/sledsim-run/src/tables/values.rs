@@ -17,9 +17,9 @@ use arrow_schema::DataType;
 use sledsim_base::error::{Error, Result};
 use std::sync::Arc;
 
-/// The values of `array` as they go into pages, one after the other; strings
-/// that `known` lacks are added to `fresh`. Record `first` is the array's first,
-/// for messages.
+/// Encodes the values of `array` for pages; strings that `known` lacks are added
+/// to `fresh`. `first` is the record number of the array's first value, for
+/// messages.
 ///
 /// # Errors
 /// [`Error::Key`] for another type than the column's, a null, or more strings
@@ -111,7 +111,7 @@ fn codes(array: &dyn Array, known: &Dictionary, fresh: &mut Dictionary) -> Vec<u
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
             let keys = array.normalized_keys();
-            // Only strings that some record has get a code.
+            // Only strings that occur in a record get a code.
             let mut used = vec![false; array.values().len()];
             for &key in &keys {
                 used[key] = true;
