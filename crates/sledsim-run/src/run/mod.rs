@@ -121,14 +121,20 @@ fn run_one(
         _ => None,
     };
     let mut recorder = Recorder::new(plan, load.warm_up, &devices)?;
-    let mut told = |at: Progress| {
+    let mut report = |at: Progress| {
         check(Progress {
             requests: at.requests.filter(|_| !is_unlimited),
             ..at
         })
     };
     let limits = load.limits;
-    let outcome = simulate(&mut *source, &mut *model, &mut recorder, limits, &mut told)?;
+    let outcome = simulate(
+        &mut *source,
+        &mut *model,
+        &mut recorder,
+        limits,
+        &mut report,
+    )?;
     recorder.counted.check(&outcome)?;
     let mut facts = RunFacts {
         simulated_end: outcome.idle,
