@@ -1,5 +1,5 @@
-// What must hold of any TOML text: the body of a fuzz target, and of a property
-// test of sledsim-run (tests/any_bytes.rs).
+// Properties of reading any TOML text: the body of a fuzz target, and of a
+// property test of sledsim-run (tests/any_bytes.rs).
 
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;

@@ -1,4 +1,4 @@
-// A client that says any bytes; also run by the tests of sledsim-emulator.
+// A client that sends any bytes; also run by the tests of sledsim-emulator.
 
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;

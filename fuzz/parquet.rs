@@ -1,5 +1,5 @@
-// What must hold of any bytes that are read as Parquet: the body of a fuzz
-// target, and of a property test of sledsim-run (tests/any_bytes.rs).
+// Properties of reading any bytes as Parquet: the body of a fuzz target, and of
+// a property test of sledsim-run (tests/any_bytes.rs).
 
 use sledsim_run::formats::all;
 use sledsim_traces::InfoSpec;

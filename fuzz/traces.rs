@@ -1,18 +1,18 @@
-// What must hold of any bytes that are read as a trace: the bodies of fuzz
-// targets, and of property tests of sledsim-run (tests/any_bytes.rs).
+// Properties of reading any bytes as a trace: the bodies of fuzz targets, and of
+// property tests of sledsim-run (tests/any_bytes.rs).
 
 use sledsim_base::request::Op;
 use sledsim_traces::{END_BYTES, FORMATS, Format, InfoSpec, Input, Options, Reader};
 use std::io::Cursor;
 use std::path::Path;
 
-/// Reading stops here: compressed files may be as long as they like.
+/// The most bytes read: compressed files may be of any length.
 const ENOUGH_BYTES: u64 = 1 << 24;
 
-/// What a format that asks for its columns is told.
+/// The key `columns` for formats that need it.
 const COLUMNS: &str = "time=1:us, offset=2:512B, bytes=3:B, op=4:R/W, device=5";
 
-/// Reads all records, each of which must keep the contract; how many.
+/// Reads all records, checks each, and returns their number.
 fn read_all(reader: &mut dyn Reader) -> u64 {
     let mut count = 0;
     while reader.bytes_read() < ENOUGH_BYTES {
@@ -62,7 +62,7 @@ pub fn trace_reader(data: &[u8]) {
 }
 
 /// A file of these bytes at `path`: recognised or refused, the same each time,
-/// and what is recognised can be told about.
+/// and a recognised file can be described.
 pub fn trace_detect(data: &[u8], path: &Path) {
     std::fs::write(path, data).expect("the file can be written");
     let options = Options::default();

@@ -167,7 +167,7 @@ def test_reads_come_from_the_store_of_the_server(tmp_path: Path) -> None:
         assert plain(table.record(500).data) == [expected]
         client.write(table.place(500, "word")[0] * BLOCK, b"\xff" * BLOCK)
         client.close()
-        with pytest.raises(ss.SledsimError, match="somebody else wrote to it"):
+        with pytest.raises(ss.SledsimError, match="another client wrote to it"):
             table.record(500)
 
 

@@ -357,7 +357,7 @@ def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str])
     Path("x.iolog").write_text("fio version 3 iolog\n0 f add\n0 f open\n5 f sync 0 0\n")
     Path("x.trace").unlink()
     assert main(shlex.split("trace convert x.iolog -o x.trace")) == 2
-    assert "has no place for any of 1 requests" in capsys.readouterr().err
+    assert "cannot hold any of 1 requests" in capsys.readouterr().err
     assert not Path("x.trace").exists()
 
 

@@ -1,4 +1,4 @@
-//! What the values of one kind of time look like.
+//! The distribution of one kind of time: sums, moments, histogram, percentiles.
 
 use hdrhistogram::Histogram;
 
@@ -8,16 +8,17 @@ const DIGITS: u8 = 3;
 
 /// Exact sums, maximum and histogram of one kind of time in nanoseconds.
 ///
-/// Whoever records counts the values (once for many distributions) and passes
-/// that `count` in; zeros are not recorded but what is left of it.
+/// The caller counts the values (once for many distributions) and passes that
+/// `count` in. Zeros are not recorded: their number is `count` minus the number
+/// of values in the histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     sum: u128,
     /// Stays at `u128::MAX` once there (34,000 values of three years).
     squares: u128,
     max: u64,
-    /// The values above zero. Pages of it that none falls into are never
-    /// touched, so its range is of no concern.
+    /// The values above zero. It covers all of `u64`: memory pages without
+    /// values are never touched.
     above_zero: Histogram<u64>,
 }
 
@@ -43,7 +44,7 @@ impl Distribution {
         }
     }
 
-    /// Takes one value in.
+    /// Records one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         if value == 0 {
@@ -56,13 +57,13 @@ impl Distribution {
         self.above_zero.saturating_record(value);
     }
 
-    /// Takes in everything `other` took in.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sum += other.sum;
         self.squares = self.squares.saturating_add(other.squares);
         self.max = self.max.max(other.max);
         if self.above_zero.add(&other.above_zero).is_err() {
-            // It refuses values in the very last cell.
+            // `add` refuses values in the last cell.
             for cell in other.above_zero.iter_recorded() {
                 let (value, count) = (cell.value_iterated_to(), cell.count_at_value());
                 self.above_zero.saturating_record_n(value, count);
@@ -107,8 +108,9 @@ impl Distribution {
         self.max
     }
 
-    /// Values in milliseconds, rising, each with the share of the `count`
-    /// values that are not above it; at the upper edges of the cells.
+    /// The cumulative distribution: values in milliseconds (upper edges of the
+    /// cells), ascending, each with the share of the `count` values at or below
+    /// it.
     #[must_use]
     pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
         let mut seen = count - self.above_zero.len();
@@ -121,9 +123,9 @@ impl Distribution {
         zeros.into_iter().chain(above).collect()
     }
 
-    /// For each share, given in ten-thousandths and rising, the least value
-    /// that at least this share of the `count` values does not exceed; at the
-    /// upper edge of its cell, so up to 1/1024 too high.
+    /// For each share, given in ten-thousandths and ascending, the smallest
+    /// value that at least this share of the `count` values does not exceed.
+    /// It is the upper edge of its cell, so up to 1/1024 too high.
     #[must_use]
     pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
         let mut cells = self.above_zero.iter_recorded();
@@ -164,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn percentiles_are_those_of_the_sorted_values(mut values in times()) {
+        fn percentiles_match_the_sorted_values(mut values in times()) {
             let count = values.len() as u64;
             let shares = [1, 5_000, 9_000, 9_900, 9_990, 9_999, 10_000];
             let found = of(&values).percentiles_ns(count, shares);
@@ -185,7 +187,7 @@ mod tests {
         }
 
         #[test]
-        fn moments_are_those_of_the_definition(
+        fn moments_match_their_definition(
             values in prop::collection::vec(0u64..100_000_000_000, 1..300),
             offset in 0u64..1_000_000_000_000,
         ) {
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_time_there_is_fits() {
+    fn the_largest_time_can_be_recorded() {
         let largest = u64::MAX - 1;
         let mut most = of(&[largest; 3]);
         assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_count() {
+    fn zeros_count_in_mean_and_percentiles() {
         let half = of(&[0, 7, 0, 9]);
         assert_eq!(half.mean_ns(4), 4.0);
         assert_eq!(half.percentiles_ns(4, [5_000, 5_001, 7_501]), [0, 7, 9]);

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 /// Result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Anything the user must change, or that the machine refused.
+/// A mistake in the input, or a failure of the system.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A key or value in a spec, scenario, `--set` or keyword argument.
     #[error("{0}")]
     Key(String),
-    /// A key that was never asked for.
+    /// A key that is not read by anything.
     #[error("{origin}: unknown key '{key}'{hint}")]
     UnknownKey {
-        /// Where it stands: a file with its line, a flag or an argument.
+        /// Where it is written: a file with its line, a flag or an argument.
         origin: String,
         /// Its full name.
         key: String,
-        /// What it may have meant, `; did you mean 'rate'?`, or what there is.
+        /// Similar names, `; did you mean 'rate'?`, or the list of known ones.
         hint: String,
     },
     /// A line of a trace or other input file.
@@ -50,7 +50,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said, or what is wrong with the content.
+        /// The system's error, or what is wrong with the content.
         problem: String,
     },
     /// The user asked to stop.

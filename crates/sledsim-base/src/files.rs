@@ -8,21 +8,20 @@ use tempfile::{Builder, NamedTempFile};
 
 /// Writes `bytes` to `path`: all of them, or nothing at all.
 ///
-/// The bytes go to a new file in the same folder, which then takes the name;
-/// a file that had it is replaced and its permissions kept. What is not a
-/// regular file (a pipe, `/dev/stdout`) is written to directly.
+/// The bytes go to a new file in the same folder, which is then renamed to
+/// `path`; an existing file is replaced and its permissions are kept. Anything
+/// but a regular file (a pipe, `/dev/stdout`) is written to directly.
 ///
 /// # Errors
-/// [`Error::File`] with `path` and what the system said.
+/// [`Error::File`] with `path` and the system's error.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = PendingFile::create(path)?;
     file.write_all(bytes).map_err(|e| Error::file(path, e))?;
     file.commit()
 }
 
-/// Sees that a file to be written is none of those that are read for it, under
-/// any name: it would take the place of what was read. Pipes and devices
-/// may be both.
+/// Refuses an output that is also one of the inputs, under any name: it would
+/// replace the input. Pipes and devices may be both.
 ///
 /// # Errors
 /// [`Error::File`] with `output`.
@@ -58,20 +57,20 @@ fn same_inode(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     false
 }
 
-/// A file being written, that gets its name from [`PendingFile::commit`] and
-/// leaves nothing behind if it is dropped before.
+/// A file being written: [`PendingFile::commit`] gives it its name; dropped
+/// before that, it is deleted.
 #[derive(Debug)]
 pub struct PendingFile {
-    /// As the user named it.
+    /// The path as the user gave it.
     path: PathBuf,
     sink: Sink,
 }
 
 #[derive(Debug)]
 enum Sink {
-    /// To be renamed to this.
-    Beside(NamedTempFile, PathBuf),
-    /// Pipes and devices keep no half-written file, and must not be replaced.
+    /// A temporary file in the same folder, and the path to rename it to.
+    Temporary(NamedTempFile, PathBuf),
+    /// A pipe or device, which must not be replaced.
     Direct(File),
 }
 
@@ -87,17 +86,17 @@ impl PendingFile {
         })
     }
 
-    /// Gives the file its name, once the system has written all of it: what it
-    /// took and cannot write it says only here.
+    /// Syncs the data and renames the file to its final name. The sync reports
+    /// write errors that the system had deferred.
     ///
     /// # Errors
-    /// [`Error::File`] with what the system said; nothing is left behind.
+    /// [`Error::File`] with the system's error; the temporary file is deleted.
     pub fn commit(self) -> Result<()> {
         let done = match self.sink {
-            Sink::Beside(file, target) => (file.as_file().sync_data())
+            Sink::Temporary(file, target) => (file.as_file().sync_data())
                 .and_then(|()| file.persist(target).map(drop).map_err(|e| e.error)),
             Sink::Direct(file) => match file.sync_data() {
-                // A pipe, a terminal: nothing is kept that could be written later.
+                // Pipes and terminals cannot be synced.
                 Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
                 done => done,
             },
@@ -108,7 +107,7 @@ impl PendingFile {
 
 impl Sink {
     fn create(path: &Path) -> std::result::Result<Self, String> {
-        let said = |e: io::Error| e.to_string();
+        let message = |e: io::Error| e.to_string();
         let old = fs::metadata(path).ok();
         if old.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err("is a folder; a file name is needed".into());
@@ -118,12 +117,12 @@ impl Sink {
         }
         let mut target = path.to_owned();
         if let Some(old) = &old {
-            let file = OpenOptions::new().write(true).open(path).map_err(said)?;
+            let file = OpenOptions::new().write(true).open(path).map_err(message)?;
             if !old.is_file() {
                 return Ok(Self::Direct(file));
             }
-            // Through symbolic links: they stay, the file behind is replaced.
-            target = fs::canonicalize(path).map_err(said)?;
+            // Follow symbolic links: the link stays, its target is replaced.
+            target = fs::canonicalize(path).map_err(message)?;
         }
         let folder = match target.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -132,33 +131,33 @@ impl Sink {
         if !folder.is_dir() {
             return Err("its folder does not exist".into());
         }
-        // An ordinary file, not the private one that is tempfile's default.
+        // With the usual permissions: tempfile's default is 0o600.
         let file = Builder::new()
             .prefix(".sledsim-")
             .suffix(".part")
             .make_in(folder, |name| {
                 OpenOptions::new().write(true).create_new(true).open(name)
             })
-            // The kind alone: tempfile adds the name of the temporary file.
+            // Only the kind: tempfile's message names the temporary file.
             .map_err(|e| format!("cannot create a file in its folder: {}", e.kind()))?;
         if let Some(old) = old {
             let file = file.as_file();
-            file.set_permissions(old.permissions()).map_err(said)?;
+            file.set_permissions(old.permissions()).map_err(message)?;
         }
-        Ok(Self::Beside(file, target))
+        Ok(Self::Temporary(file, target))
     }
 }
 
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
-            Sink::Beside(file, _) => file.as_file_mut().write(bytes),
+            Sink::Temporary(file, _) => file.as_file_mut().write(bytes),
             Sink::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(()) // nothing is held back here
+        Ok(()) // unbuffered
     }
 }
 
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_or_panicked_leaves_nothing() {
+    fn a_drop_or_a_panic_deletes_the_temporary_file() {
         let folder = tempdir().unwrap();
         let path = folder.path().join("out.json");
         let mut file = PendingFile::create(&path).unwrap();
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_goes_to_the_current_folder() {
+    fn a_bare_name_is_written_to_the_current_folder() {
         let name = format!("sledsim-test-{}.tmp", std::process::id());
         write_atomically(Path::new(&name), b"here").unwrap();
         assert_eq!(fs::read(&name).unwrap(), b"here");
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_at_once_under_the_users_name() {
+    fn an_unwritable_path_is_refused_at_creation_as_the_user_named_it() {
         let folder = tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         for (name, problem) in [
@@ -251,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn permissions_are_those_of_any_new_file_or_of_the_old_one() {
+        fn permissions_are_the_default_ones_or_those_of_the_replaced_file() {
             let folder = tempdir().unwrap();
             let (plain, ours) = (folder.path().join("plain"), folder.path().join("ours"));
             File::create(&plain).unwrap();
@@ -265,7 +264,7 @@ mod tests {
         }
 
         #[test]
-        fn a_symbolic_link_stays_one() {
+        fn a_symbolic_link_stays_and_its_target_is_replaced() {
             let folder = tempdir().unwrap();
             let (real, link) = (folder.path().join("real"), folder.path().join("link"));
             fs::write(&real, "old").unwrap();

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::keys::Keys;
 use toml_edit::Value;
 
-/// The keys that a label stands for, to be read. `what` it is the label of is
-/// for messages.
+/// The keys of a label, ready to be read. Messages begin with `what`, the kind
+/// of thing that the label names.
 ///
 /// # Errors
 /// As [`keys_of_label`].
@@ -17,8 +17,8 @@ pub fn read_label(what: &str, name_key: &'static str, label: &str) -> Result<Key
     Ok(keys)
 }
 
-/// The keys that a label stands for: first `name_key` with the name. `what` it
-/// is the label of is for messages.
+/// The keys and values of a label: first `name_key` with the name. Messages
+/// begin with `what`, the kind of thing that the label names.
 ///
 /// # Errors
 /// A label of another form.
@@ -38,14 +38,14 @@ pub fn keys_of_label<'a>(
         let (key, value) = (setting.split_once('='))
             .ok_or_else(|| refuse(&format!("'{setting}' must be of the form key=value")))?;
         let text = value.trim();
-        // What is no number is a name.
+        // Text that is not a TOML value is a name.
         let value = text.parse::<Value>().unwrap_or_else(|_| text.into());
         keys.push((key.trim(), value));
     }
     Ok(keys)
 }
 
-/// Settings between semicolons, those inside parentheses left whole.
+/// Splits at semicolons, except inside parentheses.
 fn split(settings: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
     for (at, character) in settings.char_indices() {

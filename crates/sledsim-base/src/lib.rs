@@ -1,8 +1,18 @@
-//! sledsim-base: what all other crates of sledsim speak.
+//! sledsim-base: types and helpers shared by all crates of sledsim.
 //!
-//! In reading order: quantities with their units, requests and what became of
-//! them, errors, keys of TOML files, random numbers, distributions, and output
-//! files that appear when they are complete.
+//! In reading order:
+//! - [`units`]: simulated time in integer nanoseconds, and the block size.
+//! - [`request`]: requests, as a workload issues them and a device serves them.
+//! - [`row`]: one request's result, with the components of its response time.
+//! - [`error`]: the error type of all crates.
+//! - [`keys`]: strict reading of TOML keys, with file and line in every error.
+//! - [`labels`]: a name with settings in one word, `fcfs(host=c_look)`.
+//! - [`json`]: TOML values as JSON.
+//! - [`registry`]: entries of one kind, found by name.
+//! - [`random`]: independent, reproducible random streams.
+//! - [`distribution`]: sums, moments and histogram of one kind of time.
+//! - [`progress`]: the progress of a run.
+//! - [`files`]: output files that appear only when complete.
 
 pub mod units;
 

@@ -1,19 +1,20 @@
-//! How far a run is.
+//! The progress of a run.
 
-/// How far a run is; handed to the `check` that long work calls now and then.
+/// The progress of a run, passed to the `check` that long work calls now and
+/// then.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Requests completed; while a trace is read before it is replayed,
     /// requests read.
     pub completed: u64,
-    /// Requests there will be, if known.
+    /// The total number of requests, if known.
     pub requests: Option<u64>,
     /// The share of a trace's bytes read so far, if known.
     pub share: Option<f64>,
 }
 
 impl Progress {
-    /// Requests there will be: known, or estimated from the share of the
+    /// The total number of requests: known, or estimated from the share of the
     /// trace that was read.
     #[must_use]
     pub fn expected(&self) -> Option<u64> {

@@ -1,17 +1,17 @@
-//! Registries: what there is of one kind, by name.
+//! Registries: the entries of one kind, found by name.
 
 use std::fmt::{self, Debug};
 
-/// What a registry lists.
+/// An entry of a registry.
 pub trait Named: 'static {
     /// Its name in keys and results.
     fn name(&self) -> &'static str;
 }
 
-/// Entries of one kind, in the order in which they are listed.
+/// Entries of one kind, in listing order.
 ///
-/// A crate that knows more of them lists its own over those of the crate below:
-/// see [`Registry::over`].
+/// A crate extends the registry of a crate it depends on by
+/// [`Registry::over`].
 pub struct Registry<T: 'static> {
     below: Option<&'static Self>,
     entries: &'static [T],
@@ -39,7 +39,7 @@ impl<T: Named> Registry<T> {
         Self { below, entries }
     }
 
-    /// A registry of those of `below`, then these.
+    /// A registry of the entries of `below`, followed by these.
     #[must_use]
     pub const fn over(below: &'static Self, entries: &'static [T]) -> Self {
         let below = Some(below);

@@ -1,9 +1,9 @@
-//! Requests: what a workload asks of a device.
+//! Requests: reads, writes, flushes and trims of logical blocks.
 
 use crate::units::Nanos;
 use smallvec::SmallVec;
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Media to host.
@@ -13,7 +13,7 @@ pub enum Op {
     Write,
     /// Make completed writes durable; carries no extents.
     Flush,
-    /// The blocks hold nothing of value any more.
+    /// Discard: the content of the blocks is no longer needed.
     Trim,
 }
 
@@ -45,15 +45,15 @@ impl Op {
 pub struct Flags {
     /// Force unit access: complete only when durable.
     pub fua: bool,
-    /// Background work, to be served at no cost to the foreground.
+    /// Background work, served only where it delays no foreground request.
     pub background: bool,
-    /// More of the same batch follow on the same stream; the one without the
-    /// mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
+    /// More requests of the same batch follow on this stream; the one without
+    /// the mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
     pub linked: bool,
-    /// Its extents are one batch: a single command with a scatter-gather list,
-    /// served in the fewest passes by a sled that serves batches.
+    /// The extents are one batch: a single command with a scatter-gather list,
+    /// which a sled with batch support serves in the fewest passes.
     pub gathered: bool,
-    /// Asked for by a background task on unused tips.
+    /// Issued by a background task on unused tips.
     pub for_task: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Flags {
 pub struct Extent {
     /// First logical block number.
     pub lbn: u64,
-    /// How many 512-byte blocks; at least one.
+    /// The number of 512-byte blocks; at least one.
     pub blocks: u32,
 }
 
@@ -84,15 +84,14 @@ pub fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
     extents.iter().flat_map(|extent| extent.lbn..extent.end())
 }
 
-/// Blocks in all of `extents` together.
+/// The number of blocks in all `extents` together.
 #[must_use]
 #[inline]
 pub fn blocks_in(extents: &[Extent]) -> u32 {
     extents.iter().map(|extent| extent.blocks).sum()
 }
 
-/// Appends blocks to `extents`: to the last of them where that ends before
-/// these.
+/// Appends blocks to `extents`, extending the last one if it ends at `lbn`.
 #[inline]
 pub fn append(extents: &mut Extents, lbn: u64, blocks: u32) {
     match extents.last_mut() {
@@ -108,15 +107,15 @@ pub struct Request {
     pub id: u64,
     /// The request of the enclosing composite that this one serves, if any.
     pub parent: Option<u64>,
-    /// When it arrived.
+    /// The time of arrival.
     pub arrival: Nanos,
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Marks.
     pub flags: Flags,
-    /// Which stream (thread, process, trace device) it came from.
+    /// The stream (thread, process, trace device) it came from.
     pub stream: u32,
-    /// Where. Empty only for [`Op::Flush`].
+    /// The blocks. Empty only for [`Op::Flush`].
     pub extents: Extents,
 }
 

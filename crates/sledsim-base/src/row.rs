@@ -1,4 +1,4 @@
-//! The row: what happened to one request.
+//! The row of the result table: one request, its times, energy and outcome.
 
 use crate::request::{Op, Request};
 use crate::units::Nanos;
@@ -28,13 +28,13 @@ impl Status {
     }
 }
 
-/// Where the time of a request went.
+/// The components of a request's response time.
 ///
 /// The exclusive parts (`overhead`, `queue`, `seek`, `rotation`,
 /// `head_switch`, `transfer`, `bus`, `retry`, `other`) add up to completion
 /// minus arrival exactly. `x_seek` (with settle), `y_seek` (with
-/// turnarounds), `settle` and `turnaround` tell what a seek was made of; X and
-/// Y overlap, so they do not add up to `seek`.
+/// turnarounds), `settle` and `turnaround` detail `seek`; X and Y overlap, so
+/// they do not add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Command processing, paid at arrival.
@@ -48,7 +48,7 @@ pub struct Parts {
     pub x_seek: Nanos,
     /// Y part of all seeks, turnarounds included.
     pub y_seek: Nanos,
-    /// Settling after X moves; for a disk what settling for a write adds to
+    /// Settling after X moves; for a disk the extra settle time of a write in
     /// seeks and head switches.
     pub settle: Nanos,
     /// Reversals of the Y velocity.
@@ -59,8 +59,8 @@ pub struct Parts {
     pub head_switch: Nanos,
     /// Media transfer.
     pub transfer: Nanos,
-    /// From the end of the media transfer to the last byte on the bus; the
-    /// crossing of write data where nothing else can happen before it.
+    /// From the end of the media transfer to the last byte on the bus; for
+    /// writes the transfer to the device, where it overlaps with nothing else.
     pub bus: Nanos,
     /// Repeated attempts.
     pub retry: Nanos,
@@ -88,7 +88,7 @@ impl Parts {
 impl Add for Parts {
     type Output = Self;
 
-    /// What two services took together.
+    /// Adds component by component.
     #[inline]
     fn add(self, other: Self) -> Self {
         Self {
@@ -109,33 +109,33 @@ impl Add for Parts {
     }
 }
 
-/// One request and what happened to it; the columns of the result table.
+/// One request's result; the columns of the result table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The request's id, unique per device.
     pub id: u64,
     /// Id of the enclosing composite's request, for the rows of children.
     pub parent: Option<u64>,
-    /// Which device of the tree served it; 0 is the outermost.
+    /// The device of the tree that served it; 0 is the outermost.
     pub device: u16,
     /// The stream the request came from.
     pub stream: u32,
-    /// What it did.
+    /// The operation.
     pub op: Op,
     /// First logical block.
     pub lbn: u64,
     /// 512-byte blocks in all extents.
     pub blocks: u32,
-    /// When it arrived.
+    /// The time of arrival.
     pub arrival: Nanos,
-    /// When the mechanism took it up (start of positioning).
+    /// The start of positioning.
     pub start: Nanos,
-    /// When it was done.
+    /// The time of completion.
     pub completion: Nanos,
     /// Requests waiting in the device or being served by its mechanism when
     /// this one arrived (itself not counted).
     pub queue_depth: u32,
-    /// Where the time went.
+    /// The components of the response time.
     pub parts: Parts,
     /// Uninterrupted sweeps over the media.
     pub passes: u32,
@@ -148,7 +148,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row with everything the request itself knows; times and parts zero.
+    /// A row with the fields of the request; all others are zero.
     #[must_use]
     #[inline]
     pub fn of(request: &Request, device: u16) -> Self {

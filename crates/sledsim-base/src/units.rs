@@ -12,7 +12,7 @@ pub struct Nanos(pub u64);
 impl Nanos {
     /// Time zero, and the empty span.
     pub const ZERO: Self = Self(0);
-    /// The latest instant there is.
+    /// The latest instant.
     pub const MAX: Self = Self(u64::MAX);
 
     /// Seconds to nanoseconds, rounded to the nearest.
@@ -45,7 +45,7 @@ impl Nanos {
     #[must_use]
     #[inline]
     pub fn s(self) -> f64 {
-        // Signed: the conversion of an unsigned number is several instructions.
+        // Signed: converting an unsigned number takes several instructions.
         self.0.min(i64::MAX as u64) as i64 as f64 * 1e-9
     }
 

@@ -1,7 +1,7 @@
-//! Generated workloads as traces.
+//! Writes the requests of a load as a trace.
 
 use crate::formats;
-use crate::load::{Load, Running};
+use crate::load::{Load, LoadSource};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -17,17 +17,17 @@ use sledsim_traces::convert::output;
 use sledsim_traces::writers::Writer;
 use std::path::Path;
 
-/// What a load is laid on.
+/// The address space of a load.
 #[derive(Clone, Debug)]
 pub enum Target<'a> {
-    /// So many blocks, with nothing that completes requests.
+    /// A number of blocks, without a device to complete requests.
     Blocks(u64),
-    /// A device. An open load needs no more of it than its blocks; a closed
-    /// one is simulated on it.
+    /// A device: an open load needs only its number of blocks; a closed load is
+    /// simulated on it.
     Device(&'a Device, SchedulerSpec),
 }
 
-/// How many requests pass between two calls of `check`.
+/// The number of requests between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
 
 /// Writes the requests of `load` as a trace to `path`, in the format called
@@ -66,7 +66,7 @@ pub fn generate(
                  to simulate it on (--device), or make it open (rate)"
             )));
         };
-        // What was written so far goes with its writer.
+        // Dropping the writer deletes the incomplete file.
         let writer;
         drop(recorder);
         (format, writer) = output::create(path, to, formats::all().writers)?;
@@ -76,7 +76,7 @@ pub fn generate(
         if let Some(saturated) = outcome.saturated {
             let (name, queue, at) = (device.name(), saturated.queue, saturated.at.s());
             return Err(Error::Request(format!(
-                "{name} cannot follow: {queue} requests wait after {at} s; ask for a lower rate"
+                "{name} cannot keep up: {queue} requests wait after {at} s; give a lower rate"
             )));
         }
     }
@@ -109,7 +109,7 @@ pub fn generate(
     }))
 }
 
-/// Draws all requests that need no completion; whether these are all.
+/// Draws the requests that wait for no completion; returns whether that is all.
 fn draw(source: &mut Recorder, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<bool> {
     let requests = source.requests();
     let mut completed = 0;
@@ -124,13 +124,13 @@ fn draw(source: &mut Recorder, check: &mut dyn FnMut(Progress) -> Result<()>) ->
             })?;
         }
     }
-    // One that does not know how many there are may be waiting.
+    // A source of unknown length may be waiting for completions.
     Ok(requests == Some(completed))
 }
 
-/// Writes what is taken from a source.
+/// A source that writes every request taken from it.
 struct Recorder {
-    source: Box<dyn Running>,
+    source: Box<dyn LoadSource>,
     writer: Box<dyn Writer>,
     records: u64,
     first: Option<Nanos>,
@@ -138,7 +138,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(source: Box<dyn Running>, writer: Box<dyn Writer>) -> Self {
+    fn new(source: Box<dyn LoadSource>, writer: Box<dyn Writer>) -> Self {
         Self {
             source,
             writer,
@@ -197,7 +197,7 @@ impl Source for Recorder {
     }
 }
 
-/// Wants no rows.
+/// Discards all rows.
 struct Ignore;
 
 impl Observer for Ignore {

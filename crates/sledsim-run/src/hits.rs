@@ -1,5 +1,5 @@
-//! Hit ratios of a load, without a device: which requests would find their
-//! segments in caches of several sizes and policies.
+//! Hit ratios of a load in caches of several sizes and policies, without a
+//! device.
 
 use crate::load::Load;
 use serde_json::Value;
@@ -10,37 +10,37 @@ use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::compose::caches::{Cache, PolicySpec};
 use sledsim_traces::END_BYTES;
 
-/// What is cached, and by what.
+/// The caches to simulate.
 #[derive(Clone, Debug)]
 pub struct HitsSpec {
     /// Blocks of a segment, the unit of caching.
     pub segment_blocks: u64,
-    /// Blocks of each cache; what is less than a segment is not used.
+    /// Blocks of each cache, rounded down to whole segments.
     pub sizes_blocks: Vec<u64>,
     /// Its policies.
     pub policies: Vec<PolicySpec>,
-    /// How many blocks the load is laid on. A trace may do without.
+    /// The blocks of the load's address space; optional for a trace.
     pub device_blocks: Option<u64>,
 }
 
-/// What came of one policy at one size.
+/// The result of one policy at one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
     /// Reads and writes of the load.
     pub requests: u64,
     /// Accesses: one for each segment that a request touches.
     pub accesses: u64,
-    /// How many found their segment.
+    /// The accesses that hit.
     pub hits: u64,
     /// The accesses that read.
     pub read_accesses: u64,
-    /// How many of these found their segment.
+    /// The reading accesses that hit.
     pub read_hits: u64,
 }
 
 /// The most slots of all caches together (some 5 GB of memory).
 const MOST_SLOTS: u64 = 1 << 26;
-/// How many accesses pass between two calls of `check`.
+/// The number of accesses between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
 
 impl HitsSpec {
@@ -166,7 +166,7 @@ impl HitsSpec {
                 )));
             }
         }
-        // More slots than there are segments change nothing, and take memory.
+        // More slots than segments would only take memory.
         let most = blocks.div_ceil(each);
         let slots = self.sizes_blocks.iter().map(|size| most.min(size / each));
         let together = slots.clone().fold(0, u64::saturating_add);

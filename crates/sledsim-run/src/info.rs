@@ -1,4 +1,4 @@
-//! What the requests of a load are like.
+//! Statistics of the requests of a load.
 
 use crate::load::Load;
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::Source;
 use sledsim_traces::{InfoSpec, Record};
 
-/// How many requests pass between two calls of `check`.
+/// The number of requests between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
 
-/// What the requests of `load` are like on `blocks` blocks, as
-/// [`InfoSpec::read`] says it of a trace; `streams` in place of devices.
-/// Sequential is what starts where the request before of its stream ended:
-/// the parts of a mix, and the scans of a scan, are streams.
+/// Statistics of the requests of `load` on `blocks` blocks, as
+/// [`InfoSpec::read`] returns for a trace; the key `streams` replaces `devices`.
+/// A request is sequential if it starts where the request before of its stream
+/// ended; the parts of a mix, and the scans of a scan, are streams.
 ///
 /// # Errors
 /// Whatever is wrong with the load, a load that is closed, or `check`'s.
@@ -31,7 +31,7 @@ pub fn load_info(
     Ok(facts)
 }
 
-/// Hands on all requests of an open load.
+/// Passes on all requests of an open load.
 fn take_all(
     source: &mut dyn Source,
     take: &mut dyn FnMut(&Record, u32),

@@ -1,8 +1,20 @@
 //! sledsim-run: simulations from a load to its results.
 //!
-//! In reading order: loads (generated, or replayed from a trace), a run of one
-//! on a device, its statistics and files, and what is made of runs: seeds,
-//! scenarios, validations, crash tests, hit ratios, tables.
+//! In reading order:
+//! - [`load`]: a workload or a trace, with its limits.
+//! - [`replay`]: a trace as a source of requests.
+//! - [`run`]: one load on one device, with one or several seeds.
+//! - [`stats`]: statistics, summary, rows and time series.
+//! - [`scenario`]: device, scheduler, layout and load from a file.
+//! - [`generate`]: writes a load as a trace.
+//! - [`info`]: statistics of a load's requests.
+//! - [`validation`]: measured and simulated times compared.
+//! - [`crash`]: tests of durability under power failures.
+//! - [`hits`]: hit ratios of caches without a device.
+//! - [`tables`]: relational tables on a sled.
+//! - [`formats`]: trace formats including Parquet.
+//! - `parquet_file`: safe reading of Parquet files.
+//! - [`panics`]: panics as errors.
 
 pub mod load;
 

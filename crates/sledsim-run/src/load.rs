@@ -1,4 +1,4 @@
-//! Loads: a workload or a trace, with the bounds of its run.
+//! Loads: a workload or a trace, with the limits of its run.
 
 use crate::replay::Measured;
 use crate::replay::{TraceSource, TraceSpec};
@@ -13,15 +13,15 @@ use sledsim_core::model::source::Source;
 use sledsim_core::workloads::{Generator, Mix, Workload, resolve};
 use std::path::Path;
 
-/// A load: checked, not yet laid on a device.
+/// A load whose keys were checked, not yet mapped to a device.
 #[derive(Clone, Debug)]
 pub struct Load {
     kind: LoadKind,
     pub(crate) limits: Limits,
     pub(crate) warm_up: WarmUp,
-    /// Lays the load on no more than so many blocks.
+    /// The most blocks of the device to use.
     within: Option<u64>,
-    /// The preset or file it is.
+    /// The name of the preset or file.
     preset: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Load {
         }
     }
 
-    /// Whether it must be told how many blocks there are.
+    /// Whether it needs the number of blocks of the device.
     pub(crate) fn needs_blocks(&self) -> bool {
         match &self.kind {
             LoadKind::Workload(_) => true,
@@ -96,7 +96,7 @@ impl Load {
         }
     }
 
-    /// The same load with `k` added to its seed; a trace stays as it is.
+    /// The same load with `k` added to its seed; a trace is unchanged.
     #[must_use]
     pub fn with_seed_offset(mut self, k: u64) -> Self {
         if let LoadKind::Workload(workload) = &mut self.kind {
@@ -105,10 +105,10 @@ impl Load {
         self
     }
 
-    /// The same load, going on for `most` requests if it is generated and
-    /// nobody said how many; then also whether it is such a load.
+    /// The same load with `most` requests, if it is generated and has no number
+    /// of requests; returns whether that is the case.
     #[must_use]
-    pub fn going_on(mut self, most: u64) -> (Self, bool) {
+    pub fn with_default_requests(mut self, most: u64) -> (Self, bool) {
         let goes_on = match &mut self.kind {
             LoadKind::Workload(workload) => workload.go_on(most),
             LoadKind::Trace(_) => false,
@@ -116,16 +116,16 @@ impl Load {
         (self, goes_on)
     }
 
-    /// The same load for a device as if it had `blocks` blocks, if it has more.
+    /// The same load, limited to the first `blocks` blocks of the device.
     #[must_use]
     pub fn within(mut self, blocks: u64) -> Self {
         self.within = Some(blocks);
         self
     }
 
-    /// Sees to it that the load can be run any number of times, also clones of
-    /// it: a trace that can be read once only (a pipe) is copied to a temporary
-    /// file. `check` is called now and then; its error ends that.
+    /// Makes the load and its clones usable for any number of runs: a trace
+    /// that can be read once only (a pipe) is copied to a temporary file.
+    /// `check` is called now and then; its error ends the copying.
     ///
     /// # Errors
     /// The trace cannot be read or copied, was read before, or `check`'s.
@@ -136,17 +136,17 @@ impl Load {
         }
     }
 
-    /// The same load, keeping what a trace says of how long its requests took.
+    /// The same load, keeping the measured times of a trace.
     #[must_use]
-    pub fn keeping_measured(mut self) -> Self {
+    pub fn with_measured_times(mut self) -> Self {
         if let LoadKind::Trace(spec) = &mut self.kind {
             spec.keep_measured = true;
         }
         self
     }
 
-    /// Every key of the load under way with its value in effect.
-    pub(crate) fn to_json(&self, running: &dyn Running) -> Value {
+    /// Every key of the running load with its effective value.
+    pub(crate) fn to_json(&self, running: &dyn LoadSource) -> Value {
         let mut facts = running.to_json();
         if let Some(preset) = &self.preset {
             facts["preset"] = json!(preset);
@@ -158,7 +158,7 @@ impl Load {
         &self,
         device_blocks: u64,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<Box<dyn Running>> {
+    ) -> Result<Box<dyn LoadSource>> {
         let device_blocks = device_blocks.min(self.within.unwrap_or(u64::MAX));
         Ok(match &self.kind {
             LoadKind::Workload(Workload::Generator(spec)) => Box::new(spec.source(device_blocks)?),
@@ -173,26 +173,26 @@ fn limits(keys: &mut Keys) -> Result<Limits> {
     Ok(max_queue.map_or_else(Limits::default, |max_queue| Limits { max_queue }))
 }
 
-/// A load under way.
-pub(crate) trait Running: Source {
-    /// Every key with its value in effect, and what was done so far.
+/// The source of a running load.
+pub(crate) trait LoadSource: Source {
+    /// Every key with its effective value, and the counts so far.
     fn to_json(&self) -> Value;
 
-    /// Whether any requests arrive at times of their own.
+    /// Whether some requests arrive at times independent of completions.
     fn is_open(&self) -> bool;
 
-    /// Whether the order of the requests depends on when others complete.
+    /// Whether the order of requests depends on completion times.
     fn needs_times(&self) -> bool {
         false
     }
 
-    /// What a trace says of how long its requests took.
+    /// The measured times of a trace's requests.
     fn take_measured(&mut self) -> Vec<Measured> {
         Vec::new()
     }
 }
 
-impl Running for Generator {
+impl LoadSource for Generator {
     fn to_json(&self) -> Value {
         self.to_json()
     }
@@ -202,7 +202,7 @@ impl Running for Generator {
     }
 }
 
-impl Running for Mix {
+impl LoadSource for Mix {
     fn to_json(&self) -> Value {
         self.to_json()
     }
@@ -216,7 +216,7 @@ impl Running for Mix {
     }
 }
 
-impl Running for TraceSource {
+impl LoadSource for TraceSource {
     fn to_json(&self) -> Value {
         self.to_json()
     }

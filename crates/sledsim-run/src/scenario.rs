@@ -34,19 +34,18 @@ use sledsim_core::workloads;
 use sledsim_core::workloads::{Workload, is_path};
 use std::path::{Path, PathBuf, absolute};
 
-/// A device, laid out, a scheduler and a load.
+/// A device with its layout, a scheduler and a load.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The device, with its layout and background tasks if any are given.
     pub device: Device,
-    /// The scheduler of every mechanism of it, and that of the host.
+    /// The scheduler of the host and of every mechanism of the device.
     pub scheduler: SchedulerSpec,
     /// The load.
     pub load: Load,
 }
 
-/// What a caller adds to a scenario file, or gives without one. Each item is
-/// laid over the file.
+/// Settings that override a scenario file, or replace it.
 #[derive(Clone, Debug, Default)]
 pub struct Additions {
     /// A preset or the path of a device file.
@@ -55,8 +54,8 @@ pub struct Additions {
     pub scheduler: Option<String>,
     /// A layout's name.
     pub layout: Option<String>,
-    /// Background tasks by name, with keys as in `scan(order=lbn)`; in place of
-    /// the file's.
+    /// Background tasks by name, with keys as in `scan(order=lbn)`; they replace
+    /// those of the file.
     pub background: Vec<String>,
     /// A workload's name.
     pub workload: Option<String>,
@@ -69,7 +68,7 @@ pub struct Additions {
     pub samples: Option<PathBuf>,
 }
 
-/// The scenarios that come with sledsim, by name.
+/// The built-in scenarios, by name.
 pub const SCENARIOS: [(&str, &str); 5] = [
     (
         "mcd-hplajw-like",
@@ -93,7 +92,7 @@ pub const SCENARIOS: [(&str, &str); 5] = [
     ),
 ];
 
-/// The keys of the scenario at `path`, or of one that comes with sledsim.
+/// The keys of the scenario at `path`, or of a built-in one.
 fn read(path: &Path) -> Result<Keys> {
     let name = path.to_string_lossy();
     let shipped = SCENARIOS.iter().find(|(shipped, _)| *shipped == name);
@@ -115,7 +114,7 @@ fn read(path: &Path) -> Result<Keys> {
     })
 }
 
-/// What to say of a scenario that there is not: what it may be instead.
+/// The message about an unknown scenario, with similar names.
 fn unknown(name: &str) -> String {
     let problem = format!("unknown scenario '{name}'");
     let is_in = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
@@ -241,16 +240,16 @@ impl Scenario {
         let device = device.with_background(&tasks)?;
         let load = load(workload, additions, beside);
         Ok(Self {
-            load: load.map_err(|error| of_device(error, &device))?,
+            load: load.map_err(|error| with_device_hint(error, &device))?,
             device,
             scheduler: SchedulerSpec::read(scheduler)?,
         })
     }
 }
 
-/// The same error; of a key unknown to the load that the device has, with the
-/// name under which it is set.
-fn of_device(error: Error, device: &Device) -> Error {
+/// Adds a hint to the error about an unknown key of the load if the device has
+/// that key.
+fn with_device_hint(error: Error, device: &Device) -> Error {
     let Error::UnknownKey { origin, key, hint } = error else {
         return error;
     };

@@ -1,5 +1,5 @@
-//! A scheduler, a layout, a cache policy and a trace format of another program:
-//! each is one entry, listed over those that there are, and works as they do.
+//! Extensions by another crate: a scheduler, a layout, a cache policy and a
+//! trace format, each one entry over the built-in ones.
 
 use crate::common::device;
 use sledsim_base::error::{Error, Result};
@@ -44,7 +44,7 @@ const LAST_FIRST: SchedulerEntry = SchedulerEntry {
 };
 
 #[test]
-fn a_scheduler() {
+fn an_added_scheduler_works() {
     let known = Registry::over(&SCHEDULERS, &[LAST_FIRST]);
     let choose = |keys: &str| SchedulerSpec::among(known, Keys::parse(keys, "x.toml")?);
     let keys = "requests = 40\nrate = 1e6\nread_fraction = 1";
@@ -95,7 +95,7 @@ const BACKWARDS: LayoutEntry = LayoutEntry {
 };
 
 #[test]
-fn a_layout() {
+fn an_added_layout_works() {
     let known = Registry::over(&LAYOUTS, &[BACKWARDS]);
     let traces = TraceFiles {
         beside: None,
@@ -130,7 +130,7 @@ fn a_layout() {
     );
 }
 
-/// Gives up what was used last.
+/// Evicts the entry used last.
 struct LastUsed(Vec<u32>);
 
 impl Policy for LastUsed {
@@ -162,7 +162,7 @@ const LAST_USED: PolicyEntry = PolicyEntry {
 };
 
 #[test]
-fn a_policy() {
+fn an_added_cache_policy_works() {
     let known = Registry::over(&POLICIES, &[LAST_USED]);
     let hits = |name: &str| {
         let mut cache = Cache::new(&PolicySpec::among(known, name).unwrap(), 4);
@@ -221,7 +221,7 @@ const BLOCKS: Format = Format {
 };
 
 #[test]
-fn a_trace_format() {
+fn an_added_trace_format_works() {
     let folder = tempfile::TempDir::new().unwrap();
     let (path, out) = (folder.path().join("my.lbn"), folder.path().join("my.csv"));
     std::fs::write(&path, "7\n12\n3\n").unwrap();

@@ -1,5 +1,4 @@
-//! The bodies of the fuzz targets on a few thousand inputs: bytes at random,
-//! and mutations of the seeds.
+//! The fuzz targets on a few thousand inputs: random bytes and mutated seeds.
 
 #[path = "../../../fuzz/keys.rs"]
 mod keys;

@@ -1,5 +1,5 @@
-//! The integration tests of runs, linked once. What measures its whole process
-//! is a binary of its own: see `[[test]]` in Cargo.toml.
+//! The integration tests of runs, linked once. Tests that measure their whole
+//! process are separate binaries: see `[[test]]` in Cargo.toml.
 
 #[path = "../../sledsim-core/tests/common/mod.rs"]
 #[allow(dead_code, reason = "the tests of several crates share it")]

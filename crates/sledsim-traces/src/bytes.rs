@@ -9,12 +9,12 @@ const BUFFER: usize = 1 << 18;
 pub struct Bytes {
     input: Input,
     buffer: Box<[u8]>,
-    /// What of the buffer is not yet taken.
+    /// The bytes of the buffer not yet taken: `start..end`.
     start: usize,
     end: usize,
-    /// Where in the file `start` is.
+    /// The offset of `start` in the file.
     at: u64,
-    /// Where the present record begins.
+    /// The offset of the current record.
     record: u64,
     ended: bool,
 }
@@ -33,8 +33,8 @@ impl Bytes {
         }
     }
 
-    /// The next `count` bytes (fewer at the end of the file) without taking
-    /// them; a record begins with them. `count` is at most 256 KiB.
+    /// Starts a record: returns its first `count` bytes (fewer at the end of
+    /// the file) without taking them. `count` is at most 256 KiB.
     #[inline]
     pub fn peek(&mut self, count: usize) -> Result<&[u8]> {
         self.record = self.at;
@@ -74,20 +74,20 @@ impl Bytes {
             return Ok(None);
         }
         if found < count {
-            return Err(self.cut(found, count));
+            return Err(self.truncated(found, count));
         }
         self.skip(count);
         Ok(Some(&self.buffer[self.start - count..self.start]))
     }
 
     #[cold]
-    fn cut(&self, found: usize, count: usize) -> Error {
+    fn truncated(&self, found: usize, count: usize) -> Error {
         self.refuse(format!(
             "the file ends in the middle of a record: {found} of {count} bytes"
         ))
     }
 
-    /// An error about the present record.
+    /// An error about the current record.
     #[cold]
     pub fn refuse(&self, problem: String) -> Error {
         Error::Byte {
@@ -97,7 +97,7 @@ impl Bytes {
         }
     }
 
-    /// How many bytes were taken.
+    /// The number of bytes taken.
     pub fn bytes_read(&self) -> u64 {
         self.at
     }

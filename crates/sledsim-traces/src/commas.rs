@@ -7,17 +7,17 @@ use crate::reader::Reader;
 use crate::record::{END_BYTES, LATEST_NS, Record};
 use sledsim_base::error::{Error, Result};
 
-/// What one such format makes of the `N` fields of a line.
+/// A text format with `N` fields on a line, separated by commas.
 pub trait CommaFormat<const N: usize>: Send {
-    /// The fields and what they may be.
+    /// The fields and their allowed values.
     const FIELDS: [Field; N];
-    /// Whether further fields may follow, which mean nothing here.
+    /// Whether further fields may follow, which are ignored.
     const MORE: bool = false;
-    /// A first line the file may have, of names.
+    /// The header line of names that the file may have.
     const HEADER: &'static str = "";
 
-    /// The record, or which field is bad. One of no bytes is passed over and
-    /// counted, where the format has them.
+    /// The record, or the index of the bad field. The reader skips and counts
+    /// records of size 0, which some formats allow.
     fn record(&mut self, fields: [&[u8]; N]) -> std::result::Result<Record, usize>;
 
     /// As in [`Reader::device_name`].
@@ -27,21 +27,21 @@ pub trait CommaFormat<const N: usize>: Send {
 }
 
 /// Reads lines in a [`CommaFormat`].
-pub struct Commas<L, const N: usize> {
+pub struct CommaReader<F, const N: usize> {
     lines: Lines,
-    layout: L,
+    format: F,
     started: bool,
     /// Records of no bytes.
     empty: u64,
 }
 
-impl<L: CommaFormat<N>, const N: usize> Commas<L, N> {
+impl<F: CommaFormat<N>, const N: usize> CommaReader<F, N> {
     /// Reads from `input`.
-    pub fn new(input: Input, layout: L) -> Self {
+    pub fn new(input: Input, format: F) -> Self {
         let lines = Lines::new(input);
         Self {
             lines,
-            layout,
+            format,
             started: false,
             empty: 0,
         }
@@ -55,8 +55,8 @@ impl<L: CommaFormat<N>, const N: usize> Commas<L, N> {
             return Ok(false);
         }
         let bare = |text: &[u8]| text.to_ascii_lowercase();
-        let is_header = !L::HEADER.is_empty()
-            && bare(self.lines.line().trim_ascii()) == bare(L::HEADER.as_bytes());
+        let is_header = !F::HEADER.is_empty()
+            && bare(self.lines.line().trim_ascii()) == bare(F::HEADER.as_bytes());
         if is_header {
             return self.lines.advance();
         }
@@ -64,23 +64,23 @@ impl<L: CommaFormat<N>, const N: usize> Commas<L, N> {
     }
 }
 
-impl<L: CommaFormat<N>, const N: usize> Reader for Commas<L, N> {
+impl<F: CommaFormat<N>, const N: usize> Reader for CommaReader<F, N> {
     fn next(&mut self) -> Result<Option<Record>> {
         loop {
-            let there = match self.started {
+            let found = match self.started {
                 true => self.lines.advance()?,
                 false => self.start()?,
             };
-            if !there {
+            if !found {
                 return Ok(None);
             }
-            let Some(fields) = split(self.lines.line(), L::MORE) else {
-                return Err(self.lines.miscounted(&L::FIELDS, |byte| *byte == b','));
+            let Some(fields) = split(self.lines.line(), F::MORE) else {
+                return Err(self.lines.miscounted(&F::FIELDS, |byte| *byte == b','));
             };
-            match self.layout.record(fields) {
+            match self.format.record(fields) {
                 Ok(record) if record.bytes == 0 => self.empty += 1,
                 Ok(record) => return Ok(Some(record)),
-                Err(index) => return Err(self.lines.bad(&L::FIELDS, index, fields[index])),
+                Err(index) => return Err(self.lines.bad(&F::FIELDS, index, fields[index])),
             }
         }
     }
@@ -90,14 +90,14 @@ impl<L: CommaFormat<N>, const N: usize> Reader for Commas<L, N> {
     }
 
     fn device_name(&self, device: u32) -> Option<&str> {
-        self.layout.device_name(device)
+        self.format.device_name(device)
     }
 
     fn empty(&self) -> u64 {
         self.empty
     }
 
-    fn why_none(&self) -> Option<String> {
+    fn no_requests_reason(&self) -> Option<String> {
         let empty = self.empty;
         (empty > 0).then(|| format!("no requests but {empty} of size 0, which move nothing"))
     }
@@ -107,7 +107,8 @@ impl<L: CommaFormat<N>, const N: usize> Reader for Commas<L, N> {
     }
 }
 
-/// Splits a line at commas into `N` fields, or the first `N` of `more`.
+/// Splits a line at commas into exactly `N` fields, or with `more` into its
+/// first `N`.
 #[inline]
 fn split<const N: usize>(line: &[u8], more: bool) -> Option<[&[u8]; N]> {
     let mut fields: [&[u8]; N] = [&[]; N];
@@ -124,7 +125,7 @@ fn split<const N: usize>(line: &[u8], more: bool) -> Option<[&[u8]; N]> {
     (more || end.is_none()).then_some(fields)
 }
 
-/// A field without the blanks at its ends, which are rarely there.
+/// The field without leading and trailing blanks, which are rare.
 #[inline]
 fn trimmed(field: &[u8]) -> &[u8] {
     match field {
@@ -160,23 +161,23 @@ pub fn size(text: &[u8], unit: u64) -> Option<u64> {
     (bytes <= END_BYTES).then_some(bytes)
 }
 
-/// A length in units of `unit` bytes of something at `offset`: at least one,
-/// and ending within [`END_BYTES`].
+/// The length, in units of `unit` bytes, of an extent at `offset`: at least
+/// one, and ending within [`END_BYTES`].
 #[inline]
 pub fn length(text: &[u8], unit: u64, offset: u64) -> Option<u64> {
     let bytes = size(text, unit)?;
     (bytes > 0 && bytes <= END_BYTES - offset).then_some(bytes)
 }
 
-/// What [`length`] allows, for bytes.
+/// The values that [`length`] allows, in bytes.
 pub const LENGTH_BYTES: &str = "a whole number of bytes from 1 on, ending by 2^63";
-/// What [`size`] allows, for bytes.
+/// The values that [`size`] allows, in bytes.
 pub const OFFSET_BYTES: &str = "a whole number of bytes from 0 to 2^63";
-/// What [`length`] allows, for blocks.
+/// The values that [`length`] allows, in blocks.
 pub const LENGTH_BLOCKS: &str = "a whole number of 512-byte blocks from 1 on, ending by 2^54";
-/// What [`size`] allows, for blocks.
+/// The values that [`size`] allows, in blocks.
 pub const OFFSET_BLOCKS: &str = "a whole number of 512-byte blocks from 0 to 2^54";
-/// What [`small`] allows.
+/// The values that [`small`] allows.
 pub const SMALL: &str = "a whole number from 0 to 4294967295";
-/// What [`seconds`] allows.
+/// The values that [`seconds`] allows.
 pub const SECONDS: &str = "a number of seconds from 0 to 9e9, as in 12.345";

@@ -1,9 +1,9 @@
-//! Which format a trace is in.
+//! Recognises the format of a trace.
 
 use super::formats::oracle_general;
 use super::input::Input;
 use crate::format::{Clock, Format, Options};
-use crate::glitches::Steady;
+use crate::glitches::GlitchFilter;
 use crate::plausible;
 use crate::reader::Reader;
 use crate::record::Record;
@@ -14,16 +14,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What decided the format of a trace.
+/// How the format of a trace was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// Whoever asked for it.
+    /// The key `trace_format` names it.
     Key,
-    /// The content fits no other.
+    /// The content fits no other format.
     Content,
-    /// The content fits several, and one of them is plausible.
+    /// The content fits several formats, one of which is plausible.
     Plausibility,
-    /// The content fits several equally well; the ending of the name decided.
+    /// The content fits several formats equally well; the file name ends as
+    /// this one's.
     Ending,
 }
 
@@ -55,27 +56,27 @@ impl Format {
         }
         let reader = (self.open)(input, options)?;
         Ok(match options.drop_glitches {
-            true => Box::new(Steady::new(reader)),
+            true => Box::new(GlitchFilter::new(reader)),
             false => reader,
         })
     }
 
-    /// Opens the trace at `path` (`-` is standard input): in `format` if it is
-    /// given, else in the one its content fits.
+    /// Opens the trace at `path` (`-` is standard input) in `format`, or in the
+    /// format that its content fits.
     ///
     /// # Errors
     /// The file cannot be read, or no format or several fit.
     pub fn detect(path: &Path, format: Option<Self>, options: &Options) -> Result<(Self, Input)> {
-        let (found, input) = Found::of(&Supply::new(path), format, options, &mut || Ok(()))?;
+        let (found, input) =
+            ResolvedFormat::open(&Supply::new(path), format, options, &mut || Ok(()))?;
         Ok((found.format, input))
     }
 }
 
-/// A format fits if so many records can be read, or all there are in the first
-/// bytes.
+/// A format fits if this many records can be read, or all in the first bytes.
 const ENOUGH: usize = 100;
 
-/// What is wrong with options that `format` does not take, if any is given.
+/// The error about the first option given that `format` does not use.
 fn without_effect(format: &Format, options: &Options) -> Option<String> {
     type Takes = fn(&Format) -> bool;
     let given: [(_, _, Takes); 2] = [
@@ -99,21 +100,21 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
     ))
 }
 
-/// The format of a trace.
-pub struct Found {
+/// The format of a trace, and how it was determined.
+pub struct ResolvedFormat {
     pub format: Format,
     pub chosen_by: ChosenBy,
     /// Other formats that fit its first bytes.
     pub others: Vec<&'static str>,
 }
 
-impl Found {
-    /// Opens a trace: in `format` if it is given, else in the one that its
-    /// content fits. `check` is called while a stream is copied.
+impl ResolvedFormat {
+    /// Opens a trace in `format`, or in the format that its content fits.
+    /// `check` is called while a stream is copied.
     ///
     /// # Errors
-    /// It cannot be read, no format fits, or several remain.
-    pub fn of(
+    /// The trace cannot be read, no format fits, or several remain.
+    pub fn open(
         supply: &Supply,
         format: Option<Format>,
         options: &Options,
@@ -134,8 +135,8 @@ impl Found {
         Ok((found, input))
     }
 
-    /// An error of the reader, with the format that the trace is read in and
-    /// those that it may be in.
+    /// Adds to an error of the reader the format used and the other formats
+    /// that fit.
     #[cold]
     pub fn explain(&self, mut error: Error) -> Error {
         if let Error::Line { problem, .. } | Error::Byte { problem, .. } = &mut error {
@@ -153,21 +154,21 @@ impl Found {
     }
 }
 
-/// How far a reading of the first bytes came.
-struct Reading {
+/// The result of reading the first bytes in one format.
+struct Attempt {
     format: Format,
-    /// Whether the name of the file ends as this format's files do.
+    /// Whether the file name has an ending of this format.
     by_ending: bool,
     records: Vec<Record>,
-    /// Whether it came to the end of the trace.
+    /// Whether the attempt reached the end of the trace.
     whole: bool,
     fits: bool,
     failed: Option<Error>,
     /// Why there are no requests, if the reader knows.
-    why_none: Option<String>,
+    no_requests_reason: Option<String>,
 }
 
-impl Reading {
+impl Attempt {
     fn is(&self, other: &Self) -> bool {
         self.format.name == other.format.name
     }
@@ -184,26 +185,26 @@ impl Reading {
 /// The format of the trace called `path`, which `input` reads.
 ///
 /// # Errors
-/// None fits, with what is wrong by the one that came farthest; or several
-/// remain.
-fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<Found> {
+/// None fits, with the error of the format that read the most records; or
+/// several remain.
+fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedFormat> {
     let ending = ending(path);
     input.head()?;
-    let readings: Vec<Reading> = (options.formats.readers.iter())
+    let readings: Vec<Attempt> = (options.formats.readers.iter())
         .filter(|format| without_effect(format, options).is_none())
         .map(|format| read(*format, &ending, input, options))
         .collect();
-    let fitting: Vec<&Reading> = readings.iter().filter(|reading| reading.fits).collect();
-    let found = |reading: &Reading, chosen_by| {
+    let fitting: Vec<&Attempt> = readings.iter().filter(|reading| reading.fits).collect();
+    let found = |reading: &Attempt, chosen_by| {
         let name = reading.format.name;
         let names = fitting.iter().map(|other| other.format.name);
-        Found {
+        ResolvedFormat {
             format: reading.format,
             chosen_by,
             others: names.filter(|other| *other != name).collect(),
         }
     };
-    // How far the readings would have come is not known then.
+    // A read error after the head may hide how far each attempt would get.
     if fitting.len() > 1
         && let Some(Err(problem)) = input.after_head()
     {
@@ -211,7 +212,7 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<Found> {
     }
     match fitting.as_slice() {
         [reading] => Ok(found(reading, ChosenBy::Content)),
-        [] => match oracle_general::recognised(&path.to_string_lossy(), input.seen()) {
+        [] => match oracle_general::refuse_if_recognised(&path.to_string_lossy(), input.seen()) {
             Some(reason) => Err(reason),
             None => Err(no_format(path, readings)),
         },
@@ -222,14 +223,14 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<Found> {
     }
 }
 
-/// The one of several readings that fit which is plausible, or which the ending
-/// of the name speaks for where nothing speaks against it; else those that
+/// Chooses between several attempts that fit: the only plausible one, or the
+/// one of the file's ending if that is plausible; else returns those that
 /// remain.
 fn choose<'a>(
-    fitting: &[&'a Reading],
-) -> std::result::Result<(&'a Reading, ChosenBy), Vec<&'a Reading>> {
+    fitting: &[&'a Attempt],
+) -> std::result::Result<(&'a Attempt, ChosenBy), Vec<&'a Attempt>> {
     let named = named(fitting);
-    // It may make no difference.
+    // Identical records: the format makes no difference.
     let same = fitting.windows(2).all(|pair| {
         let (one, other) = (pair[0], pair[1]);
         one.whole && other.whole && one.records == other.records
@@ -238,11 +239,11 @@ fn choose<'a>(
         return Ok((named.unwrap_or(first), ChosenBy::Ending));
     }
     let believed = fitting.iter().filter(|reading| reading.doubt().is_none());
-    let mut remaining: Vec<&Reading> = believed.copied().collect();
+    let mut remaining: Vec<&Attempt> = believed.copied().collect();
     if remaining.is_empty() {
         remaining = fitting.to_vec();
     }
-    let is_named = |one: &Reading| named.is_none_or(|named| one.is(named));
+    let is_named = |one: &Attempt| named.is_none_or(|named| one.is(named));
     if let [only] = remaining.as_slice()
         && is_named(only)
     {
@@ -262,8 +263,8 @@ fn choose<'a>(
     }
 }
 
-/// The only one that the ending of the name speaks for.
-fn named<'a>(fitting: &[&'a Reading]) -> Option<&'a Reading> {
+/// The attempt whose format has the file's ending, if there is exactly one.
+fn named<'a>(fitting: &[&'a Attempt]) -> Option<&'a Attempt> {
     let mut named = fitting.iter().filter(|reading| reading.by_ending);
     match (named.next(), named.next()) {
         (Some(reading), None) => Some(reading),
@@ -272,21 +273,22 @@ fn named<'a>(fitting: &[&'a Reading]) -> Option<&'a Reading> {
 }
 
 #[cold]
-fn several_formats(path: &Path, fitting: &[&Reading], remaining: &[&Reading]) -> Error {
+fn several_formats(path: &Path, fitting: &[&Attempt], remaining: &[&Attempt]) -> Error {
     let named = named(fitting);
-    let told = remaining.iter().map(|reading| {
-        let told = reading.doubt();
-        let told = told.unwrap_or_else(|| plausible::told(&reading.records));
+    let descriptions = remaining.iter().map(|reading| {
+        let description = reading.doubt();
+        let description = description.unwrap_or_else(|| plausible::describe(&reading.records));
         let ending = match named.is_some_and(|named| reading.is(named)) {
             true => ", but the ending of the file",
             false => "",
         };
-        format!("{} ({told}{ending})", reading.format.name)
+        format!("{} ({description}{ending})", reading.format.name)
     });
-    let told = told.collect::<Vec<_>>().join(" and ");
+    let descriptions = descriptions.collect::<Vec<_>>().join(" and ");
     let flags = remaining.iter().map(|reading| reading.format.name);
     let flags = flags.collect::<Vec<_>>().join(" or --format ");
-    let problem = format!("fits several formats, {told}: give --format {flags} (trace_format)");
+    let problem =
+        format!("fits several formats, {descriptions}: give --format {flags} (trace_format)");
     Error::file(path, problem)
 }
 
@@ -306,22 +308,24 @@ fn names(formats: impl Iterator<Item = Format>) -> String {
     names.join(", ")
 }
 
-/// What stopped the format that came farthest; among equals, one that the
-/// ending of the name speaks for, and of these the one for any columns.
-fn no_format(path: &Path, readings: Vec<Reading>) -> Error {
+/// The error of the format that read the most records; of several, one that
+/// has the file's ending, and of these the generic CSV.
+fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
     let all = names(readings.iter().map(|reading| reading.format));
     if readings.iter().any(|reading| reading.failed.is_none()) {
-        let why = readings.into_iter().find_map(|reading| reading.why_none);
+        let why = readings
+            .into_iter()
+            .find_map(|reading| reading.no_requests_reason);
         return Error::file(path, why.unwrap_or_else(|| "no requests".to_owned()));
     }
     let best = (readings.into_iter())
-        .rev() // of several greatest, the last is taken
+        .rev() // max_by_key returns the last of several equal ones
         .max_by_key(|reading| {
-            let any = reading.format.by_columns;
+            let generic = reading.format.by_columns;
             (
                 reading.records.len(),
                 reading.by_ending,
-                reading.by_ending && any,
+                reading.by_ending && generic,
             )
         });
     let Some(best) = best else {
@@ -346,11 +350,11 @@ fn no_format(path: &Path, readings: Vec<Reading>) -> Error {
     error
 }
 
-/// What comes after the first bytes: the end, or an error that says that this
-/// is not the end.
+/// The bytes after the head: none at the end of the trace, else an error, as
+/// they are not available to an attempt.
 struct AfterHead {
     after: Option<std::result::Result<(), String>>,
-    /// Set when the reading comes to an end that is not the trace's.
+    /// Set when an attempt asks for bytes after the head.
     cut: Arc<AtomicBool>,
 }
 
@@ -365,28 +369,28 @@ impl Read for AfterHead {
     }
 }
 
-fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Reading {
+fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Attempt {
     let cut = Arc::new(AtomicBool::new(false));
     let after = AfterHead {
         after: input.after_head(),
         cut: Arc::clone(&cut),
     };
     let head = Input::of(input.name(), input.seen().to_vec(), Box::new(after));
-    let head = head.with_whole(input.as_whole().cloned());
+    let head = head.with_file(input.as_file().cloned());
     let options = Options {
-        drop_glitches: false, // they say nothing of the format
+        drop_glitches: false, // irrelevant to the format
         ..options.clone()
     };
-    let mut reading = Reading {
+    let mut reading = Attempt {
         format,
         by_ending: format.endings.contains(&ending),
         records: Vec::new(),
         whole: false,
         fits: false,
         failed: None,
-        why_none: None,
+        no_requests_reason: None,
     };
-    let mut of_its_own = 0;
+    let mut skipped = 0;
     match format.open(head, &options) {
         Err(error) => reading.failed = Some(error),
         Ok(mut reader) => {
@@ -400,13 +404,13 @@ fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Readi
                     Err(error) => reading.failed = Some(error),
                 }
             }
-            of_its_own = reader.not_requests() + reader.empty();
-            reading.why_none = reader.why_none();
+            skipped = reader.not_requests() + reader.empty();
+            reading.no_requests_reason = reader.no_requests_reason();
         }
     }
-    // What the end of the first bytes cuts off says nothing of the format.
+    // An error where the head ends says nothing about the format.
     reading.fits = if cut.load(Ordering::Relaxed) {
-        reading.records.len() as u64 + of_its_own > 0
+        reading.records.len() as u64 + skipped > 0
     } else {
         !reading.records.is_empty() && reading.failed.is_none()
     };

@@ -1,30 +1,31 @@
-//! Devices of files that may have numbers or names for them.
+//! Device columns, which hold numbers or names.
 
-use super::names::{self, Names};
+use super::names::{self, NameTable};
 use super::number;
 use std::collections::BTreeMap;
 
-/// Devices in a column of numbers or of names: the first one decides which.
-pub struct Devices {
+/// A column of device numbers or names: the first value decides which.
+pub struct DeviceColumn {
     /// `None` before the first.
     numbers: Option<bool>,
-    names: Names,
+    names: NameTable,
     /// Names that stand beside the numbers.
     beside: BTreeMap<u32, Box<str>>,
 }
 
-impl Devices {
-    /// None yet; `names` even if the first looks like a number.
+impl DeviceColumn {
+    /// No values yet; with `names`, values are names even if they look like
+    /// numbers.
     #[must_use]
     pub fn new(names: bool) -> Self {
         Self {
             numbers: names.then_some(false),
-            names: Names::default(),
+            names: NameTable::default(),
             beside: BTreeMap::new(),
         }
     }
 
-    /// None yet, and numbers they will be.
+    /// No values yet; all are numbers.
     #[must_use]
     pub fn numbers() -> Self {
         Self {
@@ -33,7 +34,7 @@ impl Devices {
         }
     }
 
-    /// The number of a device; `None` if it is bad.
+    /// The number of a device; `None` if the text is not allowed.
     #[inline]
     pub fn number(&mut self, text: &[u8]) -> Option<u32> {
         let number = || number::integer(text).and_then(|number| u32::try_from(number).ok());
@@ -47,7 +48,7 @@ impl Devices {
         }
     }
 
-    /// What a device may be, for messages.
+    /// The allowed values, for messages.
     #[must_use]
     pub fn allowed(&self) -> &'static str {
         match self.numbers {
@@ -58,12 +59,12 @@ impl Devices {
         }
     }
 
-    /// Takes the name that stands beside a number; false if it is not the one
-    /// that stood there before, or none that a device may have.
+    /// Stores the name of a numbered device; false if the device has another
+    /// name already, or the name is not allowed.
     #[inline]
     pub fn name_is(&mut self, device: u32, name: &[u8]) -> bool {
         match self.beside.get(&device) {
-            // No bytes are not compared: the comparison of what is nowhere is slow.
+            // Comparing empty slices is slow: test for emptiness instead.
             Some(known) if known.is_empty() => name.is_empty(),
             Some(known) => known.as_bytes() == name,
             None => self.add_name(device, name),

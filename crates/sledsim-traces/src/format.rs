@@ -1,4 +1,4 @@
-//! What a format is, and what a file does not say of itself.
+//! The description of a format, and the options of reading.
 
 use crate::input::Input;
 use crate::reader::Reader;
@@ -6,14 +6,14 @@ use crate::writers::WriteFormat;
 use sledsim_base::error::Result;
 use sledsim_base::registry::{Named, Registry};
 
-/// What a file's times count from.
+/// The origin of a file's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The start of the recording, as far as one can tell: times are kept.
+    /// The start of the recording (assumed): times are kept.
     Start,
-    /// The calendar: the first record is taken as time zero.
+    /// A calendar date: the first record becomes time zero.
     Calendar,
-    /// There are no times: records follow each other's completion.
+    /// No times: each request follows the completion of the one before.
     Closed,
 }
 
@@ -24,14 +24,14 @@ pub struct Format {
     pub name: &'static str,
     /// One line for lists.
     pub about: &'static str,
-    /// Endings of file names (without a dot) that decide where the content
-    /// fits several formats.
+    /// Endings of file names (without a dot), which decide if the content fits
+    /// several formats.
     pub endings: &'static [&'static str],
-    /// What its times count from.
+    /// The origin of its times.
     pub clock: Clock,
-    /// Whether [`Options::columns`] say what its columns are.
+    /// Whether [`Options::columns`] describes its columns.
     pub by_columns: bool,
-    /// Whether [`Options::blk_action`] says which of its events are requests.
+    /// Whether [`Options::blk_action`] selects the events that are requests.
     pub by_action: bool,
     /// Starts reading.
     pub open: fn(Input, &Options) -> Result<Box<dyn Reader>>,
@@ -43,38 +43,38 @@ impl Named for Format {
     }
 }
 
-/// The formats that there are.
+/// All known formats.
 #[derive(Clone, Copy, Debug)]
 pub struct Formats {
-    /// Those that can be read.
+    /// The formats that can be read.
     pub readers: Registry<Format>,
-    /// Those that can be written.
+    /// The formats that can be written.
     pub writers: Registry<WriteFormat>,
 }
 
-/// How traces are read: the formats, and what a file does not say.
+/// Options of reading: the formats, and facts that a file does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The formats that there are.
+    /// All known formats.
     pub formats: Formats,
-    /// Generic CSV and Parquet: which column is what, in which unit, as in
+    /// Generic CSV and Parquet: the role and unit of each column, as in
     /// `time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol`.
     pub columns: Option<String>,
-    /// `blkparse`: which events are the requests; queued ([`BlkAction::Queue`])
-    /// unless said.
+    /// `blkparse`: the events that are requests; [`BlkAction::Queue`] by
+    /// default.
     pub blk_action: Option<BlkAction>,
     /// Drops single requests whose time is more than a minute above or below
     /// the times of both their neighbours, and counts them.
     pub drop_glitches: bool,
 }
 
-/// The event of the block layer that makes a request of a `blkparse` trace.
+/// The block-layer event that is a request of a `blkparse` trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlkAction {
     /// Q: it entered the block layer.
     #[default]
     Queue,
-    /// D: it was issued to the device, merged with others perhaps.
+    /// D: it was issued to the device, possibly merged with others.
     Issue,
     /// C: it was completed by the device.
     Complete,

@@ -1,31 +1,30 @@
-//! Single records whose clock jumped: far from the time before and from the
-//! time after, in the same direction.
+//! Glitches: single records whose time lies far above or far below the times of
+//! both neighbours.
 
 use super::reader::Reader;
 use super::record::Record;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 
-/// A record so far from its neighbours is one whose clock jumped, if it is
-/// alone: a minute.
+/// The least distance of a glitch from both neighbours: a minute.
 pub const GLITCH: Nanos = Nanos(60_000_000_000);
 
-/// The records of a reader without those whose clock jumped. It is one record
-/// ahead of what it hands out only where a time jumps.
-pub(super) struct Steady {
+/// Drops glitches from the records of a reader. It reads one record ahead only
+/// at jumps of the time.
+pub(super) struct GlitchFilter {
     reader: Box<dyn Reader>,
-    /// The time of the record handed out last.
+    /// The time of the record returned last.
     before: Option<Nanos>,
     /// A record read ahead.
     ahead: Option<Record>,
-    /// Where the record handed out last is, if another was read since.
+    /// The position of the record returned last, if another was read since.
     place: Option<Error>,
     dropped: u64,
-    /// Where the first of them is, and its time.
+    /// The position and time of the first dropped record.
     first: Option<String>,
 }
 
-impl Steady {
+impl GlitchFilter {
     pub fn new(reader: Box<dyn Reader>) -> Self {
         Self {
             reader,
@@ -37,17 +36,17 @@ impl Steady {
         }
     }
 
-    /// `record` is far from the one before, or the first: what comes after it
-    /// tells whether it is dropped.
+    /// Handles the first record, or one far from the record before: reads the
+    /// next one to decide whether to drop it.
     #[cold]
     fn jumped(&mut self, record: Record) -> Result<Option<Record>> {
         let place = self.reader.refuse(format!("time {} ms", ms(record.time)));
         let next = self.reader.next()?;
         let is_glitch = next.is_some_and(|next| {
-            let above =
-                far(record.time, next.time) && self.before.is_none_or(|at| at < record.time);
-            let below =
-                far(next.time, record.time) && self.before.is_some_and(|at| at > record.time);
+            let above = is_far_above(record.time, next.time)
+                && self.before.is_none_or(|at| at < record.time);
+            let below = is_far_above(next.time, record.time)
+                && self.before.is_some_and(|at| at > record.time);
             above || below
         });
         if is_glitch {
@@ -63,11 +62,11 @@ impl Steady {
 
 /// Whether `time` is so far above `other` that it may be a glitch.
 #[inline]
-pub(super) fn far(time: Nanos, other: Nanos) -> bool {
+pub(super) fn is_far_above(time: Nanos, other: Nanos) -> bool {
     time.0 > other.0.saturating_add(GLITCH.0)
 }
 
-impl Reader for Steady {
+impl Reader for GlitchFilter {
     fn next(&mut self) -> Result<Option<Record>> {
         self.place = None;
         let mut found = match self.ahead.take() {
@@ -75,7 +74,8 @@ impl Reader for Steady {
             None => self.reader.next()?,
         };
         if let Some(record) = found
-            && (self.before).is_none_or(|at| far(record.time, at) || far(at, record.time))
+            && (self.before)
+                .is_none_or(|at| is_far_above(record.time, at) || is_far_above(at, record.time))
         {
             found = self.jumped(record)?;
         }
@@ -94,8 +94,8 @@ impl Reader for Steady {
         self.reader.device_name(device)
     }
 
-    fn is_of_streams(&self) -> bool {
-        self.reader.is_of_streams()
+    fn devices_are_streams(&self) -> bool {
+        self.reader.devices_are_streams()
     }
 
     fn not_requests(&self) -> u64 {
@@ -106,8 +106,8 @@ impl Reader for Steady {
         self.reader.empty()
     }
 
-    fn why_none(&self) -> Option<String> {
-        self.reader.why_none()
+    fn no_requests_reason(&self) -> Option<String> {
+        self.reader.no_requests_reason()
     }
 
     fn glitches(&self) -> (u64, Option<&str>) {
@@ -119,7 +119,7 @@ impl Reader for Steady {
     }
 }
 
-/// An error at the place of another one.
+/// An error at the position of another one.
 pub(super) fn at_place(place: &Error, problem: String) -> Error {
     match place {
         Error::Line { path, line, .. } => Error::Line {
@@ -132,7 +132,7 @@ pub(super) fn at_place(place: &Error, problem: String) -> Error {
             byte: *byte,
             problem,
         },
-        // As of a row of Parquet, which stands before the problem.
+        // For Parquet, whose problem begins with the row.
         Error::File { path, problem: row } => {
             let row = row.split_once(": ").map_or("", |(row, _)| row);
             Error::file(path, format!("{row}: {problem}"))
@@ -141,7 +141,7 @@ pub(super) fn at_place(place: &Error, problem: String) -> Error {
     }
 }
 
-/// Exact milliseconds, without zeros at the end.
+/// Exact milliseconds, with six decimals.
 #[must_use]
 pub fn ms(time: Nanos) -> String {
     format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
@@ -153,9 +153,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Records of these times in s; a record's line is its number.
-    struct Given(Vec<u64>, usize);
+    struct FixedRecords(Vec<u64>, usize);
 
-    impl Reader for Given {
+    impl Reader for FixedRecords {
         fn next(&mut self) -> Result<Option<Record>> {
             let time = self.0.get(self.1).map(|s| Nanos(s * 1_000_000_000));
             self.1 += usize::from(time.is_some());
@@ -178,9 +178,10 @@ mod tests {
         }
     }
 
-    /// The times in s that are left, with the line that an error names of each.
-    fn left(times: &[u64]) -> (Vec<(u64, String)>, u64, Option<String>) {
-        let mut steady = Steady::new(Box::new(Given(times.to_vec(), 0)));
+    /// The remaining times in s, each with the line that an error names; the
+    /// number of dropped records and the position of the first.
+    fn filtered(times: &[u64]) -> (Vec<(u64, String)>, u64, Option<String>) {
+        let mut steady = GlitchFilter::new(Box::new(FixedRecords(times.to_vec(), 0)));
         let mut found = Vec::new();
         while let Some(record) = steady.next().unwrap() {
             let error = steady.refuse(String::new()).to_string();
@@ -196,33 +197,33 @@ mod tests {
             (&[1, 2, 900, 3, 4][..], &[1, 2, 4, 5][..]),
             (&[900, 901, 2, 902], &[1, 2, 4]),
             (&[900, 1, 2], &[2, 3]),
-            // Pauses, the last record, and what is late by less stay.
+            // Pauses, a jump at the end, and records less than a minute late stay.
             (&[1, 2, 900, 901], &[1, 2, 3, 4]),
             (&[1, 2, 900], &[1, 2, 3]),
             (&[1, 50, 2, 55, 3], &[1, 2, 3, 4, 5]),
             (&[900], &[1]),
             (&[], &[]),
-            // Two are no single glitch: the check of the order refuses them.
+            // Two records are no glitch: the check of the order refuses them.
             (&[1, 900, 901, 2], &[1, 2, 3, 4]),
         ] {
-            let (found, dropped, _) = left(times);
+            let (found, dropped, _) = filtered(times);
             let expected: Vec<_> = (kept.iter())
                 .map(|line| (times[line - 1], format!("t:{line}: ")))
                 .collect();
             assert_eq!(found, expected, "{times:?}");
             assert_eq!(dropped as usize, times.len() - kept.len());
         }
-        let (.., first) = left(&[1, 2, 900, 3, 800, 4]);
+        let (.., first) = filtered(&[1, 2, 900, 3, 800, 4]);
         assert_eq!(first.unwrap(), "t:3: time 900000.000000 ms");
     }
 
     proptest! {
-        /// What never falls stays as it is.
+        /// Rising times are unchanged.
         #[test]
         fn rising_times_stay(gaps in prop::collection::vec(0_u64..200, 0..40)) {
             let rising = gaps.iter().scan(0, |at, gap| { *at += gap; Some(*at) });
             let times: Vec<u64> = rising.collect();
-            let (found, dropped, _) = left(&times);
+            let (found, dropped, _) = filtered(&times);
             prop_assert_eq!(found.into_iter().map(|(time, _)| time).collect::<Vec<_>>(), times);
             prop_assert_eq!(dropped, 0);
         }

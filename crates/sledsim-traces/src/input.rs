@@ -1,6 +1,6 @@
 //! The bytes of a trace, decompressed.
 
-use super::whole::Whole;
+use super::shared_file::SharedFile;
 use super::zstd::Zstd;
 use sledsim_base::error::{Error, Result};
 use std::io::{BufReader, Cursor, ErrorKind, Read};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// How a file is compressed, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
     /// The format of the program bzip2, one stream or several.
     Bzip2,
@@ -41,7 +41,7 @@ impl Compression {
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Self::Bzip2,
             [0x1f, 0x8b, ..] => Self::Gzip,
-            // A frame, or one to be skipped before it.
+            // A frame, or a skippable frame before it.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
             _ => Self::None,
@@ -49,47 +49,47 @@ impl Compression {
     }
 }
 
-/// First bytes of files that hold a trace in a way that is not read.
-const NOT_READ: [(&[u8], &str); 3] = [
+/// First bytes of unsupported containers, and their names.
+const UNSUPPORTED: [(&[u8], &str); 3] = [
     (b"PK\x03\x04", "a zip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"\x04\x22\x4d\x18", "lz4 data"),
 ];
 
-/// How much of a trace is looked at to tell its format; more than the longest
+/// The bytes of a trace used to recognise its format; more than the longest
 /// line.
 const HEAD_BYTES: usize = 1 << 17;
 const RAW_BUFFER: usize = 1 << 17;
-/// As many first bytes as tell the compression.
+/// The first bytes that identify the compression.
 const MAGIC_BYTES: u64 = 6;
 
-/// The bytes of a trace, decompressed, with what messages need.
+/// The bytes of a trace, decompressed, with its name for messages.
 pub struct Input {
     name: String,
-    /// The file as it is, if it is one.
-    whole: Option<Whole>,
+    /// The undecoded file, if it is a file.
+    file: Option<SharedFile>,
     compression: Compression,
     bytes: Box<dyn Read + Send>,
     /// Read ahead of `bytes` by [`Input::head`].
     head: Cursor<Vec<u8>>,
-    /// What ended the reading of the head; due when all of it is handed out.
+    /// The error that ended the head; reported once the head is consumed.
     problem: Option<String>,
-    /// How many bytes were handed out.
+    /// The number of bytes returned.
     read: u64,
-    so_far: SoFar,
+    read_counter: ReadCounter,
 }
 
-/// How much of a file was read, to be asked while something else reads it.
+/// Counts the bytes read of a file; may be queried while another thread reads.
 #[derive(Clone, Debug, Default)]
-pub struct SoFar {
+pub struct ReadCounter {
     read: Arc<AtomicU64>,
-    /// Whether more was asked for than there is.
+    /// Whether the end was reached.
     ended: Arc<AtomicBool>,
-    /// `None` for what has no length, such as a pipe.
+    /// `None` for a stream without a length, such as a pipe.
     size: Option<u64>,
 }
 
-impl SoFar {
+impl ReadCounter {
     /// The share of the (compressed) file read so far, if its length is known.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
@@ -98,24 +98,26 @@ impl SoFar {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read from `inner`.
 struct Counted<R> {
     inner: R,
-    so_far: SoFar,
+    read_counter: ReadCounter,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.so_far.read.fetch_add(count as u64, Ordering::Relaxed);
+        self.read_counter
+            .read
+            .fetch_add(count as u64, Ordering::Relaxed);
         if count == 0 && !buffer.is_empty() {
-            self.so_far.ended.store(true, Ordering::Relaxed);
+            self.read_counter.ended.store(true, Ordering::Relaxed);
         }
         Ok(count)
     }
 }
 
-/// Reads as much as is asked for, if there is as much.
+/// Fills the whole buffer on every read, except at the end.
 struct Full<R>(R);
 
 impl<R: Read> Read for Full<R> {
@@ -134,52 +136,55 @@ impl<R: Read> Read for Full<R> {
 }
 
 impl Input {
-    /// Reads a file from its start; `name` is what messages call it.
-    pub(super) fn whole(name: &str, whole: Whole) -> Result<Self> {
-        let bytes = Box::new(whole.from(0));
-        Ok(Self::sized(name, bytes, Some(whole.bytes()))?.with_whole(Some(whole)))
+    /// Reads a file from its start; messages call it `name`.
+    pub(super) fn from_file(name: &str, file: SharedFile) -> Result<Self> {
+        let bytes = Box::new(file.reader_at(0));
+        Ok(Self::sized(name, bytes, Some(file.bytes()))?.with_file(Some(file)))
     }
 
-    /// With the file that formats read which are not read from the front.
-    pub(super) fn with_whole(mut self, whole: Option<Whole>) -> Self {
-        self.whole = whole;
+    /// Adds the file, for formats that need random access.
+    pub(super) fn with_file(mut self, file: Option<SharedFile>) -> Self {
+        self.file = file;
         self
     }
 
-    /// The file as it is (compressed, if it is), if it is one.
+    /// The undecoded file (compressed, if it is), if it is a file.
     #[must_use]
-    pub fn as_whole(&self) -> Option<&Whole> {
-        self.whole.as_ref()
+    pub fn as_file(&self) -> Option<&SharedFile> {
+        self.file.as_ref()
     }
 
-    /// How many bytes there are, if that is known without decompression.
+    /// The total number of bytes, if known without decompression.
     pub(super) fn bytes(&self) -> Option<u64> {
         let plain = self.compression == Compression::None;
-        self.so_far.size.filter(|_| plain)
+        self.read_counter.size.filter(|_| plain)
     }
 
-    /// Reads from anything; `name` is what messages call it.
+    /// Reads from any source; messages call it `name`.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The source cannot be read.
     pub fn new(name: &str, raw: Box<dyn Read + Send>) -> Result<Self> {
         Self::sized(name, raw, None)
     }
 
     fn sized(name: &str, raw: Box<dyn Read + Send>, size: Option<u64>) -> Result<Self> {
         let failed = |problem: &dyn std::fmt::Display| Error::file(Path::new(name), problem);
-        let so_far = SoFar {
+        let read_counter = ReadCounter {
             size,
-            ..SoFar::default()
+            ..ReadCounter::default()
         };
         let mut raw = Counted {
             inner: raw,
-            so_far: so_far.clone(),
+            read_counter: read_counter.clone(),
         };
         let mut head = Vec::new();
         let read = (&mut raw).take(MAGIC_BYTES).read_to_end(&mut head);
         read.map_err(|error| failed(&error))?;
-        if let Some((_, what)) = NOT_READ.iter().find(|(magic, _)| head.starts_with(magic)) {
+        if let Some((_, what)) = UNSUPPORTED
+            .iter()
+            .find(|(magic, _)| head.starts_with(magic))
+        {
             let problem =
                 format!("{what}: must be plain, or compressed by gzip, zstd, xz or bzip2");
             return Err(failed(&problem));
@@ -196,45 +201,45 @@ impl Input {
         };
         Ok(Self {
             compression,
-            so_far,
+            read_counter,
             ..Self::of(name, Vec::new(), bytes)
         })
     }
 
-    /// `head`, then `rest`: not looked at for compression.
+    /// `head`, then `rest`, both uncompressed.
     pub(super) fn of(name: &str, head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         Self {
             name: name.to_owned(),
-            whole: None,
+            file: None,
             compression: Compression::None,
             bytes: rest,
             head: Cursor::new(head),
             problem: None,
             read: 0,
-            so_far: SoFar::default(),
+            read_counter: ReadCounter::default(),
         }
     }
 
-    /// What messages call it.
+    /// The name used in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How it is compressed.
+    /// The compression.
     #[must_use]
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// How much of the file was read, to be asked later.
+    /// The counter of the bytes read.
     #[must_use]
-    pub fn so_far(&self) -> SoFar {
-        self.so_far.clone()
+    pub fn read_counter(&self) -> ReadCounter {
+        self.read_counter.clone()
     }
 
-    /// The first bytes (128 KiB, or all there are), without taking them. What
-    /// ends them early is said when the reading comes there.
+    /// The first bytes (128 KiB, or all), without taking them. An error within
+    /// them is reported when [`Input::read`] reaches it.
     ///
     /// # Errors
     /// None.
@@ -250,13 +255,13 @@ impl Input {
         Ok(self.head.get_ref())
     }
 
-    /// What [`Input::head`] gave.
+    /// The bytes that [`Input::head`] returned.
     pub(super) fn seen(&self) -> &[u8] {
         self.head.get_ref()
     }
 
-    /// What comes after the head: `Some(Ok)` if there may be more, `Some(Err)`
-    /// if nothing more can be read, `None` if it was all.
+    /// The state after the head: `Some(Ok)` if more may follow, `Some(Err)` if
+    /// reading failed, `None` at the end of the trace.
     pub(super) fn after_head(&self) -> Option<std::result::Result<(), String>> {
         match &self.problem {
             Some(problem) => Some(Err(problem.clone())),
@@ -267,7 +272,7 @@ impl Input {
     /// Reads some bytes; 0 at the end.
     ///
     /// # Errors
-    /// What the system says, or what is wrong with the compressed data.
+    /// The system's error, or the defect of the compressed data.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, String> {
         let mut count = self.head.read(buffer).unwrap_or(0);
@@ -287,16 +292,16 @@ impl Input {
         Ok(count)
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.read
     }
 
     fn problem(&self, error: &std::io::Error) -> String {
-        // The system's own errors have numbers; the others come from decompression.
+        // System errors have numbers; the others come from decompression.
         let kind = self.compression.name();
-        let ended = self.so_far.ended.load(Ordering::Relaxed);
+        let ended = self.read_counter.ended.load(Ordering::Relaxed);
         if error.raw_os_error().is_some() || self.compression == Compression::None {
             error.to_string()
         } else if ended || error.kind() == ErrorKind::UnexpectedEof {

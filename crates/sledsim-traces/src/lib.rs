@@ -1,49 +1,94 @@
-//! sledsim-traces: requests recorded elsewhere, read, described and converted.
+//! sledsim-traces: reads, describes and converts block traces.
 //!
 //! Text and binary formats; nothing here simulates. A format is one file with
 //! a [`Reader`] in `formats/`, and one line in [`FORMATS`]; other crates add
-//! theirs by a [`Formats`] of their own.
+//! formats by a [`Formats`] of their own.
 //!
-//! In reading order: `record`, `reader` and `format` are the contract; `input`
-//! opens a file and decompresses it, `supply` lets a pipe be read twice,
-//! `formats` read records, `detect` finds the format, `records` and `order`
-//! watch what was read; `info` describes a trace, `convert` makes another of it
-//! with one of the `writers`.
+//! In reading order:
+//! - `record`: one request of a trace.
+//! - `reader`: the trait of all format readers.
+//! - `format`: the description of a format, and the options of reading.
+//! - `supply`: opens a file or a stream; keeps a stream to read it again.
+//! - `shared_file`: one file read at several positions.
+//! - `input`: decompresses and counts the bytes of a trace.
+//! - `zstd`: Zstandard with several frames and checksums.
+//! - [`lines`]: the lines of a text trace.
+//! - `bytes`: the records of a binary trace.
+//! - `number`: exact numbers from text.
+//! - `names`: names of devices, numbered.
+//! - [`devices`]: device columns with numbers or names.
+//! - `commas`: the frame of all formats with commas.
+//! - [`columns`]: the key `columns` of generic CSV and Parquet.
+//! - `formats`: the readers, one file per format.
+//! - `plausible`: whether a reading of a trace is plausible.
+//! - `detect`: recognises the format.
+//! - `glitches`: drops single records whose clock jumped.
+//! - [`order`]: checks and restores the order of times.
+//! - `sorted`: records sorted within a window.
+//! - [`records`]: the records of the selected devices.
+//! - `progress`: the progress of a reading.
+//! - `info`: statistics of a trace.
+//! - [`writers`]: the writers, one file per format.
+//! - [`convert`]: converts, merges, cuts and samples traces.
+
+mod record;
+
+mod reader;
+
+mod format;
+
+mod supply;
+
+mod shared_file;
+
+mod input;
+
+mod zstd;
+
+pub mod lines;
 
 mod bytes;
-pub mod columns;
-mod commas;
-pub mod convert;
-mod detect;
-pub mod devices;
-mod format;
-mod formats;
-mod glitches;
-mod info;
-mod input;
-pub mod lines;
-mod names;
+
 mod number;
-pub mod order;
+
+mod names;
+
+pub mod devices;
+
+mod commas;
+
+pub mod columns;
+
+mod formats;
+
 mod plausible;
-mod progress;
-mod reader;
-mod record;
-pub mod records;
+
+mod detect;
+
+mod glitches;
+
+pub mod order;
+
 mod sorted;
-mod supply;
-mod whole;
+
+pub mod records;
+
+mod progress;
+
+mod info;
+
 pub mod writers;
-mod zstd;
+
+pub mod convert;
 
 pub use convert::{ConvertSpec, Sample};
 pub use detect::ChosenBy;
 pub use format::{BlkAction, Clock, Format, Formats, Options};
 pub use formats::FORMATS;
 pub use info::{InfoSpec, trace_info};
-pub use input::{Compression, Input, SoFar};
+pub use input::{Compression, Input, ReadCounter};
 pub use progress::Reading;
 pub use reader::Reader;
 pub use record::{END_BYTES, LATEST_NS, Record};
+pub use shared_file::SharedFile;
 pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT, Supply};
-pub use whole::Whole;

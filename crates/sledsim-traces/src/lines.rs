@@ -3,31 +3,31 @@
 use super::input::Input;
 use sledsim_base::error::{Error, Result};
 
-/// No text trace has longer lines; a file that does is something else.
+/// The longest line; a file with longer ones is not a text trace.
 const LONGEST_LINE: usize = 1 << 16;
 const BUFFER: usize = 1 << 18;
 
 /// A field of a text format, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it may be, as in `a whole number from 1 to 9`.
+    /// Its allowed values, as in `a whole number from 1 to 9`.
     pub allowed: &'static str,
 }
 
 /// The lines of a text trace in one reused buffer.
 ///
-/// A line ends in `\n` or `\r\n`, mixed as they may be; the last one may lack
-/// its end. A byte order mark of UTF-8 is passed over. Bytes that no text has
-/// (NUL, a `\r` inside a line, UTF-16) are named in the errors.
+/// A line ends in `\n` or `\r\n`, also mixed; the last one may have no end. A
+/// byte order mark of UTF-8 is skipped. Errors name bytes that no text has
+/// (NUL, a `\r` inside a line, UTF-16).
 pub struct Lines {
     input: Input,
     buffer: Box<[u8]>,
-    /// What of the buffer is not yet handed out.
+    /// The bytes of the buffer not yet returned: `start..end`.
     start: usize,
     end: usize,
-    /// The present line.
+    /// The current line.
     line: std::ops::Range<usize>,
     number: u64,
     begun: bool,
@@ -51,8 +51,8 @@ impl Lines {
     }
 
     /// Moves to the next line that is neither blank nor a comment (`#`);
-    /// false at the end. It is then in [`Lines::line`], without its end
-    /// (`\n` or `\r\n`).
+    /// false at the end. [`Lines::line`] returns it without its end (`\n` or
+    /// `\r\n`).
     ///
     /// # Errors
     /// The file cannot be read, or a line is too long.
@@ -69,7 +69,7 @@ impl Lines {
         }
     }
 
-    /// Moves to the next line, whatever it is.
+    /// Moves to the next line, blank or not.
     #[inline]
     fn next_line(&mut self) -> Result<bool> {
         self.number += 1;
@@ -106,13 +106,13 @@ impl Lines {
         Ok(true)
     }
 
-    /// Reads more behind what is left, moved to the front.
+    /// Moves the remaining bytes to the front of the buffer and reads more.
     #[cold]
     fn fill(&mut self) -> Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        // A pipe may hand out the first bytes one by one.
+        // A pipe may return the first bytes one by one.
         while !self.ended {
             let read = self.input.read(&mut self.buffer[self.end..]);
             let count = read.map_err(|problem| self.refuse(problem))?;
@@ -135,14 +135,14 @@ impl Lines {
         Ok(())
     }
 
-    /// The present line.
+    /// The current line.
     #[inline]
     #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.buffer[self.line.clone()]
     }
 
-    /// An error about the present line.
+    /// An error about the current line.
     #[cold]
     #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
@@ -153,11 +153,11 @@ impl Lines {
         }
     }
 
-    /// An error about field `index` of the present line, which is `text`.
+    /// An error about field `index` of the current line, which is `text`.
     #[cold]
     #[must_use]
     pub fn bad(&self, fields: &[Field], index: usize, text: &[u8]) -> Error {
-        if let Some(error) = self.no_text() {
+        if let Some(error) = self.not_text() {
             return error;
         }
         let Field { name, allowed } = fields[index];
@@ -168,10 +168,10 @@ impl Lines {
         ))
     }
 
-    /// An error about the number of fields of the present line.
+    /// An error about the number of fields of the current line.
     #[cold]
     pub fn miscounted(&self, fields: &[Field], separator: fn(&u8) -> bool) -> Error {
-        if let Some(error) = self.no_text() {
+        if let Some(error) = self.not_text() {
             return error;
         }
         let line = self.line();
@@ -188,8 +188,8 @@ impl Lines {
         ))
     }
 
-    /// What is wrong with a line that is not even text.
-    fn no_text(&self) -> Option<Error> {
+    /// The error about a line with bytes that no text has.
+    fn not_text(&self) -> Option<Error> {
         let at = memchr::memchr2(0, b'\r', self.line())?;
         let found = match self.line()[at] {
             0 => "a NUL byte",
@@ -202,7 +202,7 @@ impl Lines {
         )))
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.input.bytes_read() - (self.end - self.start) as u64
@@ -220,7 +220,7 @@ pub fn words<const N: usize>(mut line: &[u8]) -> Option<[&[u8]; N]> {
     next_word(&mut line).is_none().then_some(words)
 }
 
-/// Takes the next word off `line`.
+/// Removes the next word from the front of `line`.
 #[inline]
 pub fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
     let blank = |byte: &u8| *byte == b' ' || *byte == b'\t';

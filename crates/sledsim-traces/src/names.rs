@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 
-/// A column with more names than this is not one of devices.
+/// The most names of a device column.
 pub const MOST: usize = 1 << 20;
 
-/// What a name may be, for messages.
+/// The allowed names, for messages.
 pub const ALLOWED: &str =
     "a name of 1 to 255 bytes of UTF-8 without control characters (at most 1048576 different ones)";
 
 /// Numbers for names, from 0. Nothing is allocated for a name seen before.
 #[derive(Default)]
-pub struct Names {
+pub struct NameTable {
     numbers: HashMap<Box<[u8]>, u32>,
     names: Vec<Box<str>>,
-    /// The number asked for last: neighbours often go to one device.
+    /// The number returned last: successive requests often have one device.
     last: u32,
 }
 
-impl Names {
-    /// The number of a name; `None` if it is none that [`ALLOWED`] allows.
+impl NameTable {
+    /// The number of a name; `None` if the name is not [`ALLOWED`].
     #[inline]
     pub fn number(&mut self, name: &[u8]) -> Option<u32> {
         let last = self.names.get(self.last as usize);
@@ -46,7 +46,7 @@ impl Names {
         Some(number)
     }
 
-    /// The name with a number.
+    /// The name of a number.
     pub fn name(&self, number: u32) -> Option<&str> {
         self.names.get(number as usize).map(|name| &**name)
     }

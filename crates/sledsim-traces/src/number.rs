@@ -1,10 +1,9 @@
-//! Numbers in text, read by hand: exact, strict and fast.
+//! Parses numbers in text: exact, strict and fast.
 
-/// So many decimal digits always fit into 64 bits.
+/// This many decimal digits always fit into 64 bits.
 const SAFE_DIGITS: usize = 19;
 
-/// Decimal digits as an integer; `None` if there is anything else, or too
-/// much.
+/// Decimal digits as an integer; `None` for other text and on overflow.
 #[inline]
 pub fn integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -31,8 +30,7 @@ pub fn hexadecimal(text: &[u8]) -> Option<u64> {
 }
 
 /// A decimal number such as `12.5`, times 10^`places` (at most 19), rounded
-/// half up. The digits are taken as they are: no binary fraction comes in
-/// between.
+/// half up. The arithmetic is decimal: there is no binary rounding.
 #[inline]
 pub fn decimal(text: &[u8], places: usize) -> Option<u64> {
     let point = text.iter().position(|byte| *byte == b'.');
@@ -70,7 +68,7 @@ const TEN_TO: [u64; SAFE_DIGITS + 1] = {
     powers
 };
 
-/// Digits behind those of `value`, which are few enough together.
+/// Appends digits to those of `value`; the caller ensures that they fit.
 #[inline]
 fn append(mut value: u64, digits: &[u8]) -> Option<u64> {
     for byte in digits {
@@ -92,11 +90,11 @@ fn push(value: u64, byte: u8) -> Option<u64> {
     value.checked_mul(10)?.checked_add(u64::from(digit))
 }
 
-/// Numbers separated by blanks (spaces and tabs), each split off and read in
-/// one pass: twice as fast as splitting first.
+/// Parses numbers separated by blanks (spaces and tabs) in one pass: twice as
+/// fast as splitting first.
 ///
-/// It reads what lines usually hold and gives up (`None`) on anything else,
-/// good or bad; whoever reads it goes through the line word by word then.
+/// It parses usual lines and returns `None` for all others, valid or not; the
+/// caller then parses the line word by word.
 pub struct Quick<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Quick<'a> {
@@ -125,14 +123,14 @@ impl<'a> Quick<'a> {
         (fits && is_blank_or_end(end)).then(|| value * TEN_TO[places - decimals])
     }
 
-    /// What follows, without the blanks around it.
+    /// The rest of the line, trimmed.
     #[inline]
     pub fn rest(self) -> &'a [u8] {
         self.0.as_slice().trim_ascii()
     }
 
-    /// Passes over blanks and takes digits and what ends them: their value
-    /// (wrong if they are too many), how many, and the end.
+    /// Skips blanks and parses digits: returns their value (wrong on overflow),
+    /// their number, and the byte after them.
     #[inline]
     fn digits(&mut self) -> Option<(u64, usize, Option<u8>)> {
         let mut byte = *self.0.next()?;

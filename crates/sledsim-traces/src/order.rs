@@ -1,6 +1,6 @@
-//! The order of times: never falling, or sorted within a window.
+//! Checks that times do not fall, and sorts records within a window.
 
-use super::glitches::{GLITCH, at_place, far, ms};
+use super::glitches::{GLITCH, at_place, is_far_above, ms};
 use super::reader::Reader;
 use super::record::Record;
 use sledsim_base::error::Error;
@@ -11,47 +11,47 @@ use std::collections::BinaryHeap;
 /// The longest window to sort in, in ms: three years.
 pub const LONGEST_SORT_MS: f64 = 1e11;
 
-/// So many records are read behind one that is late, to tell how late others
-/// are.
-const READ_ON: u64 = 1 << 22;
+/// The records read after a late one, to find the window that sorts them all.
+const LOOKAHEAD_RECORDS: u64 = 1 << 22;
 
 /// Checks that times do not fall, or fall no further than a window.
 #[derive(Default)]
 pub struct Order {
-    /// How far a time may lie before the latest one so far.
+    /// The most by which a time may be below the latest one so far.
     window: Nanos,
     /// The latest time so far.
     pub latest: Nanos,
-    /// How many times lay before the latest one so far.
+    /// The number of times below the latest one so far.
     pub late: u64,
-    /// And how far at most.
-    pub latest_by: Nanos,
-    /// The last jump ahead, and how many records came since.
+    /// The most by which a time was below the latest one.
+    pub most_late: Nanos,
+    /// The last jump ahead.
     jump: Option<Jump>,
+    /// The number of records since that jump.
     since_jump: u64,
-    /// Where a record is whose clock seems to have jumped: the first one.
+    /// The position of the first record that looks like a glitch.
     pub suspect: Option<String>,
 }
 
-/// A record whose time lies far above the one before.
+/// A record whose time is far above the one before.
 struct Jump {
     from: Nanos,
     /// An error at the record.
     place: Error,
 }
 
-/// What comes behind a record that is late.
-struct Outlook {
-    /// The window that sorts all of it.
+/// The records after a late one.
+struct Lookahead {
+    /// The window that sorts all of them.
     need: Nanos,
-    /// Whether that is known of the whole file.
+    /// Whether they reach to the end of the file.
     whole: bool,
     /// The time of the next record.
     next: Option<Nanos>,
 }
 
 impl Order {
-    /// Lets times fall by `window`, if there is one.
+    /// Allows times to fall by up to `window`, if given.
     #[must_use]
     pub fn new(window: Option<Nanos>) -> Self {
         Self {
@@ -60,8 +60,8 @@ impl Order {
         }
     }
 
-    /// Takes note of the next time, that of the record that `reader` read last;
-    /// false if it lies too far back.
+    /// Records the time of the record that `reader` read last; false if it is
+    /// more than the window below the latest one.
     #[inline]
     pub fn admit(&mut self, time: Nanos, reader: &dyn Reader) -> bool {
         if time >= self.latest {
@@ -72,7 +72,7 @@ impl Order {
             self.latest = time;
             return true;
         }
-        self.falls(time)
+        self.record_late(time)
     }
 
     #[cold]
@@ -85,7 +85,7 @@ impl Order {
     }
 
     #[cold]
-    fn falls(&mut self, time: Nanos) -> bool {
+    fn record_late(&mut self, time: Nanos) -> bool {
         let by = self.latest - time;
         if self.suspect.is_none()
             && let Some(jump) = self.glitch_before(time, 1)
@@ -94,25 +94,26 @@ impl Order {
                 Some(at_place(&jump.place, format!("{} ms", ms(self.latest))).to_string());
         }
         self.late += 1;
-        self.latest_by = self.latest_by.max(by);
+        self.most_late = self.most_late.max(by);
         self.since_jump += 1;
         by <= self.window
     }
 
-    /// The jump, if only the record before jumped and `time` is back where it
-    /// came from. `counted` records came since the jump: the one that jumped,
-    /// and that with `time` if it was counted.
+    /// The last jump, if it was a glitch: only one record jumped, and `time` is
+    /// back at the level before it. `counted` is the number of records since
+    /// the jump in that case: the one that jumped, and the current one if it
+    /// has been counted.
     fn glitch_before(&self, time: Nanos, counted: u64) -> Option<&Jump> {
-        let back = |jump: &&Jump| !far(jump.from, time) && far(self.latest, time);
+        let back = |jump: &&Jump| !is_far_above(jump.from, time) && is_far_above(self.latest, time);
         self.jump
             .as_ref()
             .filter(back)
             .filter(|_| self.since_jump == counted)
     }
 
-    /// The error about a record with this `time` that was not admitted: what
-    /// would mend the whole file. Reads on in `reader`, those records that are
-    /// `wanted`.
+    /// The error about a record that was not admitted, with the option that
+    /// would accept the whole file. Reads on in `reader`; only `wanted` records
+    /// count.
     #[cold]
     pub fn too_late(
         &self,
@@ -121,9 +122,9 @@ impl Order {
         wanted: &mut dyn FnMut(&Record, &dyn Reader) -> bool,
     ) -> Error {
         let here = reader.refuse(String::new());
-        let outlook = self.outlook(reader, wanted);
+        let ahead = self.look_ahead(reader, wanted);
         let (at, latest, by) = (ms(time), ms(self.latest), ms(self.latest - time));
-        let sort = outlook.sort();
+        let sort = ahead.sort();
         let drop =
             "give glitches = \"drop\" (--drop-glitches) to drop such requests and count them";
         if let Some(jump) = self.glitch_before(time, 2) {
@@ -133,9 +134,9 @@ impl Order {
             );
             return at_place(&jump.place, problem);
         }
-        if let Some(next) = outlook.next
-            && far(self.latest, time)
-            && far(next, time)
+        if let Some(next) = ahead.next
+            && is_far_above(self.latest, time)
+            && is_far_above(next, time)
         {
             let problem = format!(
                 "time {at} ms is far below those of the requests around it ({latest} and {} ms), \
@@ -155,16 +156,16 @@ impl Order {
         at_place(&here, problem)
     }
 
-    fn outlook(
+    fn look_ahead(
         &self,
         reader: &mut dyn Reader,
         wanted: &mut dyn FnMut(&Record, &dyn Reader) -> bool,
-    ) -> Outlook {
-        let (mut latest, mut need, mut first) = (self.latest, self.latest_by, None);
-        for _ in 0..READ_ON {
+    ) -> Lookahead {
+        let (mut latest, mut need, mut first) = (self.latest, self.most_late, None);
+        for _ in 0..LOOKAHEAD_RECORDS {
             let Ok(Some(record)) = reader.next() else {
                 let (whole, next) = (true, first);
-                return Outlook { need, whole, next };
+                return Lookahead { need, whole, next };
             };
             if wanted(&record, &*reader) {
                 first.get_or_insert(record.time);
@@ -172,7 +173,7 @@ impl Order {
                 need = need.max(latest - record.time);
             }
         }
-        Outlook {
+        Lookahead {
             need,
             whole: false,
             next: first,
@@ -180,8 +181,8 @@ impl Order {
     }
 }
 
-impl Outlook {
-    /// What window to give.
+impl Lookahead {
+    /// The advice on the window to give.
     fn sort(&self) -> String {
         let need = ms(self.need);
         if self.need.ms() > LONGEST_SORT_MS {
@@ -189,22 +190,22 @@ impl Outlook {
         }
         let part = match self.whole {
             true => String::new(),
-            false => format!(" (for the next {READ_ON} requests; more may follow)"),
+            false => format!(" (for the next {LOOKAHEAD_RECORDS} requests; more may follow)"),
         };
         format!("give sort_ms (--sort) of at least {need} to sort what is out of order{part}")
     }
 }
 
-/// So many items a sorter holds at most.
+/// The most items that a sorter holds.
 pub const MOST_HELD: usize = 1 << 20;
 
-/// Sorts items by time; those of one time keep their order.
+/// Sorts items by time; the sort is stable.
 pub struct Sorter<T> {
     held: BinaryHeap<Held<T>>,
     count: u64,
 }
 
-/// Ordered so that the earliest is the greatest.
+/// An item of the heap, in reverse order: the earliest is the greatest.
 struct Held<T> {
     key: (Nanos, u64),
     item: T,
@@ -217,7 +218,7 @@ impl<T> Default for Sorter<T> {
 }
 
 impl<T> Sorter<T> {
-    /// Holds nothing yet.
+    /// An empty sorter.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -226,10 +227,10 @@ impl<T> Sorter<T> {
         }
     }
 
-    /// Takes an item.
+    /// Adds an item.
     ///
     /// # Errors
-    /// There are too many.
+    /// The sorter is full.
     pub fn push(&mut self, time: Nanos, item: T) -> Result<(), String> {
         if self.held.len() == MOST_HELD {
             return Err(format!(
@@ -242,14 +243,13 @@ impl<T> Sorter<T> {
         Ok(())
     }
 
-    /// Takes an item that goes among those of its time by its `rank`; any
-    /// number of them.
+    /// Adds an item without limit; items of one time are ordered by `rank`.
     pub fn insert(&mut self, time: Nanos, rank: u64, item: T) {
         let key = (time, rank);
         self.held.push(Held { key, item });
     }
 
-    /// The earliest item, if its time is `until` or before.
+    /// Removes the earliest item, if its time is at most `until`.
     pub fn pop(&mut self, until: Nanos) -> Option<T> {
         let due = self.held.peek()?.key.0 <= until;
         due.then(|| self.held.pop())?.map(|held| held.item)

@@ -1,28 +1,27 @@
-//! Whether the first records of a trace, as a format reads them, can be those
-//! of a real one.
+//! Checks whether the first records, as read in one format, are plausible.
 
 use crate::format::Clock;
 use crate::record::Record;
 
-/// More requests per s than a host sends: ten times a fast SSD's.
+/// The highest plausible rate in requests per s: ten times a fast SSD's.
 const HIGHEST_RATE: f64 = 1e7;
-/// Fewer than this are no load: one in 100 s.
+/// The lowest plausible rate: one request in 100 s.
 const LOWEST_RATE: f64 = 0.01;
-/// Rates beyond these are rare: what the name of a file says is not taken for
-/// true against a reading with a common one.
+/// Common rates. A format with a rate outside is not chosen by the file's
+/// ending if another format gives a common rate.
 const COMMON_RATES: std::ops::RangeInclusive<f64> = 0.05..=1e6;
-/// A time in whole seconds only, of fewer requests than one per s, is rare too.
+/// Rates below one per s with all times in whole seconds are rare, too.
 const SECOND_NS: u64 = 1_000_000_000;
-/// Recordings that count from their start are shorter: ten years, in s.
+/// The longest plausible time since the start of a recording: ten years, in s.
 const LONGEST_S: f64 = 3.2e8;
-/// The last of them is later than this, in s.
+/// The shortest plausible recording, in s.
 const SHORTEST_S: f64 = 1e-6;
-/// Requests are smaller: 1 GiB.
+/// The largest plausible request: 1 GiB.
 const LARGEST_BYTES: u64 = 1 << 30;
-/// So many records with as many devices do not name devices.
+/// If this many records have all different devices, the field is no device.
 const ALL_DEVICES: usize = 20;
 
-/// What speaks against a reading of `records`, if anything does.
+/// The reason why `records` are implausible, if there is one.
 pub fn doubt(records: &[Record], clock: Clock) -> Option<String> {
     let last = records.iter().map(|record| record.time).max()?.s();
     if clock != Clock::Closed {
@@ -57,7 +56,7 @@ pub fn doubt(records: &[Record], clock: Clock) -> Option<String> {
     None
 }
 
-/// Whether a reading of `records` is possible, but of a rare kind.
+/// Whether `records` are plausible, but rare.
 pub fn is_rare(records: &[Record], clock: Clock) -> bool {
     let Some(rate) = rate(records).filter(|_| clock != Clock::Closed) else {
         return false;
@@ -73,8 +72,8 @@ fn rate(records: &[Record]) -> Option<f64> {
     (span > 0.0).then(|| (records.len() - 1) as f64 / span)
 }
 
-/// What a reading makes of `records`, for messages.
-pub fn told(records: &[Record]) -> String {
+/// The rate of `records`, for messages.
+pub fn describe(records: &[Record]) -> String {
     match rate(records) {
         Some(rate) if (0.01..100.0).contains(&rate) => format!("{rate:.2} requests per s"),
         Some(rate) if (100.0..1e6).contains(&rate) => format!("{rate:.0} requests per s"),
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_real_traces_are_believed_and_those_a_million_off_are_not() {
+    fn rates_of_real_traces_are_plausible_and_those_off_by_a_million_are_not() {
         // A workstation's week of 1992 (one in 13.6 s), a disk, and an SSD at
         // a million per s.
         for gap_s in [13.6, 0.01, 1e-6] {
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn times_sizes_and_devices_count_too() {
+    fn implausible_times_sizes_and_devices_are_detected() {
         let one = |s| records([s]);
         assert_eq!(doubt(&one(0.0), Clock::Start), None);
         assert_eq!(doubt(&one(1.5e9), Clock::Calendar), None);

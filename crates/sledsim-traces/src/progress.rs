@@ -1,15 +1,15 @@
-//! How far the reading of a trace is.
+//! The progress of reading a trace.
 
-/// How far a reading is; handed to the `check` of whatever takes long.
+/// The progress of reading a trace, passed to the `check` of long operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// Bytes read of the uncompressed trace.
     pub bytes: u64,
-    /// Bytes there are, where that is known: not of compressed files.
+    /// The total, if known (not for compressed files).
     pub of: Option<u64>,
 }
 
 impl Reading {
-    /// How many records pass between two calls of `check`.
+    /// The number of records between two calls of `check`.
     pub(super) const EVERY: u32 = 4096;
 }

@@ -6,39 +6,39 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 /// One request of a trace, as the file has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Arrival on the clock of the file.
+    /// The arrival on the clock of the file.
     pub time: Nanos,
-    /// The device it went to: its number in the file, or a number of the
-    /// reader's where the file has names ([`device_name`](crate::Reader::device_name)).
+    /// The device: its number in the file, or the number that the reader gave
+    /// to its name ([`device_name`](crate::Reader::device_name)).
     pub device: u32,
-    /// What it did.
+    /// The operation.
     pub op: Op,
     /// First byte. `offset + bytes` is at most [`END_BYTES`].
     pub offset: u64,
-    /// How many bytes: at least one, but for [`Op::Flush`], which has none.
+    /// The number of bytes: at least one, except 0 for [`Op::Flush`].
     pub bytes: u64,
-    /// From arrival to completion, as measured by whoever recorded it.
+    /// From arrival to completion, as measured during the recording.
     pub response: Option<Nanos>,
     /// From this completion to the next arrival, in traces of closed loops.
     pub think: Option<Nanos>,
     /// From arrival to the start of its service, the first part of `response`,
     /// as measured.
     pub queue: Option<Nanos>,
-    /// From its completion to when whoever asked saw it, in recordings.
+    /// From completion to its delivery to the caller, in recordings.
     pub lateness: Option<Nanos>,
-    /// Whether the next one of its device is of the same batch.
+    /// Whether the next request of the device belongs to the same batch.
     pub linked: bool,
 }
 
-/// The latest time read, 285 years: what follows needs room.
+/// The latest time accepted: 285 years, half the range of [`Nanos`].
 pub const LATEST_NS: u64 = 9_000_000_000_000_000_000;
 
-/// One past the last byte a trace may name.
+/// One past the last byte that a trace may address.
 pub const END_BYTES: u64 = 1 << 63;
 
 impl Record {
-    /// The blocks it touches, widened outward where it does not begin or end
-    /// on a block: first block, and one past the last.
+    /// The first block it touches, and one past the last; partial blocks
+    /// count.
     #[inline]
     #[must_use]
     pub fn blocks(&self) -> (u64, u64) {

@@ -1,7 +1,7 @@
-//! The records of the chosen devices.
+//! The records of the selected devices.
 
-use super::detect::Found;
-use super::input::SoFar;
+use super::detect::ResolvedFormat;
+use super::input::ReadCounter;
 use super::order::Order;
 use crate::format::{Format, Options};
 use crate::input::Compression;
@@ -15,25 +15,25 @@ use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// So many devices a trace may have.
+/// The most devices of a trace.
 const MOST_DEVICES: usize = 1 << 20;
 
-/// Which devices of a trace are replayed.
+/// The devices of a trace to replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Devices {
-    /// The only one: a second one is an error.
+pub enum DeviceSelection {
+    /// The only device: a second one is an error.
     #[default]
     Only,
-    /// The one of this name or number.
+    /// The device of this name or number.
     One(String),
     /// All, in one shared address space.
     All,
-    /// All, one after the other.
+    /// All, their address spaces laid end to end.
     Separate,
 }
 
-impl Devices {
-    /// What a key says.
+impl DeviceSelection {
+    /// The selection that the key `trace_device` names.
     #[must_use]
     pub fn named(name: String) -> Self {
         match name.as_str() {
@@ -44,51 +44,51 @@ impl Devices {
     }
 }
 
-/// The records of the chosen devices, their times checked.
+/// The records of the selected devices, their times checked.
 pub struct Records {
-    /// The format, and what decided it.
-    pub found: Found,
+    /// The format, and how it was determined.
+    pub found: ResolvedFormat,
     /// The compression of the file.
     pub compression: Compression,
-    /// How far the reading is.
-    pub so_far: SoFar,
+    /// The counter of the bytes read.
+    pub read_counter: ReadCounter,
     /// The order of times so far.
     pub order: Order,
     reader: Box<dyn Reader>,
-    /// Which devices are; all streams of a recording unless one is asked for.
-    pub wanted: Devices,
-    seen: BTreeMap<u32, Seen>,
-    /// The device of the record before, and whether it is wanted.
+    /// The selected devices; all streams of a recording unless one is given.
+    pub wanted: DeviceSelection,
+    seen: BTreeMap<u32, DeviceCount>,
+    /// The device of the record before, and whether it is selected.
     last: Option<(u32, bool)>,
-    /// How many records of it were not yet added to `seen`.
+    /// The number of its records not yet added to `seen`.
     of_last: u64,
 }
 
-/// What was seen of a device.
+/// The requests read of a device, and whether it is selected.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct DeviceCount {
     requests: u64,
     wanted: bool,
 }
 
-/// What one step brought.
+/// The result of one step.
 pub enum Step {
-    /// A record of a chosen device.
+    /// A record of a selected device.
     Record(Record),
-    /// One of another device.
+    /// A record of another device.
     Other,
     /// The end of the file.
     End,
 }
 
 impl Records {
-    /// How far the reading is.
+    /// The progress of the reading.
     #[must_use]
     pub fn progress(&self, completed: u64) -> Progress {
         Progress {
             completed,
             requests: None,
-            share: self.so_far.share(),
+            share: self.read_counter.share(),
         }
     }
 
@@ -100,21 +100,21 @@ impl Records {
         supply: &Supply,
         format: Option<Format>,
         options: &Options,
-        wanted: Devices,
+        wanted: DeviceSelection,
         window: Option<Nanos>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Self> {
-        let (found, input) = Found::of(supply, format, options, check)?;
-        let (compression, so_far) = (input.compression(), input.so_far());
+        let (found, input) = ResolvedFormat::open(supply, format, options, check)?;
+        let (compression, read_counter) = (input.compression(), input.read_counter());
         let reader = found.format.open(input, options)?;
         let wanted = match wanted {
-            Devices::Only if reader.is_of_streams() => Devices::All,
+            DeviceSelection::Only if reader.devices_are_streams() => DeviceSelection::All,
             wanted => wanted,
         };
         Ok(Self {
             found,
             compression,
-            so_far,
+            read_counter,
             order: Order::new(window),
             reader,
             wanted,
@@ -136,7 +136,7 @@ impl Records {
         };
         let wanted = match self.last {
             Some((device, wanted)) if device == record.device => wanted,
-            _ => self.see(record.device)?,
+            _ => self.switch_device(record.device)?,
         };
         self.of_last += 1;
         if !wanted {
@@ -152,7 +152,7 @@ impl Records {
     fn too_late(&mut self, time: Nanos) -> Error {
         let chosen = &self.wanted;
         let mut wanted = |record: &Record, reader: &dyn Reader| match chosen {
-            Devices::One(name) => is_called(reader, record.device, name),
+            DeviceSelection::One(name) => is_called(reader, record.device, name),
             _ => true,
         };
         let error = (self.order).too_late(time, &mut *self.reader, &mut wanted);
@@ -168,14 +168,14 @@ impl Records {
         self.reader.refuse(problem)
     }
 
-    /// Another device than that of the record before: whether it is wanted.
-    fn see(&mut self, device: u32) -> Result<bool> {
+    /// Makes `device` the current one; returns whether it is selected.
+    fn switch_device(&mut self, device: u32) -> Result<bool> {
         self.count();
         if !self.seen.contains_key(&device) {
             if self.seen.len() == MOST_DEVICES {
                 return Err(self.refuse(format!("more than {MOST_DEVICES} devices")));
             }
-            if let (Devices::Only, Some(first)) = (&self.wanted, self.seen.keys().next()) {
+            if let (DeviceSelection::Only, Some(first)) = (&self.wanted, self.seen.keys().next()) {
                 let (first, second) = (self.label(*first), self.label(device));
                 return Err(self.refuse(format!(
                     "device {second}, after requests of device {first}: give trace_device = \
@@ -185,18 +185,18 @@ impl Records {
                 )));
             }
             let wanted = match &self.wanted {
-                Devices::One(name) => is_called(&*self.reader, device, name),
+                DeviceSelection::One(name) => is_called(&*self.reader, device, name),
                 _ => true,
             };
             let requests = 0;
-            self.seen.insert(device, Seen { requests, wanted });
+            self.seen.insert(device, DeviceCount { requests, wanted });
         }
         let wanted = self.seen.get(&device).is_some_and(|seen| seen.wanted);
         self.last = Some((device, wanted));
         Ok(wanted)
     }
 
-    /// Adds what was counted of the device of the record before.
+    /// Adds the count of the device of the record before.
     fn count(&mut self) {
         if let Some((device, _)) = self.last
             && let Some(seen) = self.seen.get_mut(&device)
@@ -211,8 +211,8 @@ impl Records {
         label(&*self.reader, device)
     }
 
-    /// The devices seen so far, by number: the label (a number where the file
-    /// has numbers), how many requests were read, whether they are wanted.
+    /// The devices seen so far: number, label (a number if the file has
+    /// numbers), requests read, and whether they are selected.
     pub fn devices(&self) -> impl Iterator<Item = (u32, Value, u64, bool)> {
         self.seen.iter().map(|(device, seen)| {
             let label = match self.reader.device_name(*device) {
@@ -227,7 +227,7 @@ impl Records {
         })
     }
 
-    /// How many records were read of devices that are not wanted.
+    /// The number of records of devices that are not selected.
     #[must_use]
     pub fn others(&self) -> u64 {
         self.devices()
@@ -236,13 +236,13 @@ impl Records {
             .sum()
     }
 
-    /// What was passed over.
+    /// The counts of skipped records.
     #[must_use]
-    pub fn passed_over(&self) -> PassedOver {
-        PassedOver::of(&*self.reader)
+    pub fn skipped(&self) -> Skipped {
+        Skipped::of(&*self.reader)
     }
 
-    /// Why there is nothing to replay.
+    /// The error that there is nothing to replay.
     #[must_use]
     pub fn empty(&self, path: &Path) -> Error {
         let mut seen: Vec<String> = (self.seen.keys().take(20))
@@ -252,31 +252,31 @@ impl Records {
             seen.push("...".to_owned());
         }
         let problem = match &self.wanted {
-            Devices::One(name) if !seen.is_empty() => {
+            DeviceSelection::One(name) if !seen.is_empty() => {
                 let (name, seen) = (quoted(name), seen.join(", "));
                 format!("no requests of trace_device = {name}; the trace has {seen}")
             }
-            _ => (self.reader.why_none()).unwrap_or_else(|| "no requests".to_owned()),
+            _ => (self.reader.no_requests_reason()).unwrap_or_else(|| "no requests".to_owned()),
         };
         Error::file(path, problem)
     }
 }
 
-/// What of a trace is no request to be replayed, as results say it.
+/// The counts of records that are not replayed, for results.
 #[derive(Clone, Debug, Default)]
-pub struct PassedOver {
+pub struct Skipped {
     /// [`Reader::not_requests`].
     pub not_requests: u64,
     /// [`Reader::empty`].
     pub empty: u64,
     /// [`Reader::glitches`].
     pub glitches: u64,
-    /// Where the first of them was.
+    /// The position of the first glitch.
     pub first_glitch: Option<String>,
 }
 
-impl PassedOver {
-    /// That of a reader so far.
+impl Skipped {
+    /// The counts of a reader so far.
     #[must_use]
     pub fn of(reader: &dyn Reader) -> Self {
         let (glitches, first) = reader.glitches();
@@ -289,7 +289,7 @@ impl PassedOver {
     }
 
     /// Adds its keys to a document.
-    pub fn state(&self, facts: &mut Value) {
+    pub fn add_to(&self, facts: &mut Value) {
         facts["not_requests"] = json!(self.not_requests);
         facts["empty_requests"] = json!(self.empty);
         facts["glitches_dropped"] = json!(self.glitches);
@@ -303,8 +303,8 @@ fn label(reader: &dyn Reader, device: u32) -> String {
     name.map_or_else(|| device.to_string(), str::to_owned)
 }
 
-/// Whether `name` means a device: its name, or its number unless its name is
-/// another number.
+/// Whether `name` is a device's name, or its number (unless the device has a
+/// name that is a number).
 fn is_called(reader: &dyn Reader, device: u32, name: &str) -> bool {
     let label = label(reader, device);
     label == name || (label.parse::<u32>().is_err() && name.parse() == Ok(device))

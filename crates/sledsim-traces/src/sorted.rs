@@ -1,4 +1,4 @@
-//! Records put in the order of their times, within a window.
+//! Records sorted by time within a window.
 
 use super::order::{Order, Sorter};
 use crate::reader::Reader;
@@ -6,24 +6,22 @@ use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
-/// The records of a reader in the order of their times. A record that is
-/// later in the file than one whose time is up to `window` higher comes before
-/// it; equal times keep the order of the file. Memory grows with the records
-/// of a window.
-pub(super) struct Sorted {
+/// The records of a reader, sorted by time within a window: a record may come
+/// later in the file than others whose times are up to `window` higher. Equal
+/// times keep the order of the file. Memory grows with the records of a window.
+pub(super) struct SortedRecords {
     pub reader: Box<dyn Reader>,
     window: Nanos,
     waiting: Sorter<Record>,
-    /// Of the records as they were read.
+    /// The order of the times in the file.
     pub order: Order,
-    /// Whether a record that comes later than the window allows is an error.
+    /// Whether a record later than the window allows is an error.
     strict: bool,
     ended: bool,
 }
 
-impl Sorted {
-    /// With `strict`, a record that comes later than the window allows is an
-    /// error.
+impl SortedRecords {
+    /// With `strict`, a record later than the window allows is an error.
     pub fn new(reader: Box<dyn Reader>, window: Nanos, strict: bool) -> Self {
         Self {
             reader,
@@ -35,8 +33,8 @@ impl Sorted {
         }
     }
 
-    /// The next record; unless `strict`, its time may still be lower than the
-    /// one before, if it came later than the window allows.
+    /// The next record; unless `strict`, a record later than the window allows
+    /// comes out of order.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record>> {
         if self.window == Nanos::ZERO {
@@ -46,7 +44,7 @@ impl Sorted {
             if self.ended {
                 return Ok(self.waiting.pop(Nanos::MAX));
             }
-            // What lies more than the window back has no one left to wait for.
+            // No record still to come may precede one more than the window back.
             let settled = (self.order.latest.0.checked_sub(self.window.0))
                 .and_then(|until| until.checked_sub(1))
                 .and_then(|until| self.waiting.pop(Nanos(until)));

@@ -1,11 +1,11 @@
-//! Where the bytes of a trace come from: a file, or a stream.
+//! The source of a trace: a file or a stream.
 //!
-//! A stream (a pipe, a socket, a character device) can be read once. What
-//! needs it again has it kept: copied to a temporary file that has no name, so
-//! that it is gone when the process ends, however that happens.
+//! A stream (a pipe, a socket, a character device) can be read once. To be read
+//! again, it is copied to an unnamed temporary file, which disappears when the
+//! process ends in any way.
 
 use super::input::Input;
-use super::whole::Whole;
+use super::shared_file::SharedFile;
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -13,44 +13,44 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// The name of standard input wherever a trace is named; a file of that name is
-/// `./-`.
+/// The path that stands for standard input; a file of that name is `./-`.
 pub const STANDARD_INPUT: &str = "-";
 
-/// So many bytes of a stream are kept at most, compressed if it is: 16 GiB.
+/// The most bytes of a stream that are kept, as they come (compressed or not):
+/// 16 GiB.
 pub const MOST_KEPT_BYTES: u64 = 16 << 30;
 
-/// How much of a stream is copied between two calls of `check`.
+/// The bytes of a stream copied between two calls of `check`.
 const COPY_BYTES: usize = 1 << 18;
 
-/// What Parquet begins with. It is read from its end, and so a stream of it is
-/// kept.
+/// The magic number of Parquet. The format needs random access, so a stream of
+/// it is kept.
 const PARQUET: &[u8] = b"PAR1";
 
-/// What became of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 enum State {
     Unread,
-    /// It was handed out, or keeping it failed.
-    Read,
-    Kept(Whole),
+    /// It was opened, or keeping it failed.
+    Consumed,
+    Kept(SharedFile),
 }
 
-type Shared = Arc<Mutex<State>>;
+type SharedState = Arc<Mutex<State>>;
 
-/// The bytes of a trace that has a name. Clones are of the same bytes.
+/// The source of a trace. Clones share the state of a stream.
 #[derive(Clone, Debug)]
 pub struct Supply {
     path: PathBuf,
-    /// What became of it, once it is known to be a stream.
-    stream: Arc<OnceLock<Shared>>,
+    /// The state, once the source is known to be a stream.
+    stream: Arc<OnceLock<SharedState>>,
 }
 
-/// What a name stands for.
+/// The kind of a source.
 enum Source {
-    /// Something to be opened as often as one likes.
+    /// A file, which can be opened any number of times.
     File(PathBuf),
-    Stream(Shared),
+    Stream(SharedState),
 }
 
 impl Input {
@@ -73,13 +73,13 @@ impl Supply {
         }
     }
 
-    /// As it was named.
+    /// The path as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What messages call it.
+    /// The name used in messages.
     #[must_use]
     pub fn name(&self) -> &Path {
         match self.is_standard_input() {
@@ -92,11 +92,11 @@ impl Supply {
         self.path.as_os_str() == STANDARD_INPUT
     }
 
-    /// Opens it: a stream that is not kept can be opened once. `check` is
-    /// called while a stream is copied.
+    /// Opens the source: a stream that is not kept can be opened once. `check`
+    /// is called while a stream is copied.
     ///
     /// # Errors
-    /// It cannot be opened or read, was read before, or `check`'s.
+    /// The source cannot be opened or read, was read before, or `check` fails.
     pub fn open(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<Input> {
         let name = self.name().to_string_lossy();
         let stream = match self.kind()? {
@@ -107,13 +107,13 @@ impl Supply {
                     return Input::new(&name, Box::new(file));
                 }
                 let (file, bytes) = (Arc::new(file), about.len());
-                return Input::whole(&name, Whole::with_bytes(file, bytes));
+                return Input::from_file(&name, SharedFile::with_bytes(file, bytes));
             }
             Source::Stream(stream) => stream,
         };
         let mut state = lock(&stream);
         if let State::Unread = *state {
-            *state = State::Read;
+            *state = State::Consumed;
             let mut file = self.open_stream()?;
             let mut head = Vec::new();
             let read = (&mut file).take(PARQUET.len() as u64);
@@ -127,17 +127,17 @@ impl Supply {
             *state = State::Kept(self.copy(&mut all, MOST_KEPT_BYTES, check)?);
         }
         match &*state {
-            State::Kept(whole) => Input::whole(&name, whole.clone()),
+            State::Kept(file) => Input::from_file(&name, file.clone()),
             _ => Err(self.was_read()),
         }
     }
 
-    /// Sees to it that it can be opened any number of times: copies a stream to
-    /// a temporary file. `check` is called now and then; its error ends that.
+    /// Copies a stream to a temporary file, so that it can be opened any number
+    /// of times. `check` is called now and then; its error ends the copying.
     ///
     /// # Errors
-    /// It cannot be read or copied, is longer than [`MOST_KEPT_BYTES`], was
-    /// read before, or `check`'s.
+    /// The stream cannot be read or copied, is longer than [`MOST_KEPT_BYTES`],
+    /// was read before, or `check` fails.
     pub fn keep(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let Source::Stream(stream) = self.kind()? else {
             return Ok(());
@@ -145,9 +145,9 @@ impl Supply {
         let mut state = lock(&stream);
         match &*state {
             State::Kept(_) => Ok(()),
-            State::Read => Err(self.was_read()),
+            State::Consumed => Err(self.was_read()),
             State::Unread => {
-                *state = State::Read;
+                *state = State::Consumed;
                 let mut file = self.open_stream()?;
                 *state = State::Kept(self.copy(&mut file, MOST_KEPT_BYTES, check)?);
                 Ok(())
@@ -163,8 +163,8 @@ impl Supply {
         let about = if self.is_standard_input() {
             let mut file = standard_input().map_err(failed)?;
             let about = file.metadata().map_err(failed)?;
-            // Linux opens a file behind a descriptor anew, at its start; the
-            // descriptor itself has one place for all who read it.
+            // On Linux, opening /dev/stdin opens the file behind it anew, at its
+            // start; duplicates of the descriptor share one position.
             let mut at_start = || file.stream_position().is_ok_and(|at| at == 0);
             if cfg!(target_os = "linux") && about.is_file() && at_start() {
                 return Ok(Source::File("/dev/stdin".into()));
@@ -178,10 +178,10 @@ impl Supply {
             }
             about
         };
-        // A pipe without a name never has other bytes; one with a name may have
-        // another writer when all are done with this one.
+        // A pipe without a name never gets new bytes; a named one may get
+        // another writer after all readers are done.
         let nameless = self.is_standard_input() || fs::canonicalize(&self.path).is_err();
-        let stream = self.stream.get_or_init(|| shared(&about, nameless));
+        let stream = self.stream.get_or_init(|| shared_state(&about, nameless));
         Ok(Source::Stream(Arc::clone(stream)))
     }
 
@@ -199,7 +199,7 @@ impl Supply {
         from: &mut dyn Read,
         most: u64,
         check: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Whole> {
+    ) -> Result<SharedFile> {
         let folder = std::env::temp_dir();
         let no_room = |why: &dyn std::fmt::Display| {
             let folder = folder.display();
@@ -230,7 +230,7 @@ impl Supply {
             written.map_err(|error| no_room(&error))?;
         }
         let file = Arc::new(file);
-        Ok(Whole::with_bytes(file, bytes))
+        Ok(SharedFile::with_bytes(file, bytes))
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -244,8 +244,8 @@ impl Supply {
     }
 }
 
-/// Whether opening it again gives the same bytes from their start, or an error
-/// at once.
+/// Whether opening again returns the same bytes from the start, or fails at
+/// once.
 fn is_read_anew(about: &Metadata) -> bool {
     #[cfg(unix)]
     let is_block_device = std::os::unix::fs::FileTypeExt::is_block_device(&about.file_type());
@@ -254,7 +254,7 @@ fn is_read_anew(about: &Metadata) -> bool {
     about.is_file() || about.is_dir() || is_block_device
 }
 
-/// A descriptor of standard input that closing does not take from others.
+/// A duplicate descriptor of standard input, which may be closed.
 fn standard_input() -> io::Result<File> {
     #[cfg(unix)]
     let input = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?;
@@ -271,15 +271,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Stream {
     state: Weak<Mutex<State>>,
     /// Keeps the state of one without a name for the whole process.
-    _held: Option<Shared>,
+    _held: Option<SharedState>,
 }
 
-/// The streams of this process by device and inode: the same one may be named
-/// several times (`-`, `/dev/stdin`, `/dev/fd/0`).
+/// The streams of this process by device and inode: one stream may have several
+/// names (`-`, `/dev/stdin`, `/dev/fd/0`).
 static STREAMS: Mutex<BTreeMap<(u64, u64), Stream>> = Mutex::new(BTreeMap::new());
 
-/// What became of the stream that `about` is of.
-fn shared(about: &Metadata, nameless: bool) -> Shared {
+/// The state of the stream with this metadata.
+fn shared_state(about: &Metadata, nameless: bool) -> SharedState {
     let new = || Arc::new(Mutex::new(State::Unread));
     #[cfg(unix)]
     let key = {
@@ -312,7 +312,7 @@ mod tests {
     fn copied(from: &[u8], most: u64, checks: &mut u64) -> Result<Vec<u8>> {
         let supply = Supply::new(Path::new("some/pipe"));
         let mut from = from;
-        let whole = supply.copy(&mut from, most, &mut || {
+        let file = supply.copy(&mut from, most, &mut || {
             *checks += 1;
             if *checks == 5 {
                 return Err(Error::Interrupted);
@@ -320,13 +320,13 @@ mod tests {
             Ok(())
         })?;
         let mut found = Vec::new();
-        whole.from(0).read_to_end(&mut found).unwrap();
-        assert_eq!(whole.bytes(), found.len() as u64);
+        file.reader_at(0).read_to_end(&mut found).unwrap();
+        assert_eq!(file.bytes(), found.len() as u64);
         Ok(found)
     }
 
     #[test]
-    fn what_is_kept_is_the_same_up_to_the_limit() {
+    fn a_kept_stream_has_the_same_bytes_up_to_the_limit() {
         let bytes: Vec<u8> = (0..3 * COPY_BYTES).map(|at| (at % 251) as u8).collect();
         let all = bytes.len() as u64;
         assert_eq!(copied(&bytes, all, &mut 0).unwrap(), bytes);
@@ -340,17 +340,17 @@ mod tests {
             "{error}"
         );
         assert!(error.contains(&expected), "{error}");
-        // An error of the check ends it.
+        // An error of `check` ends the copying.
         let found = copied(&bytes, all, &mut 2);
         assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
     }
 
     #[test]
-    fn several_read_a_file_at_once_from_where_they_are() {
+    fn several_readers_of_a_file_have_independent_positions() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
-        let whole = Whole::with_bytes(Arc::new(file), 10);
-        let (mut one, mut other) = (whole.from(0), whole.from(7));
+        let file = SharedFile::with_bytes(Arc::new(file), 10);
+        let (mut one, mut other) = (file.reader_at(0), file.reader_at(7));
         let mut found = Vec::new();
         for _ in 0..4 {
             let (mut a, mut b) = ([0; 2], [0; 2]);

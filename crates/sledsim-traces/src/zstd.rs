@@ -1,5 +1,5 @@
-//! Zstandard: all frames of a file, skippable ones passed over, each with its
-//! checksum verified (RFC 8878).
+//! Zstandard (RFC 8878): reads all frames of a file, skips skippable ones and
+//! verifies checksums.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -80,7 +80,7 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// The error as one of reading: the end of the file, if that is at its root.
+/// Converts to an I/O error: the underlying one, if there is one.
 fn problem(error: FrameDecoderError) -> Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(error) = cause {

@@ -1,5 +1,5 @@
-//! Trace formats in text: validation traces of DiskSim, logs of fio, output of
-//! blkparse. What hand-written files say, record by record.
+//! Text formats, read record by record from hand-written files: DiskSim
+//! validation traces, fio logs, blkparse output.
 
 use crate::reference::reference;
 use sledsim_base::request::Op;
@@ -30,7 +30,7 @@ fn refusal(format: &str, text: &str) -> String {
     }
 }
 
-/// Every line, behind a good first part, is refused with its number.
+/// Every bad line after the good lines is refused with its number.
 fn refused(format: &str, good: &str, bad: &[(&str, &str)]) {
     let number = good.lines().count() + 1;
     for (line, wanted) in bad {
@@ -56,7 +56,7 @@ fn data(us: u64, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
 }
 
 #[test]
-fn validation_traces() {
+fn validation_traces_are_read() {
     let text = "R Hit 10 4 663.25 1000.5\r\nW   Doub  1194877    15     17221.0004 0\n";
     let expected = [
         Record {
@@ -105,9 +105,9 @@ fn validation_traces() {
     );
 }
 
-/// Counts and sums as awk has them: `{n += $4; s += $5; t += $6}`.
+/// The expected counts and sums come from awk: `{n += $4; s += $5; t += $6}`.
 #[test]
-fn measured_drives_are_read_whole() {
+fn traces_of_measured_drives_are_read_completely() {
     for (drive, requests, reads, words) in [
         ("atlas10k", 10_000, 6569, 1),
         ("atlas_III", 10_000, 6498, 1),
@@ -163,7 +163,7 @@ fio version 3 iolog
 ";
 
 #[test]
-fn fio_version_3() {
+fn fio_version_3_is_read() {
     let expected = [
         data(10, 0, Op::Read, 4096, 512),
         data(11, 1, Op::Write, 0, 1),
@@ -242,7 +242,7 @@ f close
 ";
 
 #[test]
-fn fio_version_2() {
+fn fio_version_2_is_read() {
     let expected = [
         data(0, 0, Op::Read, 0, 512),
         data(100, 0, Op::Write, 512, 1024),
@@ -318,7 +318,7 @@ Skips: 0 forward (0 -   0.0%)
 ";
 
 #[test]
-fn blkparse_text() {
+fn blkparse_text_is_read() {
     let nanos = |ns: u64, record: Record| Record {
         time: Nanos(ns),
         ..record
@@ -362,12 +362,12 @@ fn blkparse_text() {
         let names = [0, 1, 2].map(|device| reader.device_name(device));
         assert_eq!(names, [Some("8,1"), Some("8,16"), None]);
     }
-    // Without requests it says which events there are.
+    // Without requests the error lists the events.
     let lines = (BLK.lines()).filter(|line| line.split_whitespace().nth(5) != Some("Q"));
     let others: String = lines.map(|line| format!("{line}\n")).collect();
     let mut reader = reader("blkparse", &others, &Options::default());
     assert_eq!(reader.next().unwrap(), None);
-    let why = reader.why_none().unwrap();
+    let why = reader.no_requests_reason().unwrap();
     assert!(
         why.starts_with("no requests: none of its events is Q, they are "),
         "{why}"
@@ -450,9 +450,9 @@ fn blkparse_text() {
     );
 }
 
-/// The first bytes hold nothing but events of other kinds.
+/// The first bytes contain only events of other kinds.
 #[test]
-fn a_request_may_come_late() {
+fn detection_accepts_a_file_whose_first_bytes_have_no_request() {
     let line = "  8,0    0        0     1.800000000     0  m   N cfq77S / schedule dispatch\n";
     let text = format!("{}  8,0 0 1 2.0 7 Q R 1 + 1 [x]\n", line.repeat(4000));
     let folder = tempfile::TempDir::new().unwrap();

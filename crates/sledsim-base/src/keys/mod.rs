@@ -1,15 +1,28 @@
-//! Keys: what a device, workload or scenario file says, read strictly.
+//! Keys: strict reading of device, workload and scenario files.
 //!
-//! A file is flattened to dotted keys (`front.base`). Every key is asked for
-//! by name with what it may be; a key nobody asked for is an error. Each value
-//! knows where it came from (`g2.toml:12`, `--set rate`), and that is how
-//! every message begins.
+//! A file is flattened to dotted keys (`front.base`). Every key is read by
+//! name with its type and range; a key that is never read is an error. Each
+//! value has an origin (`g2.toml:12`, `--set rate`), with which every message
+//! begins.
+//!
+//! In reading order:
+//! - `toml`: keys from TOML text and single values, and back to TOML.
+//! - `typed`: reads values by type.
+//! - `range`: the ranges of numbers.
+//! - `refusals`: errors about wrong values and unknown keys.
+//! - `names`: similar names and synonyms for hints.
+//! - `units`: unit suffixes of key names.
+
+mod toml;
+
+mod typed;
+
+mod range;
+
+mod refusals;
 
 mod names;
-mod range;
-mod refusals;
-mod toml;
-mod typed;
+
 mod units;
 
 pub use names::{did_you_mean, nearest};
@@ -21,17 +34,18 @@ use toml_edit::Value;
 /// The keys of one table: values with their origins, in file order.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// What a missing key is missing from: a file or a description.
+    /// The file or description that messages about missing keys name.
     what: String,
     /// Leading comment of the file.
     about: String,
-    /// What precedes the names of this table in the whole: `""` or `front.`.
+    /// The dotted path of this table in the file: `""` or `front.`.
     prefix: String,
     entries: Vec<Entry>,
-    /// Every table that was written, with its origin, dotted.
+    /// The dotted name and origin of every table that was written.
     tables: Vec<(String, String)>,
-    /// Names asked for so far: keys, then tables.
+    /// Keys read so far.
     known: Vec<String>,
+    /// Tables taken so far.
     known_tables: Vec<String>,
 }
 
@@ -48,7 +62,7 @@ struct Entry {
 }
 
 impl Keys {
-    /// No keys yet; `what` is what a missing key will be missing from.
+    /// No keys yet; messages about missing keys name `what`.
     #[must_use]
     pub fn empty(what: &str) -> Self {
         Self {
@@ -62,9 +76,8 @@ impl Keys {
         }
     }
 
-    /// These keys laid over `base`, key by key; a list of tables stands for
-    /// the whole list of the base. What is missing then is missing from
-    /// `base`, which stands on its own.
+    /// Lays these keys over `base`, key by key; a list of tables replaces the
+    /// whole list of the base. Messages about missing keys name the base.
     #[must_use]
     pub fn over(self, mut base: Self) -> Self {
         for (table, _) in &self.tables {
@@ -83,16 +96,16 @@ impl Keys {
         base
     }
 
-    /// Takes the table `[name]` out as keys of its own.
+    /// Takes the table `[name]` out as separate keys.
     pub fn take_table(&mut self, name: &str) -> Option<Self> {
-        remember(&mut self.known_tables, name);
+        add_once(&mut self.known_tables, name);
         let inside = format!("{name}.");
         let mut table = Self::empty(&self.what);
         table.prefix = format!("{}{inside}", self.prefix);
-        let mut there = false;
+        let mut found = false;
         for (other, origin) in std::mem::take(&mut self.tables) {
             if other == name {
-                there = true;
+                found = true;
             } else if let Some(rest) = other.strip_prefix(&inside) {
                 table.tables.push((rest.to_owned(), origin));
             } else {
@@ -108,7 +121,7 @@ impl Keys {
                 None => self.entries.push(entry),
             }
         }
-        (there || !table.entries.is_empty()).then_some(table)
+        (found || !table.entries.is_empty()).then_some(table)
     }
 
     /// The names of this table's tables and keys, each once: tables in the order
@@ -119,18 +132,18 @@ impl Keys {
         let tables = self.tables.iter().map(|(name, _)| &**name);
         let mut names = Vec::new();
         for name in tables.chain(keys) {
-            remember(&mut names, name.split('.').next().unwrap_or_default());
+            add_once(&mut names, name.split('.').next().unwrap_or_default());
         }
         names
     }
 
-    /// Takes the tables of the list `[[name]]` out, in their order; none if it
-    /// was not given. In messages they are `name[0]`, `name[1]` and so on.
+    /// Takes the tables of the list `[[name]]` out, in order; none if it was
+    /// not given. Messages call them `name[0]`, `name[1]` and so on.
     ///
     /// # Errors
-    /// Something else of that name.
+    /// `name` is not a list of tables.
     pub fn take_tables(&mut self, name: &str) -> Result<Vec<Self>> {
-        remember(&mut self.known_tables, name);
+        add_once(&mut self.known_tables, name);
         if self.has(name) {
             let must = format!("must be a list of tables, as in [[{name}]]");
             return Err(self.refuse(name, must));
@@ -151,10 +164,10 @@ impl Keys {
             || (self.entries.iter()).any(|e| e.key == key || e.key.starts_with(&inside))
     }
 
-    /// Key, value, trailing comment of its line (its source) and origin of
-    /// every value: in file order, after [`Keys::over`] in the order of the
-    /// base, then what is new. A value inside an inline table has the comment
-    /// behind the table.
+    /// Key, value, trailing comment (the source of the value) and origin of
+    /// every value, in file order; after [`Keys::over`] the keys of the base
+    /// come first, then the new ones. A value inside an inline table has the
+    /// comment behind the table.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Value, Option<&str>, &str)> {
         (self.entries.iter()).map(|e| (&*e.key, &e.value, e.comment.as_deref(), &*e.origin))
     }
@@ -165,14 +178,14 @@ impl Keys {
         &self.about
     }
 
-    /// What the keys were read from: the name given to [`Keys::parse`] or
+    /// The source of the keys: the name given to [`Keys::parse`] or
     /// [`Keys::empty`].
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Drops the tables of the list `name`, and what is in them.
+    /// Removes the tables of the list `name` with their keys.
     fn forget_list(&mut self, name: &str) {
         let inside = format!("{name}[");
         self.tables.retain(|(table, _)| !table.starts_with(&inside));
@@ -187,7 +200,7 @@ impl Keys {
     }
 }
 
-fn remember(names: &mut Vec<String>, name: &str) {
+fn add_once(names: &mut Vec<String>, name: &str) {
     if !names.iter().any(|known| known == name) {
         names.push(name.to_owned());
     }

@@ -1,17 +1,16 @@
-//! Names that were mistyped, and what others call a key.
+//! Hints for unknown names: similar names, and synonyms of keys.
 
-/// Those of `candidates` a mistyped `name` may have meant, nearest first, at
-/// most three.
+/// At most three `candidates` similar to a mistyped `name`, nearest first.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_lowercase();
-    let reach = (name.chars().count() / 3).max(1);
+    let most = (name.chars().count() / 3).max(1);
     let mut found: Vec<(usize, &str)> = (candidates.into_iter())
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = strsim::osa_distance(&name, &other);
             let part = name.len() > 2 && other.contains(&name);
-            (distance <= reach || part).then_some((distance, candidate))
+            (distance <= most || part).then_some((distance, candidate))
         })
         .collect();
     found.sort_by_key(|&(distance, _)| distance);
@@ -20,8 +19,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// The end of a message about an unknown name: `; did you mean 'g2'?`, or what
-/// there is.
+/// The end of a message about an unknown name: `; did you mean 'g2'?`, or the
+/// list of known names.
 #[must_use]
 pub fn did_you_mean<'a>(
     name: &str,
@@ -38,8 +37,8 @@ pub fn did_you_mean<'a>(
     }
 }
 
-/// What others call a key: fio, and books on queues.
-pub(super) const OTHER_NAMES: [(&str, &str); 14] = [
+/// Names of keys in fio and in queueing theory, with the name used here.
+pub(super) const SYNONYMS: [(&str, &str); 14] = [
     ("alpha", "zipf_exponent"),
     ("exponent", "zipf_exponent"),
     ("skew", "zipf_exponent"),

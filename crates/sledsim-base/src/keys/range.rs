@@ -1,10 +1,10 @@
-//! Ranges of numbers: what may be said of a key, and in which words.
+//! Ranges: the numbers a key allows, and their wording in messages.
 
 use super::typed::number;
 use std::fmt;
 use toml_edit::Value;
 
-/// The values allowed for a number: an interval, `nan` never.
+/// The values allowed for a number: an interval without `nan`.
 ///
 /// `Range::at_least(0.0).below(1.0)`. Without an upper bound every finite
 /// number is below it; infinity must be allowed by name
@@ -71,7 +71,7 @@ impl Range {
             && (number < self.high || self.high_inside && number == self.high)
     }
 
-    /// The number a value is, if allowed.
+    /// The value as a number, if allowed.
     pub(super) fn number(&self, value: &Value) -> Option<f64> {
         number(value).filter(|number| self.contains(*number))
     }

@@ -1,6 +1,6 @@
-//! Refusals: what is wrong with a key, where it is written, and what was meant.
+//! Errors about keys: the origin, the problem, and a hint at the right name.
 
-use super::names::{OTHER_NAMES, did_you_mean, nearest};
+use super::names::{SYNONYMS, did_you_mean, nearest};
 use super::toml::{line_of, starts_with_number};
 use super::units::{spelled, split_unit};
 use super::{Entry, Keys};
@@ -9,11 +9,11 @@ use std::fmt;
 use toml_edit::{Document, Value};
 
 impl Keys {
-    /// Ends the reading.
+    /// Checks that every key was read.
     ///
     /// # Errors
-    /// The first key that was never asked for, with the names that come near
-    /// or the list of known ones.
+    /// The first key that was not, with similar names or the list of known
+    /// ones.
     pub fn finish(self) -> Result<()> {
         let asked = |table: &str| {
             let inside = format!("{table}.");
@@ -41,21 +41,21 @@ impl Keys {
         }
     }
 
-    /// An error about the value of a key, for rules between keys: `must` says
-    /// what was allowed, as in `must divide tips (6400)`.
+    /// An error about the value of a key, for rules between keys: `must` is the
+    /// rule, as in `must divide tips (6400)`.
     #[must_use]
     pub fn refuse(&self, key: &str, must: impl fmt::Display) -> Error {
         let name = format!("{}{key}", self.prefix);
         Error::Key(match self.entries.iter().find(|entry| entry.key == key) {
             Some(entry) => {
                 let value = excerpt(&entry.value.to_string());
-                format!("{}: {must}", said(&entry.origin, &name, &value))
+                format!("{}: {must}", setting(&entry.origin, &name, &value))
             }
             None => format!("{}: {name}: {must}", self.what),
         })
     }
 
-    /// As [`Keys::refuse`] about one item of a list, with the line of the item.
+    /// As [`Keys::refuse`], about one item of a list, with the line of the item.
     #[must_use]
     pub fn refuse_item(&self, key: &str, index: usize, must: impl fmt::Display) -> Error {
         let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
@@ -95,7 +95,7 @@ impl Keys {
             (other, Some(unit)) if other == stem => Some((name, unit)),
             _ => None,
         });
-        let other_name = OTHER_NAMES.iter().find_map(|(other, name)| {
+        let other_name = SYNONYMS.iter().find_map(|(other, name)| {
             let name = format!("{prefix}{name}");
             (*other == bare && names().any(|known| known == name)).then_some(name)
         });
@@ -105,7 +105,7 @@ impl Keys {
                 format!("; did you mean '{name}' (in {})?", spelled(unit))
             }
             (None, Some(name), _) => format!("; did you mean '{name}'?"),
-            // Not a known table either: then that is the mistake.
+            // The table is not known either: report that instead.
             (None, None, Some(head))
                 if nearest(&key, names()).is_empty()
                     && !names().any(|name| name.starts_with(&format!("{head}."))) =>
@@ -120,7 +120,8 @@ impl Keys {
     }
 }
 
-pub(super) fn said(origin: &str, name: &str, value: &str) -> String {
+/// The start of a message: origin, name and value, with the name once.
+pub(super) fn setting(origin: &str, name: &str, value: &str) -> String {
     if origin.ends_with(name) {
         format!("{origin} = {value}")
     } else {
@@ -128,7 +129,7 @@ pub(super) fn said(origin: &str, name: &str, value: &str) -> String {
     }
 }
 
-/// What to add to a refusal of a number that was given with a unit.
+/// The addition to the error about a number that was given with a unit.
 pub(super) fn without_unit(key: &str, value: &Value) -> String {
     match (value.as_str(), split_unit(key).1) {
         (Some(text), unit) if starts_with_number(text) => match unit {

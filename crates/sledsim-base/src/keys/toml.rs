@@ -1,6 +1,6 @@
-//! Keys from TOML, from values and from text, and back to TOML.
+//! Reads keys from TOML, single values and text; writes them as TOML.
 
-use super::refusals::{excerpt, said};
+use super::refusals::{excerpt, setting};
 use super::{Entry, Keys};
 use crate::error::{Error, Result};
 use toml_edit::{Document, TableLike, Value};
@@ -30,28 +30,28 @@ impl Keys {
             .map(str::trim)
             .collect::<Vec<_>>()
             .join("\n");
-        keys.walk("", document.as_table(), Origin::File(text, file), None)?;
+        keys.walk("", document.as_table(), Source::File(text, file), None)?;
         // A table may be continued further down: iteration order is not file order.
         keys.entries.sort_by_key(|entry| entry.at);
         Ok(keys)
     }
 
-    /// Sets a key, in place if it is there; an inline table sets the keys it
-    /// holds, a list of inline tables replaces the list that was there.
-    /// `origin` says who asked: `--set device.rate`, `argument spring_factor`.
+    /// Sets a key, in place if it exists; an inline table sets the keys it
+    /// contains, a list of inline tables replaces the previous list. `origin`
+    /// begins messages: `--set device.rate`, `argument spring_factor`.
     ///
     /// # Errors
     /// A table with a dot or a bracket inside a name.
     pub fn set(&mut self, key: &str, value: Value, origin: &str) -> Result<()> {
-        self.add(key, value, None, Origin::Said(origin), None)
+        self.add(key, value, None, Source::Named(origin), None)
     }
 
-    /// As [`Keys::set`] from text: `text` is a TOML value; a word, or a number
-    /// with a unit, is a string, so that `scheduler=sptf` needs no quotes and a
-    /// key that wants a number says so of `8KiB`.
+    /// As [`Keys::set`] from text: a TOML value, or a bare word or number with
+    /// a unit, which is a string. So `scheduler=sptf` needs no quotes, and a
+    /// numeric key refuses `8KiB` with its own message.
     ///
     /// # Errors
-    /// Text that is neither.
+    /// Any other text.
     pub fn set_text(&mut self, key: &str, text: &str, origin: &str) -> Result<()> {
         let text = text.trim();
         let value = match text.parse::<Value>() {
@@ -61,22 +61,22 @@ impl Keys {
                 let problem = error.message().replace('\n', ", ");
                 return Err(Error::Key(format!(
                     "{}: not a TOML value ({problem}); put a string in quotes",
-                    said(origin, key, &excerpt(text))
+                    setting(origin, key, &excerpt(text))
                 )));
             }
         };
         self.set(key, value, origin)
     }
 
-    /// Every table and key but the top-level `but`, as TOML that [`Keys::parse`]
-    /// reads again.
+    /// All tables and keys except the top-level key `omitted`, as TOML that
+    /// [`Keys::parse`] reads.
     #[must_use]
-    pub fn to_toml(&self, but: &str) -> String {
+    pub fn to_toml(&self, omitted: &str) -> String {
         let mut document = toml_edit::DocumentMut::new();
         for (table, _) in &self.tables {
             make_table(document.as_table_mut(), table);
         }
-        for entry in self.entries.iter().filter(|entry| entry.key != but) {
+        for entry in self.entries.iter().filter(|entry| entry.key != omitted) {
             let (table, name) = entry.key.rsplit_once('.').unwrap_or(("", &entry.key));
             let table = make_table(document.as_table_mut(), table);
             table.insert(name, toml_edit::value(entry.value.clone()));
@@ -88,24 +88,24 @@ impl Keys {
         &mut self,
         prefix: &str,
         table: &dyn TableLike,
-        place: Origin<'_>,
+        source: Source<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
         for (name, item) in table.iter() {
             let key = format!("{prefix}{name}");
-            let at = || place.origin(item.span());
+            let at = || source.origin(item.span());
             if name.contains(['.', '[', ']']) || name.is_empty() {
                 let problem = "must not be empty or contain a dot or a bracket inside its quotes";
                 return Err(Error::Key(format!("{}: key '{key}': {problem}", at())));
             }
             if let Some(value) = item.as_value() {
-                self.add(&key, value.clone(), value.span(), place, comment)?;
+                self.add(&key, value.clone(), value.span(), source, comment)?;
             } else if let Some(table) = item.as_table_like() {
-                self.add_table(key, table, at(), place, comment)?;
+                self.add_table(key, table, at(), source, comment)?;
             } else if let Some(tables) = item.as_array_of_tables() {
                 for (index, table) in tables.iter().enumerate() {
-                    let at = place.origin(table.span());
-                    self.add_table(format!("{key}[{index}]"), table, at, place, None)?;
+                    let at = source.origin(table.span());
+                    self.add_table(format!("{key}[{index}]"), table, at, source, None)?;
                 }
             }
         }
@@ -117,12 +117,12 @@ impl Keys {
         key: String,
         table: &dyn TableLike,
         origin: String,
-        place: Origin<'_>,
+        source: Source<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
         let inside = format!("{key}.");
         self.tables.push((key, origin));
-        self.walk(&inside, table, place, comment)
+        self.walk(&inside, table, source, comment)
     }
 
     fn add(
@@ -130,13 +130,13 @@ impl Keys {
         key: &str,
         mut value: Value,
         span: Option<std::ops::Range<usize>>,
-        place: Origin<'_>,
+        source: Source<'_>,
         outer: Option<&str>,
     ) -> Result<()> {
-        let origin = place.origin(span.clone());
-        let comment = place.comment(span.clone()).or(outer.map(str::to_owned));
+        let origin = source.origin(span.clone());
+        let comment = source.comment(span.clone()).or(outer.map(str::to_owned));
         if let Value::InlineTable(table) = &value {
-            return self.add_table(key.to_owned(), table, origin, place, comment.as_deref());
+            return self.add_table(key.to_owned(), table, origin, source, comment.as_deref());
         }
         self.forget_list(key);
         let tables = value
@@ -146,22 +146,22 @@ impl Keys {
         if let Some(tables) = tables.filter(|tables| !tables.is_empty()) {
             self.entries.retain(|entry| entry.key != key);
             for (index, table) in tables.into_iter().enumerate() {
-                let own = place.comment(table.span()).or_else(|| comment.clone());
+                let own = source.comment(table.span()).or_else(|| comment.clone());
                 let key = format!("{key}[{index}]");
                 self.add_table(
                     key,
                     table,
-                    place.origin(table.span()),
-                    place,
+                    source.origin(table.span()),
+                    source,
                     own.as_deref(),
                 )?;
             }
             return Ok(());
         }
         let (mut at, mut line) = (0, 0);
-        if let (Origin::File(text, _), Some(span)) = (place, span) {
+        if let (Source::File(text, _), Some(span)) = (source, span) {
             (at, line) = (span.start, line_of(text, span.start));
-            // Parsed on its own the value owns its text.
+            // Parsed separately, the value owns its text.
             if let Ok(owned) = text[span].parse() {
                 value = owned;
             }
@@ -179,29 +179,29 @@ impl Keys {
     }
 }
 
-/// Where a value is written.
+/// Where values come from.
 #[derive(Clone, Copy)]
-enum Origin<'a> {
+enum Source<'a> {
     /// The text of a file, and its name.
     File(&'a str, &'a str),
     /// A flag or argument.
-    Said(&'a str),
+    Named(&'a str),
 }
 
-impl Origin<'_> {
+impl Source<'_> {
     fn origin(self, span: Option<std::ops::Range<usize>>) -> String {
         match self {
-            Origin::File(text, file) => {
+            Source::File(text, file) => {
                 let line = line_of(text, span.map_or(0, |span| span.start));
                 format!("{file}:{line}")
             }
-            Origin::Said(origin) => origin.to_owned(),
+            Source::Named(origin) => origin.to_owned(),
         }
     }
 
     /// The comment behind a value, on its last line.
     fn comment(self, span: Option<std::ops::Range<usize>>) -> Option<String> {
-        let (Origin::File(text, _), Some(span)) = (self, span) else {
+        let (Source::File(text, _), Some(span)) = (self, span) else {
             return None;
         };
         let rest = text[span.end..].lines().next().unwrap_or("").trim_start();
@@ -210,7 +210,7 @@ impl Origin<'_> {
     }
 }
 
-/// The table at a dotted path from `table`, made if it is not there.
+/// The table at a dotted path from `table`, created if missing.
 fn make_table<'a>(table: &'a mut toml_edit::Table, path: &str) -> &'a mut toml_edit::Table {
     let mut table = table;
     for part in path.split('.').filter(|part| !part.is_empty()) {

@@ -1,7 +1,7 @@
-//! Values by type: what a key may be, and what it is.
+//! Reads values by type: each method names the key and its allowed values.
 
 use super::refusals::without_unit;
-use super::{Keys, Range, remember};
+use super::{Keys, Range, add_once};
 use crate::error::{Error, Result};
 use std::ops::RangeInclusive;
 use toml_edit::Value;
@@ -16,7 +16,7 @@ impl Keys {
     /// Missing, not a number, or not allowed.
     pub fn f64(&mut self, key: &str, allowed: Range) -> Result<f64> {
         let value = self.opt_f64(key, allowed)?;
-        self.need(key, value, || allowed.wanted())
+        self.require(key, value, || allowed.wanted())
     }
 
     /// A number, if given; integers are taken too.
@@ -42,7 +42,7 @@ impl Keys {
     /// Missing, not an integer, or not allowed.
     pub fn u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<u64> {
         let value = self.opt_u64(key, allowed.clone())?;
-        self.need(key, value, || integer(&allowed))
+        self.require(key, value, || integer(&allowed))
     }
 
     /// An integer, if given.
@@ -101,7 +101,7 @@ impl Keys {
         choices: &[(&str, T)],
     ) -> Result<Option<T>> {
         let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
-        let wanted = || format!("{}, or {}", integer(&wide), either(choices));
+        let wanted = || format!("{}, or {}", integer(&wide), quoted_names(choices));
         let read = |value: &Value| {
             if let Some(name) = value.as_str() {
                 let found = choices.iter().find(|choice| choice.0 == name)?;
@@ -112,8 +112,8 @@ impl Keys {
         self.read(key, wanted, read)
     }
 
-    /// A list, if given, each item read by `read`; `wanted` says what an item
-    /// may be, as in `an integer`.
+    /// A list, if given, each item read by `read`; `wanted` describes an item
+    /// in messages, as in `an integer`.
     ///
     /// # Errors
     /// Not a list, or the first item that is something else, with its line.
@@ -206,7 +206,7 @@ impl Keys {
     /// Missing or something else.
     pub fn bool(&mut self, key: &str) -> Result<bool> {
         let value = self.opt_bool(key)?;
-        self.need(key, value, || BOOL.to_owned())
+        self.require(key, value, || BOOL.to_owned())
     }
 
     /// `true` or `false`, if given.
@@ -223,7 +223,7 @@ impl Keys {
     /// Missing or something else.
     pub fn text(&mut self, key: &str) -> Result<String> {
         let value = self.opt_text(key)?;
-        self.need(key, value, || TEXT.to_owned())
+        self.require(key, value, || TEXT.to_owned())
     }
 
     /// A string, if given.
@@ -241,7 +241,7 @@ impl Keys {
     /// Missing or none of the names.
     pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         let value = self.opt_choice(key, choices)?;
-        self.need(key, value, || either(choices))
+        self.require(key, value, || quoted_names(choices))
     }
 
     /// One of several names, if given.
@@ -251,7 +251,7 @@ impl Keys {
     pub fn opt_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
         self.read(
             key,
-            || either(choices),
+            || quoted_names(choices),
             |value| {
                 let name = value.as_str()?;
                 let found = choices.iter().find(|choice| choice.0 == name)?;
@@ -266,7 +266,7 @@ impl Keys {
         wanted: impl Fn() -> String,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Option<T>> {
-        remember(&mut self.known, key);
+        add_once(&mut self.known, key);
         match self.entries.iter().find(|entry| entry.key == key) {
             None => Ok(None),
             Some(entry) => match read(&entry.value) {
@@ -279,7 +279,7 @@ impl Keys {
         }
     }
 
-    fn need<T>(&self, key: &str, value: Option<T>, wanted: impl Fn() -> String) -> Result<T> {
+    fn require<T>(&self, key: &str, value: Option<T>, wanted: impl Fn() -> String) -> Result<T> {
         value.ok_or_else(|| {
             let (what, prefix) = (&self.what, &self.prefix);
             Error::Key(format!(
@@ -290,7 +290,7 @@ impl Keys {
     }
 }
 
-/// The number a value is; integers are taken too.
+/// The value as a number; integers are taken too.
 pub(super) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(integer) => Some(*integer.value() as f64),
@@ -298,18 +298,18 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The integer a value is, if allowed. `1e6` is one.
+/// The value as an integer, if allowed. `1e6` is one.
 fn integer_in(value: &Value, allowed: &RangeInclusive<u64>) -> Option<u64> {
     let number = match value {
-        Value::Float(float) => exactly(*float.value())?,
+        Value::Float(float) => exact_integer(*float.value())?,
         _ => u64::try_from(value.as_integer()?).ok()?,
     };
     allowed.contains(&number).then_some(number)
 }
 
-/// The integer that a number is exactly.
-fn exactly(number: f64) -> Option<u64> {
-    const INEXACT: f64 = 9_007_199_254_740_992.0; // 2^53 + 1 is written so, too
+/// The number as an integer, if it is one without rounding.
+fn exact_integer(number: f64) -> Option<u64> {
+    const INEXACT: f64 = 9_007_199_254_740_992.0; // 2^53 + 1 rounds to this, too
     let whole = number.fract() == 0.0 && (0.0..INEXACT).contains(&number);
     whole.then_some(number as u64)
 }
@@ -321,7 +321,7 @@ fn integer(allowed: &RangeInclusive<u64>) -> String {
     }
 }
 
-fn either<T>(choices: &[(&str, T)]) -> String {
+fn quoted_names<T>(choices: &[(&str, T)]) -> String {
     let quoted: Vec<String> = choices.iter().map(|c| format!("\"{}\"", c.0)).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

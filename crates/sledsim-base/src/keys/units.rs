@@ -1,4 +1,4 @@
-//! Units: how they end the name of a key, and how one writes them.
+//! Units: the suffixes of key names, and their spelling in messages.
 
 /// A name without its unit suffix, and the unit: `travel_x_um` is `travel_x`
 /// in `um`.
@@ -56,7 +56,7 @@ pub(super) fn split_unit(name: &str) -> (&str, Option<&str>) {
     (name, None)
 }
 
-/// A unit as one writes it, from how it ends a key.
+/// The spelling of a unit, from the suffix of a key.
 pub(super) fn spelled(unit: &str) -> &str {
     match unit {
         "mbit_per_s" | "mbit_s" => "Mbit/s",

@@ -1,7 +1,12 @@
 //! Random numbers: one independent, reproducible stream per purpose.
+//!
+//! In reading order:
+//! - `zipf`: the Zipf distribution, without a table.
+//! - `permutation`: random permutations in constant memory.
+
+mod zipf;
 
 mod permutation;
-mod zipf;
 
 pub use permutation::Permutation;
 pub use zipf::Zipf;
@@ -47,7 +52,7 @@ impl Stream {
     }
 
     /// Uniform on the integers `0..n`, without bias (Lemire 2019). `n` must
-    /// not be 0 (then the answer is 0).
+    /// not be 0 (the result is 0 then).
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         let mut product = u128::from(self.u64()) * u128::from(n);
@@ -101,7 +106,7 @@ pub struct Geometric {
 }
 
 impl Geometric {
-    /// With this mean, which is at least 1 (less counts as 1).
+    /// With this mean, at least 1 (a lower one is raised to 1).
     #[must_use]
     pub fn new(mean: f64) -> Self {
         Self {

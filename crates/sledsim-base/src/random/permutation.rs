@@ -1,13 +1,13 @@
-//! Permutations too large to be written down.
+//! Random permutations in constant memory.
 
 use super::Stream;
 
-/// A random permutation of 0..n that takes a few numbers of memory.
+/// A random permutation of 0..n in constant memory.
 ///
 /// Each round multiplies by an odd number, adds, and folds the upper half of
 /// the bits into the lower, all modulo the power of two at or above n; each
-/// step can be undone. A result that is not below n goes round again until it
-/// is, which keeps the whole a permutation; fewer than two goes on average.
+/// step is invertible. A result that is not below n is permuted again until it
+/// is (cycle walking), in fewer than two iterations on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     n: u64,
@@ -29,7 +29,7 @@ impl Permutation {
         }
     }
 
-    /// Where `i`, which is below n, goes.
+    /// The image of `i`, which is below n.
     #[inline]
     #[must_use]
     pub fn at(&self, i: u64) -> u64 {

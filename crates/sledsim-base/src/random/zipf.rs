@@ -9,24 +9,25 @@ use super::Stream;
 /// the curve x^-exponent by inversion, kept if it lies in the column of the
 /// nearest integer. The result is exact but for the rounding of the
 /// arithmetic, and takes the same time whatever n is. The elementary functions
-/// are those of `libm`; `rand_distr` takes the platform's wherever another
-/// crate turns on `num-traits/std`, as Arrow does.
+/// are those of `libm`; `rand_distr` uses the platform's if another crate
+/// enables `num-traits/std`, as Arrow does.
 #[derive(Clone, Copy, Debug)]
 pub struct Zipf {
     n: f64,
     exponent: f64,
-    /// The area up to where the column of 1 begins, and up to n + 1/2.
+    /// The area up to the start of the column of 1.
     low: f64,
+    /// The area up to n + 1/2.
     high: f64,
     /// A point at most this far below its integer is always kept.
     safe: f64,
 }
 
 impl Zipf {
-    /// Beyond this many, halves are no numbers any more.
+    /// The largest n: above it, `f64` cannot represent n + 1/2.
     pub const MOST: u64 = 1 << 52;
 
-    /// On 1..=n, where n is from 1 to [`Zipf::MOST`] (more counts as that).
+    /// On 1..=n; n is limited to 1..=[`Zipf::MOST`].
     #[must_use]
     pub fn new(n: u64, exponent: f64) -> Self {
         let n = n.clamp(1, Self::MOST) as f64;

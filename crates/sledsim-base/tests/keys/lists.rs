@@ -1,5 +1,4 @@
-//! Lists of values and lists of tables: how they are read, and what wrong items
-//! are told.
+//! Lists of values and lists of tables: reading, and errors about items.
 
 use super::{fails, parse};
 use sledsim_base::keys::{Keys, Range};
@@ -139,7 +138,7 @@ fn lists_of_tables_are_taken_in_order() {
 }
 
 #[test]
-fn inline_tables_make_lists_too_and_share_the_comment_behind_them() {
+fn lists_of_inline_tables_are_read_and_share_the_trailing_comment() {
     let text = "zone = [\n { first = 0, last = 9 }, # [S] outer\n { first = 10 }\n] # [S] all\nx = {a = 1} # x";
     let keys = parse(text);
     let seen: Vec<_> = keys.entries().map(|e| (e.0, e.2, e.3)).collect();
@@ -155,7 +154,7 @@ fn inline_tables_make_lists_too_and_share_the_comment_behind_them() {
 }
 
 #[test]
-fn a_list_of_tables_replaces_the_whole_list_and_one_key_one_key() {
+fn overriding_a_list_of_tables_replaces_it_and_a_single_key_only_itself() {
     let count = |mut keys: Keys| keys.take_tables("zone").unwrap().len();
     let base = || parse(DRIVE);
     assert_eq!(count(parse("x = 1").over(base())), 2);

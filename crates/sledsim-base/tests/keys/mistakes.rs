@@ -1,11 +1,11 @@
-//! What wrong names and wrong text are told.
+//! Errors about unknown names and bad TOML.
 
 use super::{fails, parse};
 use proptest::prelude::*;
 use sledsim_base::keys::{Keys, Range, did_you_mean, nearest};
 
 #[test]
-fn names_that_others_use_are_known() {
+fn a_synonym_hints_at_the_key() {
     let mut keys = Keys::empty("load");
     keys.set_text("iodepth", "4", "--set").unwrap();
     assert_eq!(keys.opt_u64("queue_depth", 1..=9).unwrap(), None);
@@ -14,7 +14,7 @@ fn names_that_others_use_are_known() {
 }
 
 #[test]
-fn every_key_must_be_asked_for() {
+fn unknown_keys_and_tables_are_refused_with_a_hint() {
     let unknown = |text: &str| {
         let mut keys = parse(text);
         let _ = keys.opt_f64("spring_factor", Range::any());
@@ -134,7 +134,7 @@ fn syntax_errors_name_file_and_line() {
 }
 
 #[test]
-fn near_names_come_first_and_far_ones_not_at_all() {
+fn hints_list_similar_names_nearest_first() {
     let presets = [
         "g1",
         "g2",
@@ -157,8 +157,7 @@ fn near_names_come_first_and_far_ones_not_at_all() {
 }
 
 proptest! {
-    /// Whatever a file says, reading it ends in keys or in an error that names
-    /// the file and a line it has.
+    /// Any text is read, or refused with its file and an existing line.
     #[test]
     fn any_text_is_read_or_refused(text in "([a-c\"'=.\\[\\]{}# \n0-9é,-]|= |true|\\\\u){0,40}") {
         match Keys::parse(&text, "f") {

@@ -1,9 +1,18 @@
-//! Keys: what is read, and what every mistake says.
+//! Keys: reading, and the message of every mistake.
+//!
+//! In reading order:
+//! - `values`: reading by type, and refused values.
+//! - `lists`: lists of values and of tables.
+//! - `sources`: files, variants, flags and arguments.
+//! - `mistakes`: unknown names and bad TOML.
+
+mod values;
 
 mod lists;
-mod mistakes;
+
 mod sources;
-mod values;
+
+mod mistakes;
 
 use sledsim_base::keys::{Keys, Range};
 

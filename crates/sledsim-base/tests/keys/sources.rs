@@ -1,5 +1,4 @@
-//! Where entries come from, and how they are put together: files, variants,
-//! arguments.
+//! Sources of keys and their merging: files, variants, flags, arguments.
 
 use super::{fails, g2, parse, unit};
 use sledsim_base::keys::{Keys, Range};
@@ -78,7 +77,7 @@ fn a_variant_is_merged_key_by_key() {
 }
 
 #[test]
-fn arguments_and_flags_say_where_they_came_from() {
+fn messages_name_the_argument_or_flag() {
     let mut keys = g2();
     keys.set("spring_factor", 1.5.into(), "argument spring_factor")
         .unwrap();

@@ -1,10 +1,10 @@
-//! What values are read as, and which are refused.
+//! Reading values by type, and the errors about wrong ones.
 
 use super::{fails, g2, parse, unit};
 use sledsim_base::keys::{Keys, Range};
 
 #[test]
-fn values_are_read_as_what_they_are() {
+fn values_are_read_by_type() {
     let mut keys = g2();
     assert_eq!(keys.f64("bit_cell_nm", Range::above(0.0)).unwrap(), 40.0);
     assert_eq!(keys.u32("bit_cell_nm", 1..=100).unwrap(), 40);
@@ -68,7 +68,7 @@ fn whole_numbers_may_be_written_with_an_exponent() {
 }
 
 #[test]
-fn wrong_values_are_refused_with_file_line_and_what_is_allowed() {
+fn wrong_values_are_refused_with_file_line_and_allowed_values() {
     let text = "a = 1.2\nb = \"many\"\nc = 1.5\nd = nan\ne = inf\nf = -3\ng = \"eror\"\nh = [1]\n";
     let choices = [("error", 0), ("wrap", 1), ("scale", 2)];
     let mut k = parse(text);
@@ -123,7 +123,7 @@ fn wrong_values_are_refused_with_file_line_and_what_is_allowed() {
 }
 
 #[test]
-fn bounds_are_in_or_out_as_said() {
+fn ranges_include_or_exclude_their_bounds() {
     let half_open = Range::above(0.0).at_most(1.0);
     let other = Range::at_least(0.0).below(1.0);
     for (number, first, second) in [

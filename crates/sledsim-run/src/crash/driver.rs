@@ -1,9 +1,9 @@
-//! Runs a load on a device whose power fails.
+//! Runs a load on a device with power failures.
 
 use super::Plan;
 use super::oracle::Oracle;
 use super::report::{Block, Report, Violation, Wrong};
-use crate::load::{Load, Running};
+use crate::load::{Load, LoadSource};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::random::Stream;
@@ -17,20 +17,18 @@ use sledsim_core::model::{CompletionSink, Model};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-/// Requests between two power failures, at least, unless that is said.
+/// The default least number of requests between two power failures.
 const LEAST_BETWEEN: u64 = 16;
-/// How many requests the blocks of writes under way are read by after a power
-/// failure: the blocks most likely to be told of differently later.
+/// The number of reads, after a power failure, of blocks whose writes were under
+/// way: the blocks most likely to change later.
 const PROBES: usize = 4;
-/// After the last of the requests before a power failure up to so many events
-/// are waited for, less one.
+/// Power fails fewer than this many events after the last of the requests.
 const EVENTS_AFTER: u64 = 12;
-/// Where nothing is due any more, power fails within so long.
+/// The longest time to a power failure when no event is due.
 const IDLE_NS: u64 = 1_000_000_000;
-/// How many events pass between two calls of `check`.
+/// The number of events between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
-/// A model that does so many things on its own account in a row is taken to be
-/// idle.
+/// A model that wakes this many times without any other event counts as idle.
 const MOST_WAKES: u64 = 100_000;
 
 /// As [`super::test`], of the model that `build` makes, with contents, and that
@@ -73,7 +71,7 @@ pub fn test_model(
             source,
             oracle: Oracle::new(promise),
             report: &mut report,
-            announced: Announced::default(),
+            announced: PendingCompletions::default(),
             now: Nanos::ZERO,
             zero: (Nanos::ZERO, Nanos::ZERO),
             failed_at: None,
@@ -100,14 +98,14 @@ fn progress(report: &Report, plan: &Plan) -> Progress {
     }
 }
 
-/// Completions to come: time, number of the announcement, id, whether served.
+/// Announced completions: time, sequence number, id, whether served.
 #[derive(Default)]
-struct Announced {
+struct PendingCompletions {
     due: BinaryHeap<Reverse<(Nanos, u64, u64, bool)>>,
     count: u64,
 }
 
-impl CompletionSink for Announced {
+impl CompletionSink for PendingCompletions {
     fn done(&mut self, row: &Row) {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
         let served = row.status == Status::Ok;
@@ -119,7 +117,7 @@ impl CompletionSink for Announced {
     fn note(&mut self, _row: &Row) {}
 }
 
-/// A load on a new device, from its begin to its end.
+/// A load on a new device, from start to end.
 struct Round<'a> {
     plan: &'a Plan,
     between: u64,
@@ -129,28 +127,28 @@ struct Round<'a> {
     chance: Stream,
     marks: Stream,
     model: Box<dyn Model>,
-    source: Box<dyn Running>,
+    source: Box<dyn LoadSource>,
     oracle: Oracle,
     report: &'a mut Report,
-    announced: Announced,
-    /// On the clock of the model, which begins anew when power fails.
+    announced: PendingCompletions,
+    /// The time on the clock of the model, which restarts when power fails.
     now: Nanos,
-    /// One instant on the clock of the model, and on that of the load.
+    /// One instant on the clocks of the model and of the load.
     zero: (Nanos, Nanos),
     /// On the clock of the load.
     failed_at: Option<Nanos>,
-    /// What the test puts in before the next request of the load.
+    /// Requests that the test submits before the next one of the load.
     extra: VecDeque<Request>,
     next_extra_id: u64,
-    /// Requests of the load that are under way: ids.
+    /// The ids of the load's outstanding requests.
     of_load: BTreeSet<u64>,
     /// The longest recovery so far.
     longest: Option<Nanos>,
 }
 
-/// Why a stretch without power failures ended.
+/// The reason why [`Round::run_until_failure`] returned.
 enum Ended {
-    /// Power is to fail.
+    /// Power fails.
     Power(Nanos),
     /// Nothing is left to do.
     Idle,
@@ -159,7 +157,7 @@ enum Ended {
 impl Round<'_> {
     fn run(&mut self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         loop {
-            let ended = self.stretch(check)?;
+            let ended = self.run_until_failure(check)?;
             let at = match ended {
                 Ended::Power(at) => at,
                 Ended::Idle => self.now + Nanos(self.crashes.below(IDLE_NS)),
@@ -182,14 +180,17 @@ impl Round<'_> {
         self.model.contents().expect("it was built to keep some")
     }
 
-    /// An instant of the model's clock on that of the load.
+    /// Converts an instant of the model's clock to the load's.
     fn load_time(&self, at: Nanos) -> Nanos {
         at.since(self.zero.0) + self.zero.1
     }
 
-    /// Runs on up to some instant at which power is to fail, as the engine
-    /// does: completions, arrivals, wakes.
-    fn stretch(&mut self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Ended> {
+    /// Simulates until power fails, in the engine's order: completions,
+    /// arrivals, wakes.
+    fn run_until_failure(
+        &mut self,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Ended> {
         let mut requests_left = self.crashes.geometric(self.between as f64);
         let mut events_left = self.crashes.below(EVENTS_AFTER);
         let (mut events, mut wakes) = (0_u64, 0);
@@ -202,7 +203,7 @@ impl Round<'_> {
             };
             if requests_left == 0 {
                 if events_left == 0 {
-                    // Right after an event, right before the next, or between.
+                    // Right after an event, right before the next one, or between.
                     let gap = next.since(self.now).0;
                     let after = match self.crashes.below(4) {
                         0 => 0,
@@ -266,7 +267,7 @@ impl Round<'_> {
                 op: Op::Flush,
                 ..Request::default()
             };
-            self.put_in(flush);
+            self.submit_extra(flush);
         }
         let at = self.load_time(self.now);
         let tokens = self.oracle.begin(&request, at);
@@ -290,8 +291,8 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// A request of the test's own, before the next of the load.
-    fn put_in(&mut self, request: Request) {
+    /// Submits a request of the test before the next one of the load.
+    fn submit_extra(&mut self, request: Request) {
         let id = self.next_extra_id;
         self.next_extra_id -= 1;
         self.extra.push_back(Request { id, ..request });
@@ -307,15 +308,15 @@ impl Round<'_> {
         } else if let Some((begun, request)) = self.oracle.end(id, at)
             && request.op == Op::Read
         {
-            self.look_at(&request, begun);
+            self.check_read(&request, begun);
         }
         if self.of_load.remove(&id) {
             self.source.completed(id, at);
         }
     }
 
-    /// Compares what a read returned with what it might.
-    fn look_at(&mut self, read: &Request, begun: u64) {
+    /// Compares the data of a read with the allowed versions.
+    fn check_read(&mut self, read: &Request, begun: u64) {
         let mut tokens = self.contents().take_read_data(read.id).into_iter();
         for lbn in lbns(&read.extents) {
             self.report.read_blocks_checked += 1;
@@ -328,8 +329,8 @@ impl Round<'_> {
         }
     }
 
-    /// Power fails at `at`, perhaps again during the recovery; everything is
-    /// looked at, and the load goes on.
+    /// Power fails at `at`, possibly again during the recovery; then all written
+    /// blocks are checked, and the load continues.
     fn fail(&mut self, at: Nanos) {
         self.now = self.now.max(at);
         let failed_at = self.load_time(at);
@@ -353,17 +354,17 @@ impl Round<'_> {
                 _ => kinds.torn += 1,
             }
         }
-        self.announced = Announced::default();
+        self.announced = PendingCompletions::default();
         self.oracle.forget();
         self.extra.clear();
-        // The host sees them fail, and goes on.
+        // The host sees them fail and continues.
         for id in std::mem::take(&mut self.of_load) {
             self.source.completed(id, failed_at);
         }
         (self.now, self.zero) = (recovered, (recovered, failed_at));
         for (write, _) in under_way.into_iter().take(PROBES) {
             let extents = write.extents;
-            self.put_in(Request {
+            self.submit_extra(Request {
                 op: Op::Read,
                 extents,
                 ..Request::default()
@@ -371,8 +372,8 @@ impl Round<'_> {
         }
     }
 
-    /// Power fails and comes back, until a recovery comes to its end; when that
-    /// is on the new clock.
+    /// Power fails and returns until a recovery completes; returns its end on
+    /// the new clock.
     fn recover(&mut self, mut at: Nanos) -> Nanos {
         loop {
             let contents = self.model.contents().expect("it was built to keep some");
@@ -393,7 +394,7 @@ impl Round<'_> {
         }
     }
 
-    /// Looks at every block ever written.
+    /// Checks every block ever written.
     fn check_all(&mut self) {
         for lbn in self.oracle.written() {
             self.report.blocks_checked += 1;

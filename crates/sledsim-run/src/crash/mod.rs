@@ -1,18 +1,18 @@
-//! Crash tests: is what was written still there after the power failed?
+//! Crash tests: whether acknowledged writes survive power failures.
 //!
-//! A load runs on a device that keeps contents. Power fails again and again, at
-//! events and between them, also while the device recovers; after each failure
-//! every block that was ever written must hold something that it may hold, and
-//! the load goes on. What may be there follows from what the host was told:
+//! A load runs on a device that keeps contents. Power fails repeatedly, at
+//! events and between them, also while the device recovers. After each failure
+//! every block that was ever written must hold an allowed version, and the load
+//! continues. The completions seen by the host determine the allowed versions:
 //!
-//! - a version of a block is out of the question once a write that began after
-//!   that version was acknowledged is durable itself;
+//! - a version of a block is superseded once a write that began after that
+//!   version was acknowledged is durable itself;
 //! - a write is durable when it is acknowledged, or, on a device that reports
 //!   writes from a volatile buffer, when it had the mark `fua`, or a flush that
 //!   began later is complete ([`Promise`]);
-//! - a read may return whatever was not out of the question when it began, or
-//!   was begun since;
-//! - what was found after a power failure is all there is from then on.
+//! - a read may return any version that was not superseded when it began, or
+//!   that was written since;
+//! - after a power failure, the version found is the only one allowed.
 //!
 //! [`sledsim_core::compose::content_tracker::ContentTracker`] gives a leaf its contents;
 //! [`sledsim_core::catalog::Device::build_keeping`] puts one around every leaf
@@ -34,7 +34,7 @@ use sledsim_core::model::Model;
 use sledsim_core::model::contents::Promise;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
-/// How a device is tested.
+/// The plan of a crash test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// How often power fails; the load is begun anew, on a new device and with
@@ -47,14 +47,14 @@ pub struct Plan {
     pub requests_between: Option<u64>,
     /// What the device promises; by default what [`Device::promise`] says.
     pub promise: Option<Promise>,
-    /// The share of the load's writes that are marked `fua` beside its own.
+    /// The share of the load's writes that the test marks `fua`.
     pub fua: f64,
-    /// The share of requests after which a flush is put in.
+    /// The share of requests after which the test submits a flush.
     pub flush: f64,
     /// The share of recoveries, of those that take time, in which power fails
     /// again.
     pub in_recovery: f64,
-    /// How many violations are shown; all are counted.
+    /// The most violations listed; all are counted.
     pub shown: usize,
 }
 
@@ -88,7 +88,7 @@ impl Plan {
                 return Err(Error::Key(problem));
             }
         }
-        // Otherwise no recovery might ever come to an end.
+        // With a higher share, recoveries might never complete.
         if !(0.0..=0.9).contains(&self.in_recovery) {
             let share = self.in_recovery;
             let problem = format!("in_recovery = {share}: must be from 0 to 0.9");
@@ -135,7 +135,7 @@ pub fn test(
     test_model(&build, promise, load, plan, check)
 }
 
-/// What was tested, how, and what came of it, as JSON.
+/// Device, plan and report of a crash test, as JSON.
 #[must_use]
 pub fn document(device: &Device, scheduler: &SchedulerSpec, plan: &Plan, report: &Report) -> Value {
     let mut document = json!({

@@ -1,6 +1,7 @@
-//! What each block may hold, by what the host was told.
+//! The versions that each block may hold, given the completions that the host
+//! saw.
 //!
-//! Written to be obviously right, not to be fast: no model looks like this.
+//! Written for clarity, not for speed, and independent of all models.
 
 use super::report::{Happened, Version};
 use sledsim_base::request::{Op, Request, lbns};
@@ -10,20 +11,20 @@ use std::collections::BTreeMap;
 
 /// Not yet.
 const NEVER: u64 = u64::MAX;
-/// A block with so many versions forgets those that nothing may return.
+/// From this many versions on, a block's superseded versions are dropped.
 const MANY_VERSIONS: usize = 64;
 
-/// The versions of every block that was written, and who may see which.
+/// The versions of every written block, and when each may be read.
 ///
-/// A moment is the number of a thing that the host saw happen: simultaneous
-/// things have an order.
+/// A moment is the index of an event at the host, so that simultaneous events
+/// have an order.
 pub(super) struct Oracle {
     promise: Promise,
     moment: u64,
     writes: Vec<Write>,
-    /// Of each block its versions: token and write, in the order of beginning.
+    /// The versions of each block: token and write, in the order of submission.
     blocks: BTreeMap<u64, Vec<(u64, usize)>>,
-    /// Under way: requests by their ids, with the moment of beginning.
+    /// Outstanding requests by id, with the moment of submission.
     open: BTreeMap<u64, (u64, Request)>,
     /// Writes under way and acknowledged ones that are not durable, by id or
     /// in the order of acknowledgement.
@@ -32,11 +33,11 @@ pub(super) struct Oracle {
     next_token: u64,
 }
 
-/// A write, or what was found after a crash.
+/// A write, or a version found after a crash.
 struct Write {
     id: Option<u64>,
     fua: bool,
-    /// Its first token, and where it went.
+    /// Its first token, and its extents.
     first_token: u64,
     begun: u64,
     acknowledged: u64,
@@ -46,8 +47,8 @@ struct Write {
     durable_at: Option<Nanos>,
 }
 
-/// The write that brought all there was at the beginning: zeros.
-const AT_FIRST: Write = Write {
+/// The initial contents: zeros.
+const INITIAL: Write = Write {
     id: None,
     fua: false,
     first_token: 0,
@@ -64,7 +65,7 @@ impl Oracle {
         Self {
             promise,
             moment: 0,
-            writes: vec![AT_FIRST],
+            writes: vec![INITIAL],
             blocks: BTreeMap::new(),
             open: BTreeMap::new(),
             writing: BTreeMap::new(),
@@ -73,15 +74,15 @@ impl Oracle {
         }
     }
 
-    /// A request is submitted; the tokens of a write. All blocks ever written
-    /// have tokens of their own.
+    /// Records a submitted request; returns the tokens of a write, one unique
+    /// token per block.
     pub(super) fn begin(&mut self, request: &Request, at: Nanos) -> Vec<u64> {
         self.moment += 1;
         self.open.insert(request.id, (self.moment, request.clone()));
         let first_token = self.next_token;
         let tokens: Vec<u64> = match request.op {
             Op::Write => (first_token..).take(request.blocks() as usize).collect(),
-            // Old or nothing: a write of zeros that is never acknowledged.
+            // The old version or zeros: as a write of zeros never acknowledged.
             Op::Trim => vec![0; request.blocks() as usize],
             Op::Read | Op::Flush => return Vec::new(),
         };
@@ -116,7 +117,7 @@ impl Oracle {
         tokens
     }
 
-    /// A request is complete; the request, with the moment at which it began.
+    /// Records a completion; returns the request and the moment of submission.
     pub(super) fn end(&mut self, id: u64, at: Nanos) -> Option<(u64, Request)> {
         self.moment += 1;
         let (begun, request) = self.open.remove(&id)?;
@@ -145,7 +146,7 @@ impl Oracle {
         Some((begun, request))
     }
 
-    /// A request failed: a write may have come about or not, for ever.
+    /// Records a failure: a failed write may take effect or not.
     pub(super) fn fail(&mut self, id: u64) {
         self.open.remove(&id);
         self.writing.remove(&id);
@@ -160,12 +161,12 @@ impl Oracle {
         self.open.len() as u64
     }
 
-    /// What a read of `lbn` that began at moment `begun` may return now.
+    /// The tokens that a read of `lbn` submitted at `begun` may return now.
     pub(super) fn readable(&self, lbn: u64, begun: u64) -> Vec<u64> {
         self.allowed(lbn, |write| write.acknowledged, begun)
     }
 
-    /// What may be found in `lbn` after a power failure now.
+    /// The tokens that `lbn` may hold after a power failure now.
     pub(super) fn may_survive(&self, lbn: u64) -> Vec<u64> {
         self.allowed(lbn, |write| write.durable, self.moment)
     }
@@ -186,12 +187,12 @@ impl Oracle {
         self.blocks.keys().copied().collect()
     }
 
-    /// Power failed, and `lbn` holds `token`: from now on nothing else will do.
+    /// After a power failure: `token` is the only allowed version of `lbn`.
     pub(super) fn found(&mut self, lbn: u64, token: u64) {
         self.blocks.insert(lbn, vec![(token, 0)]);
     }
 
-    /// Power failed: nothing is under way.
+    /// After a power failure: no request is outstanding.
     pub(super) fn forget(&mut self) {
         self.moment += 1;
         self.open.clear();
@@ -222,7 +223,7 @@ impl Oracle {
         versions.iter().map(of).collect()
     }
 
-    /// The write that a token is of, and which of its blocks, from 0.
+    /// The write of a token, and the index of the block in it.
     pub(super) fn origin(&self, token: u64) -> Option<(u64, u64)> {
         if token == 0 || token >= self.next_token {
             return None;

@@ -1,10 +1,10 @@
-//! What came of a crash test.
+//! The report of a crash test.
 
 use serde_json::{Value, json};
 use sledsim_base::units::Nanos;
 use std::fmt;
 
-/// What came of a crash test.
+/// The report of a crash test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The seed of the crashes.
@@ -13,27 +13,27 @@ pub struct Report {
     pub points: u64,
     /// Power failures during a recovery.
     pub in_recovery: u64,
-    /// How often the load was begun, each time on a new device.
+    /// How often the load was started, each time on a new device.
     pub rounds: u64,
-    /// Requests submitted, with those that the test put in: reads, writes,
-    /// flushes and trims.
+    /// Requests submitted, including those of the test: reads, writes, flushes
+    /// and trims.
     pub requests: u64,
     /// Reads of these.
     pub reads: u64,
     /// Writes of these.
     pub writes: u64,
-    /// Blocks looked at after power failures.
+    /// Blocks checked after power failures.
     pub blocks_checked: u64,
     /// Blocks that reads returned.
     pub read_blocks_checked: u64,
     /// Writes that were under way when power failed, and what was found of
     /// their blocks.
     pub under_way: UnderWay,
-    /// Times of the recoveries that came to an end, rising.
+    /// Times of the completed recoveries, ascending.
     pub recoveries: Vec<Nanos>,
-    /// How many violations there were.
+    /// The number of violations.
     pub violations: u64,
-    /// The first of them.
+    /// The first violations.
     pub shown: Vec<Violation>,
 }
 
@@ -56,14 +56,14 @@ impl UnderWay {
     }
 }
 
-/// What a device did that it must not do.
+/// A violation of the device's promise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
     /// The seed of the crashes: the same test with it shows the same.
     pub seed: u64,
-    /// In which round, from 0: the seed of the load is that much higher.
+    /// The round, from 0; it is added to the seed of the load.
     pub round: u64,
-    /// After how many power failures of the test.
+    /// The number of power failures before it.
     pub point: u64,
     /// When power failed last, on the clock of the load, which stands still
     /// from a power failure to the end of the recovery.
@@ -77,27 +77,27 @@ pub struct Violation {
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wrong {
-    /// A block held something after a power failure that it must not hold.
+    /// A block held a forbidden version after a power failure.
     Found(Block),
-    /// A read returned something that no moment of it allows; its id.
+    /// A read, with its id, returned a forbidden version.
     Returned(u64, Block),
-    /// A request was never completed; its id.
+    /// A request, with its id, was never completed.
     Unanswered(u64),
 }
 
 /// A block with contents that are not allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// Which one.
+    /// Its number.
     pub lbn: u64,
     /// The token found; `None` if a read returned too few blocks.
     pub found: Option<u64>,
-    /// The write that brought this token, and which of its blocks, from 0.
+    /// The write of this token, and the index of the block in it.
     pub origin: Option<(u64, u64)>,
     /// The tokens that are allowed.
     pub allowed: Vec<u64>,
-    /// What the block held at the last power failure, and all that was written
-    /// since. Of more than 64 versions those may be missing that are long gone.
+    /// The version at the last power failure, and all written since. Of more
+    /// than 64 versions, superseded ones may be missing.
     pub history: Vec<Version>,
 }
 
@@ -106,13 +106,14 @@ pub struct Block {
 pub struct Version {
     /// Its token; 0 is a block that was never written.
     pub token: u64,
-    /// The write; `None` for what was there at first or after a power failure.
+    /// The write; `None` for the initial version or the one after a power
+    /// failure.
     pub request: Option<u64>,
-    /// When things happened to that write.
+    /// The times of that write.
     pub happened: Option<Happened>,
 }
 
-/// When things happened to a write, on the clock of the load.
+/// The times of a write, on the clock of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Happened {
     /// It arrived.
@@ -130,7 +131,7 @@ impl Report {
         self.violations == 0
     }
 
-    /// The time that a share `p` of the recoveries did not exceed.
+    /// The time that a share `p` of the recoveries does not exceed.
     fn recovery_ms(&self, p: f64) -> Option<f64> {
         let rank = (p * self.recoveries.len() as f64).ceil() as usize;
         Some(self.recoveries.get(rank.max(1) - 1)?.ms())
@@ -233,9 +234,9 @@ impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LBN {} held ", self.lbn)?;
         match (self.found, self.origin) {
-            (None, _) => write!(f, "nothing at all")?,
-            (Some(0), _) => write!(f, "what it held before it was ever written")?,
-            (Some(token), None) => write!(f, "{token}, which nobody wrote")?,
+            (None, _) => write!(f, "no data (short read)")?,
+            (Some(0), _) => write!(f, "its initial content")?,
+            (Some(token), None) => write!(f, "{token}, which no request wrote")?,
             (Some(token), Some((id, block))) => {
                 write!(f, "{token}, block {block} of write {id}")?;
             }

@@ -1,4 +1,9 @@
-//! The formats of traces with those that are Parquet.
+//! Trace formats including Parquet.
+//!
+//! In reading order:
+//! - `parquet`: reads any Parquet file.
+//! - `recording`: sorts the rows of runs and recordings by arrival.
+//! - `writer`: writes traces as Parquet.
 
 mod parquet;
 mod recording;

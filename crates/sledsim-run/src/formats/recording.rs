@@ -1,7 +1,7 @@
-//! The rows of a run, and recordings: in the order of arrival.
+//! Reads the rows of a run or recording in the order of arrival.
 //!
-//! Rows are written as completions are announced. What arrived together was
-//! taken in the order of its ids, and so it comes here.
+//! Rows are written in the order of completion. Simultaneous arrivals are
+//! ordered by id.
 
 use super::parquet::{BAD, Parquet, numbers, text};
 use crate::parquet_file::ParquetFile;
@@ -9,20 +9,20 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use sledsim_traces::columns::Quantity;
 use sledsim_traces::order::Sorter;
 use sledsim_traces::{Input, Options, Reader, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Rows that are looked at together.
+/// The rows decoded at a time.
 const ROWS: usize = 1024;
 
 /// Starts reading a Parquet file: as it is, or sorted if it holds rows.
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     let rows = Parquet::new(input, options)?;
-    Ok(match (&rows.parent, input.as_whole()) {
+    Ok(match (&rows.parent, input.as_file()) {
         (Some(_), Some(file)) => Box::new(Recording {
             file: file.clone(),
             rows,
@@ -36,22 +36,22 @@ pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     })
 }
 
-/// Rows, those held that something in the rest of the file may come before.
+/// Rows sorted by arrival: a row is held while an earlier one may follow.
 struct Recording {
-    file: Whole,
+    file: SharedFile,
     rows: Parquet,
-    /// How far arrivals fall at most; found when the first record is asked for.
+    /// The most by which arrivals fall; found before the first record.
     window: Option<Nanos>,
     /// Records and their rows.
     held: Sorter<(Record, u64)>,
     latest: Nanos,
     ended: bool,
-    /// That of the record handed out last.
+    /// The row of the record returned last.
     row: u64,
 }
 
 impl Recording {
-    /// The earliest one held, if none that is to come can be before it.
+    /// The earliest record held, if no later row can precede it.
     fn settled(&mut self, window: Nanos) -> Option<Record> {
         let until = match self.ended {
             true => Some(u64::MAX),
@@ -97,7 +97,7 @@ impl Reader for Recording {
         self.rows.device_name(device)
     }
 
-    fn is_of_streams(&self) -> bool {
+    fn devices_are_streams(&self) -> bool {
         true
     }
 
@@ -106,9 +106,9 @@ impl Reader for Recording {
     }
 }
 
-/// What must be known of the rows in a file before they are put in order.
+/// Facts about all rows, needed before they are sorted.
 struct Survey {
-    /// How far arrivals fall at most.
+    /// The most by which arrivals fall.
     window: Nanos,
     /// The name of the outermost device, if some rows without a parent are of
     /// others.
@@ -116,8 +116,8 @@ struct Survey {
 }
 
 impl Survey {
-    /// Reads the columns of `file`, called `shown`, that tell.
-    fn read(file: &Whole, shown: &Path) -> Result<Self> {
+    /// Reads the needed columns of `file`; messages call it `shown`.
+    fn read(file: &SharedFile, shown: &Path) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::file(shown, format!("the Parquet data are damaged ({error})"))
         };
@@ -139,7 +139,7 @@ impl Survey {
             }
             numbers(arrivals, 1, Some(Quantity::Time), &mut times);
             for row in (0..times.len()).filter(is_free) {
-                // A bad one is told of where it is read.
+                // A bad value is reported when its row is read.
                 if times[row] < BAD {
                     latest = latest.max(times[row]);
                     most = most.max(latest - times[row]);
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_outermost_device_is_told_by_its_name() {
+    fn the_outermost_device_is_found_by_its_name() {
         let of = |names: &[&str]| {
             let names = names.iter().map(|name| (*name).to_owned());
             outermost(&names.collect()).ok()

@@ -1,6 +1,6 @@
-//! Writes sledsim's Parquet, which holds all there is in a record.
+//! Writes sledsim's Parquet, which holds all fields of a record.
 
-use crate::stats::{described, file_properties, told};
+use crate::stats::{described, file_properties, innermost_message};
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringDictionaryBuilder, UInt32Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -10,26 +10,25 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::files::PendingFile;
 use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
-use sledsim_traces::writers::{Lost, Names, Writer};
+use sledsim_traces::writers::{DeviceNames, Lost, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Records per batch handed to the library.
+/// Records per batch passed to the library.
 const BATCH_ROWS: usize = 8_192;
 
-/// The columns of [`super::csv::HEADER`], with types and units; a name or a
-/// measured time that is not known is null. The same records give the same
-/// bytes.
+/// The columns of sledsim's CSV, with types and units; unknown names and times
+/// are null. The same records give the same bytes.
 pub struct Parquet {
     path: PathBuf,
     file: ArrowWriter<PendingFile>,
     schema: SchemaRef,
     batch: Batch,
-    names: Names,
+    names: DeviceNames,
     lost: Lost,
 }
 
-/// The records not yet handed over, column by column.
+/// The records not yet passed to the library, by column.
 #[derive(Default)]
 struct Batch {
     rows: usize,
@@ -154,20 +153,20 @@ impl Parquet {
         );
         Ok(Self {
             path: path.to_owned(),
-            file: file.map_err(|error| Error::file(path, told(error)))?,
+            file: file.map_err(|error| Error::file(path, innermost_message(error)))?,
             schema,
             batch: Batch::default(),
-            names: Names::default(),
+            names: DeviceNames::default(),
             lost: Lost::default(),
         })
     }
 
-    fn hand_over(&mut self) -> Result<()> {
+    fn write_batch(&mut self) -> Result<()> {
         let columns = self.batch.finish();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|error| Error::file(&self.path, error))?;
         let written = self.file.write(&batch);
-        written.map_err(|error| Error::file(&self.path, told(error)))
+        written.map_err(|error| Error::file(&self.path, innermost_message(error)))
     }
 }
 
@@ -211,7 +210,7 @@ impl Writer for Parquet {
         self.lost.written += 1;
         self.lost.latenesses += u64::from(record.lateness.is_some());
         if self.batch.rows == BATCH_ROWS {
-            self.hand_over()?;
+            self.write_batch()?;
         }
         Ok(Some(record.bytes))
     }
@@ -222,9 +221,9 @@ impl Writer for Parquet {
 
     fn finish(mut self: Box<Self>) -> Result<Lost> {
         if self.batch.rows > 0 {
-            self.hand_over()?;
+            self.write_batch()?;
         }
-        let failed = |error| Error::file(&self.path, told(error));
+        let failed = |error| Error::file(&self.path, innermost_message(error));
         self.file.into_inner().map_err(failed)?.commit()?;
         Ok(self.lost)
     }

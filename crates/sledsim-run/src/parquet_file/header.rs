@@ -3,13 +3,13 @@
 
 use std::io::Read;
 
-/// The deepest nesting of structures that is followed.
+/// The deepest nesting of structures accepted.
 const DEEPEST: u8 = 8;
 
-/// What a header says of its page.
+/// The header of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PageHeader {
-    /// Bytes of the page once it is decompressed.
+    /// Bytes of the decompressed page.
     pub uncompressed: i64,
     /// Bytes of the page in the file, without the header.
     pub compressed: i64,
@@ -29,7 +29,7 @@ impl PageHeader {
     /// # Errors
     /// If `from` has no whole header.
     pub fn read(from: impl Read) -> Result<Self, String> {
-        let mut compact = Compact { from, bytes: 0 };
+        let mut compact = CompactReader { from, bytes: 0 };
         let mut header = Self::default();
         compact.fields(0, 0, &mut header)?;
         header.bytes = compact.bytes;
@@ -49,13 +49,13 @@ impl PageHeader {
     }
 }
 
-/// What is read in Thrift's compact protocol.
-struct Compact<R> {
+/// Reads Thrift's compact protocol.
+struct CompactReader<R> {
     from: R,
     bytes: u64,
 }
 
-impl<R: Read> Compact<R> {
+impl<R: Read> CompactReader<R> {
     fn byte(&mut self) -> Result<u8, String> {
         let mut byte = [0];
         let read = self.from.read_exact(&mut byte);

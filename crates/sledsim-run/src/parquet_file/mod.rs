@@ -1,9 +1,11 @@
-//! Parquet files that are read: of what they say nothing is believed.
+//! Safe reading of Parquet files that may be damaged.
 //!
-//! The library decodes what is valid. Of a damaged file it may panic, or ask for
-//! memory in sizes that the file claims and cannot have. So all its work on a
-//! file is done here: panics are errors, and the sizes are looked at before
-//! ([`pages`]).
+//! On a damaged file the library may panic, or allocate memory of sizes that the
+//! file claims and cannot have. So all use of the library is in this module:
+//! panics become errors, and sizes are checked first.
+//!
+//! Modules: `chunks` reads bytes, `header` decodes page headers, `pages` checks
+//! the sizes that pages claim.
 
 mod chunks;
 mod header;
@@ -15,14 +17,14 @@ use arrow_schema::{ArrowError, SchemaRef};
 use chunks::Chunks;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use std::fs::File;
 use std::path::Path;
 
 /// A file whose footer was read.
 pub(crate) struct ParquetFile {
     builder: ParquetRecordBatchReaderBuilder<Chunks>,
-    file: Whole,
+    file: SharedFile,
 }
 
 impl ParquetFile {
@@ -31,7 +33,7 @@ impl ParquetFile {
     /// # Errors
     /// What is wrong with it.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let whole = File::open(path).and_then(Whole::of);
+        let whole = File::open(path).and_then(SharedFile::of);
         Self::of(whole.map_err(|error| error.to_string())?)
     }
 
@@ -39,11 +41,12 @@ impl ParquetFile {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn of(file: Whole) -> Result<Self, String> {
-        let refuse =
-            |said: &dyn std::fmt::Display| format!("not a Parquet file that can be read ({said})");
+    pub fn of(file: SharedFile) -> Result<Self, String> {
+        let refuse = |message: &dyn std::fmt::Display| {
+            format!("not a Parquet file that can be read ({message})")
+        };
         let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));
-        let builder = opened.map_err(|said| refuse(&said))?;
+        let builder = opened.map_err(|message| refuse(&message))?;
         Ok(Self {
             builder: builder.map_err(|error| refuse(&error))?,
             file,
@@ -55,13 +58,13 @@ impl ParquetFile {
         self.builder.schema()
     }
 
-    /// How many rows it says that it has.
+    /// The number of rows that it claims.
     pub fn rows(&self) -> u64 {
         let rows = self.builder.metadata().file_metadata().num_rows();
         u64::try_from(rows).unwrap_or(0)
     }
 
-    /// The rows of some columns, all without `columns`; at most so many at a time.
+    /// The rows of the given or all columns, in batches of at most `batch_rows`.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -78,14 +81,14 @@ impl ParquetFile {
             builder.build().map_err(|error| error.to_string())
         });
         let reader = done.and_then(|built| built);
-        let refuse = |said| format!("the Parquet data are damaged ({said})");
+        let refuse = |message| format!("the Parquet data are damaged ({message})");
         Ok(Batches {
             reader: reader.map_err(refuse)?,
         })
     }
 }
 
-/// The rows of a Parquet file, some at a time.
+/// The rows of a Parquet file, in batches.
 pub(crate) struct Batches {
     reader: ParquetRecordBatchReader,
 }
@@ -95,7 +98,7 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         caught(|| self.reader.next())
-            .unwrap_or_else(|said| Some(Err(ArrowError::ParquetError(said))))
+            .unwrap_or_else(|message| Some(Err(ArrowError::ParquetError(message))))
     }
 }
 

@@ -1,26 +1,26 @@
-//! The sizes that the pages of a Parquet file claim.
+//! Checks the sizes that the pages of a Parquet file claim.
 
 use super::header::PageHeader;
 use parquet::arrow::ProjectionMask;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use sledsim_traces::Whole;
+use sledsim_traces::SharedFile;
 use std::io::{BufReader, Read};
 
 /// Bytes read at once; headers are short.
 const STEP: usize = 512;
-/// A page may have so many bytes that need no reason.
+/// Pages up to this size are accepted without a check.
 const SMALL: i64 = 1 << 16;
-/// Numbers of the encodings whose data say for how many values memory is taken.
+/// Numbers of the encodings whose data determine the memory for values.
 const LENGTHS: [(i64, Encoding); 2] = [
     (6, Encoding::DELTA_LENGTH_BYTE_ARRAY),
     (7, Encoding::DELTA_BYTE_ARRAY),
 ];
 
-/// Refuses pages of the chosen columns that cannot be as large as they say: the
-/// library would take memory for them.
+/// Refuses pages of the chosen columns that cannot be as large as they claim:
+/// the library would allocate memory for them.
 pub fn check(
-    file: &Whole,
+    file: &SharedFile,
     metadata: &ParquetMetaData,
     mask: &ProjectionMask,
 ) -> Result<(), String> {
@@ -37,7 +37,11 @@ pub fn check(
     Ok(())
 }
 
-fn check_chunk(file: &Whole, file_end: u64, chunk: &ColumnChunkMetaData) -> Result<(), String> {
+fn check_chunk(
+    file: &SharedFile,
+    file_end: u64,
+    chunk: &ColumnChunkMetaData,
+) -> Result<(), String> {
     let start = chunk
         .dictionary_page_offset()
         .unwrap_or_else(|| chunk.data_page_offset());
@@ -55,7 +59,7 @@ fn check_chunk(file: &Whole, file_end: u64, chunk: &ColumnChunkMetaData) -> Resu
     };
     let mut left = chunk.num_values();
     while left > 0 && at < end {
-        let from = file.from(at).take(end - at);
+        let from = file.reader_at(at).take(end - at);
         let header = PageHeader::read(BufReader::with_capacity(STEP, from))?;
         check_page(&header, chunk).map_err(|problem| format!("the page at byte {at} {problem}"))?;
         if !header.is_dictionary {
@@ -80,7 +84,7 @@ fn check_page(header: &PageHeader, chunk: &ColumnChunkMetaData) -> Result<(), St
         encoding,
         ..
     } = *header;
-    if uncompressed < 0 || uncompressed > most(compressed, chunk.compression()) {
+    if uncompressed < 0 || uncompressed > most_decompressed(compressed, chunk.compression()) {
         return Err(format!(
             "claims to be {uncompressed} bytes, compressed to {compressed}"
         ));
@@ -107,8 +111,8 @@ fn check_page(header: &PageHeader, chunk: &ColumnChunkMetaData) -> Result<(), St
     }
 }
 
-/// How many bytes a page of `compressed` bytes can have at most.
-fn most(compressed: i64, kind: Compression) -> i64 {
+/// The most bytes that a page of `compressed` bytes can have.
+fn most_decompressed(compressed: i64, kind: Compression) -> i64 {
     let factor = match kind {
         Compression::UNCOMPRESSED => 1,
         Compression::SNAPPY => 64, // a copy of 64 bytes takes 2 at least
@@ -158,15 +162,16 @@ mod tests {
         (path, bytes)
     }
 
-    fn said(path: &Path) -> Result<usize, String> {
+    fn message(path: &Path) -> Result<usize, String> {
         let batches = ParquetFile::open(path)?.batches(None, 1024)?;
         let rows = batches.map(|batch| batch.map(|batch| batch.num_rows()));
         let rows: Result<Vec<_>, _> = rows.collect();
         Ok(rows.map_err(|error| error.to_string())?.iter().sum())
     }
 
-    /// A number in the header of the first page, which is a dictionary, becomes
-    /// 2^31 - 1: the size once decompressed, or how many values there are; the page gets shorter by as much as the header gets longer.
+    /// Sets a number in the header of the first page, a dictionary, to 2^31 - 1:
+    /// the decompressed size or the number of values. The page gets shorter by
+    /// as much as the header gets longer.
     fn enlarged(mut bytes: Vec<u8>, place: usize) -> Vec<u8> {
         let length = |bytes: &[u8], at: usize| {
             1 + bytes[at..].iter().take_while(|byte| **byte >= 0x80).count()
@@ -189,20 +194,20 @@ mod tests {
         bytes
     }
 
-    /// The library would take 2 GiB for each, and then find that they are not there.
+    /// The library would allocate 2 GiB for each before it finds them missing.
     #[test]
-    fn sizes_that_cannot_be_are_refused() {
+    fn impossible_sizes_are_refused() {
         let folder = TempDir::new().unwrap();
         let mixed = |n: u64| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let words: ArrayRef = Arc::new(StringArray::from_iter_values((0..2000).map(mixed)));
         let (path, bytes) = save(folder.path(), words);
-        assert_eq!(said(&path), Ok(2000));
+        assert_eq!(message(&path), Ok(2000));
         for (place, says) in [
             (0, "claims to be 2147483647 bytes, compressed to "),
             (1, "claims to hold 2147483647 values in "),
         ] {
             std::fs::write(&path, enlarged(bytes.clone(), place)).unwrap();
-            let problem = said(&path).unwrap_err();
+            let problem = message(&path).unwrap_err();
             assert!(
                 problem.contains("row group 1, column 'c': the page at byte 4"),
                 "{problem}"
@@ -211,16 +216,16 @@ mod tests {
         }
     }
 
-    /// What compresses as well as can be is no reason to refuse it.
+    /// The highest compression ratio is accepted.
     #[test]
-    fn the_same_value_again_and_again_is_read() {
+    fn a_column_of_equal_values_is_read() {
         let folder = TempDir::new().unwrap();
         let alike: ArrayRef = Arc::new(Int64Array::from(vec![7; 1_000_000]));
         let (path, _) = save(folder.path(), alike);
-        assert_eq!(said(&path), Ok(1_000_000));
+        assert_eq!(message(&path), Ok(1_000_000));
         let long = "x".repeat(1 << 20);
         let words: ArrayRef = Arc::new(StringArray::from(vec![long.as_str(); 20]));
         let (path, _) = save(folder.path(), words);
-        assert_eq!(said(&path), Ok(20));
+        assert_eq!(message(&path), Ok(20));
     }
 }

@@ -1,4 +1,4 @@
-//! The requests of a trace for layouts that count them.
+//! The requests of a trace for layouts that count accesses.
 
 use super::TraceSpec;
 use super::path::trace_path;
@@ -10,10 +10,10 @@ use sledsim_core::layouts::{Accesses, Traces};
 use sledsim_core::model::Source;
 use std::path::Path;
 
-/// How many requests pass between two calls of `check`.
+/// The number of requests between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
 
-/// Where the traces are that layouts name.
+/// The folders of the traces that layouts name.
 pub struct TraceFiles<'a> {
     /// The folder that files are relative to.
     pub beside: Option<&'a Path>,
@@ -48,7 +48,7 @@ impl Accesses for Trace {
         check: &mut dyn FnMut(Progress) -> Result<()>,
         visit: &mut dyn FnMut(Extent),
     ) -> Result<()> {
-        // Each device of a comparison has its layout, and the load may be the same trace.
+        // Layouts of several devices, and the load, may use the same trace.
         self.spec.keep(check)?;
         let mut source = self.spec.source(blocks, check)?;
         let mut taken = 0_u64;

@@ -1,30 +1,32 @@
-//! Which completion each request of a recording waited for.
+//! Infers which completion each request of a recording waited for.
 //!
-//! Nothing in a recording says so. What is known is what the program had seen
-//! when it sent a request, and so the rule is:
+//! A recording does not contain dependencies. They are inferred from the
+//! completions that the program had seen when it sent a request:
 //!
-//! - it waited for the latest completion that has released no request yet: of
-//!   those seen at one instant, that of the later request first;
-//! - if each has, it waited for the latest one, which then releases several;
-//! - if the program had nothing outstanding, all before the latest one are
-//!   over: it waited for them together, and the latest was the last of them.
+//! - the request waited for the latest completion that has released no request
+//!   yet; of several seen at one instant, that of the later request first;
+//! - if every completion has, it waited for the latest one, which then releases
+//!   several;
+//! - if the program had nothing outstanding, it waited for all completions
+//!   together: only the latest can release requests from then on.
 //!
-//! So a program that keeps so many requests outstanding keeps them (each
-//! completion releases one, also where several are seen at once), and one that
-//! sends several, waits for all of them and goes on does that. The first
-//! requests of a stream wait for the latest completion of any stream, those
-//! before any completion for none.
+//! So a program with a constant number of outstanding requests keeps it (each
+//! completion releases one, also if several are seen at once), and so does a
+//! program that sends several requests and waits for all of them. The first
+//! requests of a stream wait for the latest completion of any stream; requests
+//! before any completion wait for none.
 
 use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Finds them, request by request in the order of arrival. Memory is that of
-/// the requests outstanding at any time.
+/// Infers dependencies, request by request in the order of arrival. Memory is
+/// proportional to the outstanding requests.
 pub struct DependencyInference {
-    /// How many requests were taken; the next one has this number.
+    /// The number of requests taken, which is the number of the next one.
     requests: u64,
-    /// When each request under way is seen complete, its number and stream.
+    /// The outstanding requests: time at which the completion is seen, number
+    /// and stream.
     under_way: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     streams: BTreeMap<u32, Stream>,
     /// Streams that go on and have seen no completion.
@@ -33,26 +35,26 @@ pub struct DependencyInference {
     /// whether it is in the list of its stream.
     latest: Option<(u64, bool)>,
     any_seen: bool,
-    /// Requests that none to come can have waited for.
+    /// Requests that no later request can have waited for.
     pub over: Vec<u64>,
 }
 
-/// One thread of control.
+/// A stream of requests: one thread of control.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Requests to come.
+    /// The number of requests still to come.
     left: u64,
-    /// Requests sent and not seen complete.
+    /// The number of outstanding requests.
     outstanding: u64,
-    /// Those seen complete that one to come may have waited for. The last one
-    /// is the latest; of the others, none has released a request.
+    /// Completions that a later request may have waited for, the latest one
+    /// last. All others have released no request.
     seen: Vec<u64>,
-    /// Whether the latest has.
+    /// Whether the latest one has released a request.
     answered: bool,
 }
 
 impl DependencyInference {
-    /// Of a recording with so many requests of each stream.
+    /// For a recording with these numbers of requests by stream.
     pub fn new(streams: BTreeMap<u32, u64>) -> Self {
         let stream = |(number, left)| {
             let stream = Stream {
@@ -72,19 +74,20 @@ impl DependencyInference {
         }
     }
 
-    /// Whether a request to come may wait for none.
+    /// Whether a later request may wait for none.
     pub fn nothing_seen(&self) -> bool {
         !self.any_seen
     }
 
     /// Takes the next request of the recording, which arrived at `arrival` and
-    /// was seen complete at `seen`: the number of the one it waited for.
+    /// was seen complete at `seen`; returns the number of the request it waited
+    /// for.
     pub fn take(&mut self, stream: u32, arrival: Nanos, seen: Nanos) -> Option<u64> {
         while let Some(&Reverse((at, request, of))) = self.under_way.peek()
             && at <= arrival
         {
             self.under_way.pop();
-            self.see(request, of);
+            self.observe(request, of);
         }
         let request = self.requests;
         self.requests += 1;
@@ -115,15 +118,15 @@ impl DependencyInference {
             }
             let seen = std::mem::take(&mut of.seen);
             for request in seen {
-                self.unlist(request);
+                self.remove_from_stream(request);
             }
             self.forget_latest();
         }
         cause
     }
 
-    /// A request of a stream is seen complete.
-    fn see(&mut self, request: u64, stream: u32) {
+    /// Records that a completion is seen.
+    fn observe(&mut self, request: u64, stream: u32) {
         self.any_seen = true;
         let of = self.streams.entry(stream).or_default();
         of.outstanding = of.outstanding.saturating_sub(1);
@@ -140,7 +143,7 @@ impl DependencyInference {
             of.answered = false;
         }
         if let Some(before) = before {
-            self.unlist(before);
+            self.remove_from_stream(before);
         }
         if let Some((latest, listed)) = self.latest.replace((request, goes_on))
             && !listed
@@ -150,15 +153,15 @@ impl DependencyInference {
         self.forget_latest();
     }
 
-    /// A request leaves the list of its stream.
-    fn unlist(&mut self, request: u64) {
+    /// Removes a request from the list of its stream.
+    fn remove_from_stream(&mut self, request: u64) {
         match &mut self.latest {
             Some((latest, listed)) if *latest == request => *listed = false,
             _ => self.over.push(request),
         }
     }
 
-    /// Once no stream starts, only lists count.
+    /// Drops the latest completion once all streams have started.
     fn forget_latest(&mut self) {
         if self.starting == 0
             && let Some((latest, listed)) = self.latest.take()
@@ -173,7 +176,7 @@ impl DependencyInference {
 mod tests {
     use super::*;
 
-    /// What each of some requests waited for: (stream, arrival, seen).
+    /// The request that each of `requests` (stream, arrival, seen) waited for.
     fn causes(requests: &[(u32, u64, u64)]) -> Vec<Option<u64>> {
         let mut streams = BTreeMap::new();
         for (stream, ..) in requests {
@@ -195,19 +198,19 @@ mod tests {
     }
 
     #[test]
-    fn one_after_the_other_waits_for_the_one_before() {
+    fn a_sequential_program_waits_for_the_request_before() {
         let found = causes(&[(0, 5, 9), (0, 9, 11), (0, 20, 30), (0, 31, 40)]);
         assert_eq!(found, [None, Some(0), Some(1), Some(2)]);
     }
 
     #[test]
-    fn a_completion_at_the_instant_of_an_arrival_was_seen_a_later_one_was_not() {
+    fn a_completion_at_the_arrival_was_seen_and_a_later_one_was_not() {
         let found = causes(&[(0, 0, 10), (0, 0, 12), (0, 10, 30), (0, 11, 30)]);
         assert_eq!(found, [None, None, Some(0), Some(0)]);
     }
 
     #[test]
-    fn several_seen_at_once_release_one_each() {
+    fn several_completions_seen_at_once_release_one_request_each() {
         // Of four outstanding, three are seen before the program goes on.
         let found = causes(&[
             (0, 0, 10),
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_waits_for_all_waits_for_the_last() {
+    fn a_program_that_waits_for_all_waits_for_the_last_completion() {
         // One, then two at once, then one when both are complete, and so on.
         let found = causes(&[
             (0, 0, 10),
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_wait_for_their_own_and_start_after_any() {
+    fn streams_wait_for_their_own_completions_and_start_after_any() {
         let found = causes(&[
             (7, 0, 10),
             (8, 5, 30),

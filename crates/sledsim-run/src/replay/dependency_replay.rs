@@ -1,5 +1,5 @@
-//! A closed replay of a recording: each request as long after another one's
-//! completion as in the recording.
+//! Closed replay of a recording: each request arrives as long after the
+//! completion it waited for as in the recording.
 
 use super::dependency_inference::DependencyInference;
 use rustc_hash::FxBuildHasher;
@@ -8,31 +8,30 @@ use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// Requests of a recording that wait for others to complete.
+/// The requests of a recording, each waiting for the completion of another.
 ///
-/// They are read ahead as far as may matter, and no further: a request not yet
-/// read arrived in the recording no earlier than the one read last, and so does
-/// not arrive before that instant moved by the least `shift` of what it can wait
-/// for. Memory is that of the requests of a recording that lie between a request
-/// and the next one of its stream, and, if one stream runs ahead of another, of
-/// those between.
+/// Requests are read ahead only as far as needed: an unread request arrived in
+/// the recording no earlier than the one read last, so in the replay it arrives
+/// no earlier than that instant moved by the least `shift` of the requests it
+/// may wait for. Memory is proportional to the requests between one request and
+/// the next of its stream, and to the lead of one stream over another.
 pub struct DependencyReplay<T> {
     causes: DependencyInference,
-    /// Of requests that are under way, wait, or may be waited for.
+    /// Requests that are outstanding, waiting, or may be waited for.
     known: HashMap<u64, Known, FxBuildHasher>,
     slots: Slab<Slot<T>>,
-    /// When requests arrive whose turn is known, in the order of the recording
-    /// where that is the same; with their slots.
+    /// Known arrivals with their slots; at equal times in the order of the
+    /// recording.
     due: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
-    /// The shifts of requests that are complete and may be waited for.
+    /// The shifts of completed requests that may be waited for.
     shifts: BTreeSet<(i128, u64)>,
-    /// The numbers in the recording of the requests under way, by their ids.
+    /// The numbers in the recording of outstanding requests, by id.
     sent: HashMap<u64, u64, FxBuildHasher>,
     read: u64,
-    /// When the request read last arrived in the recording.
+    /// The arrival in the recording of the request read last.
     latest: Nanos,
     ended: bool,
-    /// How many requests waited for none.
+    /// The number of requests that waited for none.
     pub free_requests: u64,
     /// The sum of all think times, in ns.
     pub think_ns: u128,
@@ -44,13 +43,13 @@ pub struct DependencyReplay<T> {
 
 /// A request read.
 struct Known {
-    /// When the program saw it complete, in the recording.
+    /// When its completion was seen in the recording.
     seen: Nanos,
     /// When it completes in the replay.
     completion: Option<Nanos>,
-    /// The first slot of a request that waits for it, and so on.
+    /// The first slot of the linked list of requests that wait for it.
     waiting: Option<usize>,
-    /// Whether no request to come waits for it.
+    /// Whether no later request can wait for it.
     over: bool,
 }
 
@@ -95,7 +94,7 @@ impl<T> DependencyReplay<T> {
         }
     }
 
-    /// How many requests were read.
+    /// The number of requests read.
     pub fn read(&self) -> u64 {
         self.read
     }
@@ -115,7 +114,7 @@ impl<T> DependencyReplay<T> {
         due.is_none_or(|Reverse((at, ..))| earliest < i128::from(at.0))
     }
 
-    /// There are no more.
+    /// Marks the end of the recording.
     pub fn end(&mut self) {
         self.ended = true;
     }
@@ -173,18 +172,18 @@ impl<T> DependencyReplay<T> {
         }
     }
 
-    /// When the next request known arrives.
+    /// The arrival of the next known request.
     pub fn due(&self) -> Option<Nanos> {
         self.due.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// That request.
+    /// The next known request.
     pub fn next(&self) -> Option<&T> {
         let Reverse((.., slot)) = self.due.peek()?;
         Some(&self.slots[*slot].item)
     }
 
-    /// Sends it, as `id`.
+    /// Sends the next known request as `id`.
     pub fn take(&mut self, id: u64) {
         if let Some(Reverse((_, request, slot))) = self.due.pop() {
             self.sent.insert(id, request);
@@ -220,8 +219,7 @@ fn later(at: Nanos, by: Nanos) -> Nanos {
     Nanos(at.0.saturating_add(by.0))
 }
 
-/// How much later a request completes than it was seen complete in the
-/// recording.
+/// The completion in the replay minus the completion seen in the recording.
 fn shift(at: Nanos, seen: Nanos) -> i128 {
     i128::from(at.0) - i128::from(seen.0)
 }
@@ -283,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_read_ahead_on_a_device_of_any_speed() {
+    fn read_ahead_is_small_on_a_device_of_any_speed() {
         // One request at a time; a second stream rests for a hundred of them,
         // and a third ends early.
         let mut recording = Vec::new();

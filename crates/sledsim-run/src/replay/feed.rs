@@ -1,5 +1,4 @@
-//! The requests of a replayed trace: read, put in order, and placed on the
-//! device.
+//! The requests of a replayed trace: read, sorted, and mapped to the device.
 
 use super::mapping::{MappedRequest, Mapping};
 use super::spec::{Origin, TraceSpec};
@@ -10,10 +9,10 @@ use sledsim_traces::order::Sorter;
 use sledsim_traces::records::{Records, Step};
 use sledsim_traces::{Clock, Record};
 
-/// How many records pass between two calls of `check`.
+/// The number of records between two calls of `check`.
 pub const CHECK_EVERY: u64 = 1024;
 
-/// A record and where it goes.
+/// A record and its place on the device.
 #[derive(Clone, Copy)]
 pub struct Placed {
     pub record: Record,
@@ -22,13 +21,13 @@ pub struct Placed {
     pub arrival: Nanos,
 }
 
-/// Hands out requests in the order of the trace, reading no further than it
-/// must; with `sort_ms` to the end of its window.
+/// Returns requests in the order of the trace, reading only as far as needed:
+/// with `sort_ms`, to the end of its window.
 pub struct Feed {
     pub spec: TraceSpec,
     pub records: Records,
     pub mapping: Mapping,
-    /// What the times of the replay count from.
+    /// The origin of the replay's times.
     pub origin: Origin,
     /// Time of the first request on the clock of the file.
     pub first: Option<Nanos>,
@@ -41,8 +40,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Passes over what comes before the first request of the chosen device.
-    /// `check` is called now and then; its error ends that.
+    /// Skips records before the first request of the selected device. `check`
+    /// is called now and then; its error ends the reading.
     pub fn new(
         spec: TraceSpec,
         records: Records,
@@ -80,7 +79,7 @@ impl Feed {
         Ok(feed)
     }
 
-    /// The next request, until there are as many as were asked for.
+    /// The next request, up to the number asked for.
     pub fn fetch(&mut self) -> Result<Option<Placed>> {
         if self.spec.requests == Some(self.fetched) {
             return Ok(None);
@@ -110,7 +109,7 @@ impl Feed {
         Ok(found)
     }
 
-    /// The next record of a chosen device and where it goes.
+    /// The next record of a selected device, mapped.
     #[inline]
     fn read(&mut self) -> Result<Option<Placed>> {
         loop {
@@ -140,7 +139,7 @@ impl Feed {
         })
     }
 
-    /// Whether it is known what waited for a request.
+    /// Checks that a record has the times needed for `think = "recorded"`.
     fn check_paced(&self, record: &Record) -> Result<()> {
         let problem = if record.response.is_none() {
             "no response time, and think = \"recorded\" needs the completion of every request"
@@ -160,7 +159,7 @@ impl Feed {
         held.map_err(|problem| self.records.refuse(problem))
     }
 
-    /// The earliest request held, if none that is to come can be earlier.
+    /// The earliest request held, if no later record can precede it.
     fn due(&mut self) -> Option<Placed> {
         let window = self.spec.sort_ms.map_or(Nanos::ZERO, Nanos::from_ms);
         let latest = self.records.order.latest;
@@ -171,7 +170,7 @@ impl Feed {
         self.sorter.as_mut()?.pop(until?)
     }
 
-    /// What is subtracted from the times of the file.
+    /// The time subtracted from the times of the file.
     pub fn subtracted(&self) -> Nanos {
         match self.origin {
             Origin::File => Nanos::ZERO,
@@ -195,7 +194,7 @@ impl Feed {
         Nanos((span.0 as f64 / self.spec.time_scale + 0.5) as u64)
     }
 
-    /// When a request arrives that has this time in the file.
+    /// The arrival of a request with this time in the file.
     #[inline]
     fn arrival(&mut self, time: Nanos) -> Result<Nanos> {
         self.first.get_or_insert(time);

@@ -1,17 +1,17 @@
-//! Where the requests of a trace go on the device.
+//! Maps the addresses of a trace to the device.
 
 use sledsim_traces::Record;
 use std::collections::BTreeMap;
 
-/// What to do with addresses that are not the device's.
+/// The handling of addresses beyond the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Address {
-    /// They are errors.
+    /// An error.
     #[default]
     Error,
-    /// They are taken modulo the region.
+    /// Taken modulo the size of the region.
     Wrap,
-    /// The span of the trace is spread over the region.
+    /// The address range of the trace is scaled to the region.
     Scale,
 }
 
@@ -29,17 +29,17 @@ impl Address {
     }
 }
 
-/// How far the devices of a trace reach, as the whole file tells.
+/// The address ranges of the devices of a trace, from the whole file.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     /// One past the highest block of each device.
     pub ends: BTreeMap<u32, u64>,
-    /// How many requests there are.
+    /// The number of requests.
     pub requests: u64,
 }
 
 impl Spans {
-    /// Takes note of a request.
+    /// Adds a request.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         let end = self.ends.entry(record.device).or_default();
@@ -48,8 +48,8 @@ impl Spans {
     }
 }
 
-/// Devices laid one after the other begin on multiples of so many blocks,
-/// that requests aligned to 4 KiB stay so.
+/// Devices laid end to end begin on multiples of this many blocks, so that
+/// requests aligned to 4 KiB stay aligned.
 const ALIGN_BLOCKS: u64 = 8;
 
 /// Maps the requests of a trace onto a region of the device, from an offset
@@ -63,33 +63,33 @@ pub struct Mapping {
     size: u64,
     /// One past the highest block of the trace, for `Scale`.
     span: Option<u64>,
-    /// Where each device begins in the address space of the trace; `None` if
-    /// all share one.
+    /// The start of each device in the address space of the trace; `None` if
+    /// they share one.
     bases: Option<BTreeMap<u32, u64>>,
-    /// The device asked for last, and where it begins.
+    /// The device looked up last, and its start.
     last: Option<(u32, u64)>,
 }
 
-/// Where a request goes.
+/// The place of a request on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MappedRequest {
     /// First block on the device.
     pub lbn: u64,
-    /// How many.
+    /// The number of blocks.
     pub blocks: u32,
-    /// It did not begin and end on blocks, and was widened.
+    /// Whether it was unaligned and was widened to whole blocks.
     pub widened: bool,
-    /// It lay beyond the region, and was taken modulo its size.
+    /// Whether it was beyond the region and was taken modulo its size.
     pub wrapped: bool,
-    /// Scaling changed its place.
+    /// Whether scaling changed its address.
     pub scaled: bool,
-    /// It would have crossed the end, and was moved to end there.
+    /// Whether it crossed the end of the region and was moved to end there.
     pub moved: bool,
 }
 
 impl Mapping {
-    /// Onto the region of a device of `device_blocks` blocks from `offset` on.
-    /// `spans` are needed for `Scale` and for devices that lie `separate`.
+    /// A mapping to the region from `offset` to the end of a device of
+    /// `device_blocks` blocks. `Scale` and `separate` need `spans`.
     pub fn new(
         address: Address,
         offset: u64,
@@ -118,12 +118,12 @@ impl Mapping {
         }
     }
 
-    /// One past the highest block of the trace, where the whole file was read.
+    /// One past the highest block of the trace, if the whole file was read.
     pub fn span(&self) -> Option<u64> {
         self.span
     }
 
-    /// Where a device begins in the address space of the trace.
+    /// The start of a device in the address space of the trace.
     pub fn base(&self, device: u32) -> Option<u64> {
         match &self.bases {
             Some(bases) => bases.get(&device).copied(),
@@ -131,7 +131,7 @@ impl Mapping {
         }
     }
 
-    /// Where a request of some blocks goes.
+    /// Maps a request with data.
     #[inline]
     pub fn place(&mut self, record: &Record) -> Result<MappedRequest, String> {
         let (first, end) = record.blocks();
@@ -182,7 +182,7 @@ impl Mapping {
             _ => {
                 let base = bases.get(&device).copied();
                 let base =
-                    base.ok_or("a device that was not there before: the file has changed")?;
+                    base.ok_or("a new device since the first reading: the file has changed")?;
                 self.last = Some((device, base));
                 Ok(base)
             }

@@ -1,4 +1,15 @@
 //! Replay: a trace as a source of requests.
+//!
+//! In reading order:
+//! - `spec`: the keys of a replay.
+//! - `path`: the file of a trace.
+//! - `source`: the replay as a source of requests.
+//! - `feed`: reads, sorts and maps the records.
+//! - `mapping`: maps addresses to the device.
+//! - `arrivals`: the modes of arrival, one file each.
+//! - `dependency_inference`: which completion each request waited for.
+//! - `dependency_replay`: closed replay along these dependencies.
+//! - `accesses`: the requests of a trace for layouts.
 
 mod accesses;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! Where the file of a trace is.
+//! Resolves the path of a trace.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;

@@ -11,13 +11,13 @@ use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Extents, Flags, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::source::Source;
-use sledsim_traces::records::{Devices, Records, Step};
+use sledsim_traces::records::{DeviceSelection, Records, Step};
 use sledsim_traces::{Clock, Record};
 use std::collections::BTreeMap;
 
 impl TraceSpec {
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
-    /// is called now and then with how far the reading is; its error ends it.
+    /// is called now and then with the progress; its error ends the reading.
     ///
     /// With `address = "scale"`, `trace_device = "separate"` or `think =
     /// "recorded"` the whole file is read here once, so that any bad record
@@ -38,7 +38,7 @@ impl TraceSpec {
                 "address_offset = {offset}: must be below the {device_blocks} blocks of the device"
             )));
         }
-        let separate = self.devices == Devices::Separate;
+        let separate = self.devices == DeviceSelection::Separate;
         let spans = match self.address == Address::Scale || separate {
             true => Some(self.spans(check)?),
             false => None,
@@ -102,7 +102,7 @@ impl TraceSpec {
         Ok(spans)
     }
 
-    /// What tells causes, and how many requests there are.
+    /// The inference of dependencies, and the number of requests.
     fn causes(
         &self,
         depends_on: DependsOn,
@@ -153,11 +153,11 @@ pub struct TraceSource {
     known: Option<u64>,
     taken: u64,
     counts: Counts,
-    /// Of the requests taken, in their order, if they are kept.
+    /// The measured times of the requests taken, in order, if kept.
     measured: Vec<Measured>,
 }
 
-/// What a trace says of how long a request took.
+/// The measured times of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// [`Record::response`].
@@ -166,7 +166,7 @@ pub struct Measured {
     pub queue: Option<Nanos>,
 }
 
-/// What was done to the requests taken.
+/// The number of requests changed by the mapping.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     widened: u64,
@@ -176,15 +176,15 @@ struct Counts {
 }
 
 impl TraceSource {
-    /// What was replayed and what was done to it, so far.
+    /// The keys in effect and the counts so far.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let feed = &self.feed;
         let (spec, records, order) = (&feed.spec, &feed.records, &feed.records.order);
         let devices: Vec<_> = records.devices().collect();
         let chosen = match (&records.wanted, devices.as_slice()) {
-            (Devices::All, _) => json!("all"),
-            (Devices::Separate, _) => json!("separate"),
+            (DeviceSelection::All, _) => json!("all"),
+            (DeviceSelection::Separate, _) => json!("separate"),
             _ => (devices.iter().find(|(.., wanted)| *wanted))
                 .map_or(Value::Null, |(_, label, ..)| label.clone()),
         };
@@ -218,9 +218,9 @@ impl TraceSource {
             "subtracted_s": feed.subtracted().s(),
             "sort_ms": spec.sort_ms,
             "sorted": order.late,
-            "sorted_most_ms": order.latest_by.ms(),
+            "sorted_most_ms": order.most_late.ms(),
         });
-        records.passed_over().state(&mut facts);
+        records.skipped().add_to(&mut facts);
         if let Some(action) = spec.options.blk_action {
             let name = BLK_ACTIONS.iter().find(|(_, known)| *known == action);
             facts["blk_action"] = json!(name.map(|(name, _)| *name));
@@ -235,8 +235,7 @@ impl TraceSource {
         self.arrivals.is_open()
     }
 
-    /// What the trace says of how long its requests took, by their ids; taken
-    /// out, and empty unless kept.
+    /// Takes the measured times of the requests, by id; empty unless kept.
     pub fn take_measured(&mut self) -> Vec<Measured> {
         std::mem::take(&mut self.measured)
     }
@@ -294,7 +293,7 @@ impl Source for TraceSource {
     }
 
     fn share(&self) -> Option<f64> {
-        self.feed.records.so_far.share()
+        self.feed.records.read_counter.share()
     }
 }
 

@@ -8,7 +8,7 @@ use sledsim_base::keys::{Keys, Range};
 use sledsim_base::progress::Progress;
 use sledsim_core::workloads::ClosedSpec;
 use sledsim_traces::order::LONGEST_SORT_MS;
-use sledsim_traces::records::Devices;
+use sledsim_traces::records::DeviceSelection;
 use sledsim_traces::{BlkAction, Format, Options, Supply};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct TraceSpec {
     pub(super) supply: Supply,
     pub(super) format: Option<Format>,
     pub(super) options: Options,
-    pub(super) devices: Devices,
+    pub(super) devices: DeviceSelection,
     pub(super) address: Address,
     pub(super) address_offset: u64,
     pub(super) time_scale: f64,
@@ -32,17 +32,17 @@ pub struct TraceSpec {
     pub(crate) keep_measured: bool,
 }
 
-/// Nothing is done yet.
+/// The progress before the first request.
 pub(super) const NOT_BEGUN: Progress = Progress {
     completed: 0,
     requests: None,
     share: None,
 };
 
-/// What the times of a replay count from.
+/// The origin of the times of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// What the file's count from.
+    /// The origin of the file's times.
     File,
     /// The first request.
     First,
@@ -60,8 +60,7 @@ pub const BLK_ACTIONS: [(&str, BlkAction); 3] = [
     ("C", BlkAction::Complete),
 ];
 
-/// What is done with requests whose clock jumped: they are errors as other
-/// times that fall, or dropped.
+/// The handling of glitches: an error, as for other falling times, or dropped.
 const GLITCHES: [(&str, bool); 2] = [("error", false), ("drop", true)];
 
 impl TraceSpec {
@@ -70,8 +69,7 @@ impl TraceSpec {
         self.supply.path()
     }
 
-    /// Reads the keys for the trace at `path`; whoever owns `keys` finishes
-    /// them.
+    /// Reads the keys for the trace at `path`; the caller finishes `keys`.
     ///
     /// # Errors
     /// A key that is out of range, or one about times for a closed replay.
@@ -107,7 +105,8 @@ impl TraceSpec {
                 blk_action: keys.opt_choice("blk_action", &BLK_ACTIONS)?,
                 drop_glitches: keys.opt_choice("glitches", &GLITCHES)?.unwrap_or_default(),
             },
-            devices: (keys.opt_name("trace_device")?).map_or(Devices::Only, Devices::named),
+            devices: (keys.opt_name("trace_device")?)
+                .map_or(DeviceSelection::Only, DeviceSelection::named),
             address: (keys.opt_choice("address", &Address::CHOICES)?).unwrap_or_default(),
             address_offset: (keys.opt_u64("address_offset", 0..=i64::MAX as u64)?)
                 .unwrap_or_default(),
@@ -121,14 +120,14 @@ impl TraceSpec {
         })
     }
 
-    /// Whether addresses depend on how many blocks the device has.
+    /// Whether addresses depend on the size of the device.
     pub(crate) fn needs_blocks(&self) -> bool {
         self.address != Address::Error
     }
 
-    /// Sees to it that [`TraceSpec::source`] may be called any number of times,
-    /// here and on clones: what can be read once only is copied to a temporary
-    /// file, of up to [`sledsim_traces::MOST_KEPT_BYTES`].
+    /// Lets [`TraceSpec::source`] be called any number of times, also on clones:
+    /// copies a stream to a temporary file of up to
+    /// [`sledsim_traces::MOST_KEPT_BYTES`].
     ///
     /// # Errors
     /// It cannot be read or copied, was read before, or `check`'s.
@@ -136,7 +135,7 @@ impl TraceSpec {
         self.supply.keep(&mut || check(NOT_BEGUN))
     }
 
-    /// A key that is given and only matters where there are times.
+    /// A given key that has an effect only on traces with times.
     pub(super) fn about_times(&self) -> Option<&'static str> {
         let given = [
             ("time_origin", self.origin.is_some()),

@@ -1,4 +1,9 @@
-//! A run: a load on a device, with its results.
+//! A run: one load on one device, and its results.
+//!
+//! In reading order:
+//! - `plan`: how a load is run, and which results are kept.
+//! - `recorder`: records statistics and rows during the run.
+//! - `seeds`: runs with several seeds in parallel.
 
 mod plan;
 mod recorder;
@@ -24,23 +29,22 @@ use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::Background;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
-/// Where a generated load of no stated length ends if its precision does not
-/// end it.
+/// The most requests of a generated load without a number of requests, if its
+/// precision is not reached before.
 pub const MOST_REQUESTS: u64 = 100_000_000;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Run {
     /// `{sledsim, device, scheduler, layout, workload, summary}`; see the results
     /// page of the guide.
     pub document: Value,
-    /// The rows, if they were kept in memory: at least one batch, then.
+    /// The rows, if kept in memory: then at least one batch.
     pub batches: Vec<RecordBatch>,
-    /// The rows of the load's requests that count, if they were to be listed, in
-    /// the order in which their completions were announced.
+    /// The rows of the load's counted requests, if listed, in the order in which
+    /// their completions were announced.
     pub list: Vec<Row>,
-    /// What a trace says of how long its requests took, by their ids, if the
-    /// load keeps it.
+    /// The measured times of a trace's requests, by id, if the load keeps them.
     pub measured: Vec<Measured>,
     /// The time series, if one was made.
     pub series: Option<Vec<Window>>,
@@ -48,7 +52,7 @@ pub struct Run {
     pub stats: Stats,
 }
 
-/// One run before it is written up.
+/// One run before its results are formatted.
 struct Single {
     stats: Stats,
     facts: RunFacts,
@@ -106,8 +110,8 @@ fn run_one(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {
     let (mut model, devices) = device.build_with(scheduler)?;
-    let (load, goes_on) = match plan.precision {
-        Some(_) => load.clone().going_on(MOST_REQUESTS),
+    let (load, is_unlimited) = match plan.precision {
+        Some(_) => load.clone().with_default_requests(MOST_REQUESTS),
         None => (load.clone(), false),
     };
     let mut source = load.source(model.blocks(), check)?;
@@ -117,14 +121,20 @@ fn run_one(
         _ => None,
     };
     let mut recorder = Recorder::new(plan, load.warm_up, &devices)?;
-    let mut told = |at: Progress| {
+    let mut report = |at: Progress| {
         check(Progress {
-            requests: at.requests.filter(|_| !goes_on),
+            requests: at.requests.filter(|_| !is_unlimited),
             ..at
         })
     };
     let limits = load.limits;
-    let outcome = simulate(&mut *source, &mut *model, &mut recorder, limits, &mut told)?;
+    let outcome = simulate(
+        &mut *source,
+        &mut *model,
+        &mut recorder,
+        limits,
+        &mut report,
+    )?;
     recorder.counted.check(&outcome)?;
     let mut facts = RunFacts {
         simulated_end: outcome.idle,
@@ -135,7 +145,7 @@ fn run_one(
         background: (model.background()).map_or_else(Vec::new, Background::to_json),
         ..RunFacts::default()
     };
-    judge(&mut facts, plan, &recorder.target, &outcome, goes_on);
+    judge(&mut facts, plan, &recorder.target, &outcome, is_unlimited);
     let windows = match recorder.series {
         Some(series) => Some(series.finish(outcome.idle, &*model)?),
         None => None,
@@ -146,7 +156,7 @@ fn run_one(
     }
     let mut workload = load.to_json(&*source);
     if recorder.target.is_reached() {
-        workload["requests"] = json!(outcome.submitted); // the same run again, then
+        workload["requests"] = json!(outcome.submitted); // reproduces this run
     }
     Ok(Single {
         stats: recorder.stats,
@@ -170,9 +180,15 @@ fn check_warm_up(warm_up: WarmUp, requests: Option<u64>) -> Result<()> {
     }
 }
 
-/// Adds to `facts` how far the means are to be relied on, and whether the
-/// precision was reached.
-fn judge(facts: &mut RunFacts, plan: &Plan, target: &Target, outcome: &Outcome, goes_on: bool) {
+/// Adds to `facts` the cautions about the means, and whether the precision was
+/// reached.
+fn judge(
+    facts: &mut RunFacts,
+    plan: &Plan,
+    target: &Target,
+    outcome: &Outcome,
+    is_unlimited: bool,
+) {
     let overloaded = facts.overload().is_some();
     let unsteady = match outcome.saturated {
         Some(_) => Some(Caution::Saturated),
@@ -189,7 +205,7 @@ fn judge(facts: &mut RunFacts, plan: &Plan, target: &Target, outcome: &Outcome, 
             target: share,
             reached: response.map(|interval| interval.share()),
             missed: is_missed.then(|| {
-                let reason = why_missed(outcome, goes_on);
+                let reason = missed_reason(outcome, is_unlimited);
                 match response.and_then(|interval| interval.caution) {
                     Some(caution) => format!("{reason} ({})", caution.text()),
                     None => reason,
@@ -199,17 +215,17 @@ fn judge(facts: &mut RunFacts, plan: &Plan, target: &Target, outcome: &Outcome, 
     });
 }
 
-/// What ended a run before its precision was reached.
-fn why_missed(outcome: &Outcome, goes_on: bool) -> String {
+/// The reason why a run ended before its precision was reached.
+fn missed_reason(outcome: &Outcome, is_unlimited: bool) -> String {
     let submitted = outcome.submitted;
-    match (outcome.saturated, goes_on) {
+    match (outcome.saturated, is_unlimited) {
         (Some(_), _) => "the load outran the device".to_owned(),
         (None, true) => format!("the limit of {submitted} requests came first"),
         (None, false) => format!("the load ended after {submitted} requests"),
     }
 }
 
-/// Runs that differ in nothing but their seeds, as one.
+/// The results of runs that differ only in their seeds, as one.
 fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
     Single {
         stats,

@@ -1,4 +1,4 @@
-//! How a load is run, and what is kept of it.
+//! The plan of a run: its repetitions, and the results to keep.
 
 use crate::load::Load;
 use sledsim_base::error::{Error, Result};
@@ -7,7 +7,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use std::path::{Path, PathBuf, absolute};
 
-/// Where the rows go. The statistics are kept in any case.
+/// The destination of the rows. The statistics are always kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum RowsTo {
     /// Nowhere.
@@ -17,15 +17,14 @@ pub enum RowsTo {
     Memory,
     /// Into memory, as [`sledsim_base::row::Row`]s: those of the load's requests that count.
     List,
-    /// Into a `.parquet` or `.csv` file, written beside its place and moved
-    /// there when complete.
+    /// Into a `.parquet` or `.csv` file, which appears when it is complete.
     File(PathBuf),
 }
 
-/// Where the time series goes.
+/// The destination of the time series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeriesTo {
-    /// Nowhere: none is made.
+    /// Nowhere: no series is made.
     #[default]
     Nowhere,
     /// Into memory.
@@ -52,20 +51,20 @@ impl SeriesTo {
     }
 }
 
-/// How a load is run, and what is kept of it beside the statistics.
+/// The plan of a run: its repetitions, and the results to keep beside the
+/// statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Where the rows go.
     pub rows: RowsTo,
     /// Where the time series goes.
     pub series: SeriesTo,
-    /// The length of its windows; by default 512 to 1,024 in the run.
+    /// The length of its windows; by default chosen to have 512 to 1,024.
     pub window: Option<Nanos>,
-    /// Run until half the confidence interval of the mean response time is at
-    /// most this share of it.
+    /// Ends the run when half the confidence interval of the mean response time
+    /// is at most this share of the mean.
     pub precision: Option<f64>,
-    /// Run so often, with the seed of the load and those that follow it; 0 is
-    /// taken as 1.
+    /// The number of runs, with consecutive seeds from the load's on; 0 means 1.
     pub seeds: u64,
     /// Threads for several seeds; 0 for as many as there are processors. No
     /// result depends on it.
@@ -91,7 +90,7 @@ impl From<&Self> for Plan {
 const MOST_SEEDS: u64 = 10_000;
 
 impl Plan {
-    /// Refuses what cannot be run.
+    /// Refuses a plan that cannot be run.
     ///
     /// # Errors
     /// A value out of its range, outputs that collide, or seeds where there is
@@ -115,7 +114,10 @@ impl Plan {
         if let (Some(rows), Some(series)) = (self.rows.file(), self.series.file())
             && (rows == series || absolute(rows).ok() == absolute(series).ok())
         {
-            return Err(Error::file(rows, "is to hold the requests and the series"));
+            return Err(Error::file(
+                rows,
+                "is named for both the requests and the series",
+            ));
         }
         for output in [self.rows.file(), self.series.file()].into_iter().flatten() {
             refuse_overwriting(output, load.file())?;
@@ -132,7 +134,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Several runs give one summary and nothing else.
+    /// Several runs give only one summary.
     fn check_seeds(&self, device: &Device, load: &Load) -> Result<()> {
         let seeds = self.seeds;
         if self.rows != RowsTo::Nowhere {

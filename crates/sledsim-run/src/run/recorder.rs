@@ -1,4 +1,4 @@
-//! What is recorded of a run as it goes.
+//! Records statistics and rows during a run.
 
 use super::plan::{Plan, RowsTo, SeriesTo};
 use crate::stats::{Pieces, RowBuffer, RowsFile, Series, Stats, WarmUp, WarmUpCut};
@@ -9,13 +9,13 @@ use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Observer, Outcome};
 use sledsim_core::model::{Model, Report};
 
-/// A precision must be found this many times running, each time after an
-/// eighth more requests: one look may find a narrow interval by chance.
-const LOOKS_IN_A_ROW: u32 = 2;
+/// The precision must be reached at this many checks in a row, each after an
+/// eighth more requests: one check may find a narrow interval by chance.
+const CHECKS_IN_A_ROW: u32 = 2;
 /// Rows in one batch in memory.
 const BATCH_ROWS: usize = 65_536;
 
-/// Statistics of the requests that count, and rows wherever they go.
+/// Statistics and rows of the counted requests.
 pub struct Recorder {
     pub stats: Stats,
     pub counted: Counted,
@@ -72,13 +72,13 @@ impl Observer for Recorder {
     }
 }
 
-/// Which requests count: those from the end of the warm-up on.
+/// Selects the requests that count: those from the end of the warm-up on.
 pub struct Counted {
     warm_up: WarmUp,
     /// When the warm-up ended: requests that arrived earlier are not counted.
     since: Option<Nanos>,
     not_counted: u64,
-    /// What the devices had done by then.
+    /// The reports of the devices at that time.
     before: Vec<Report>,
 }
 
@@ -92,7 +92,7 @@ impl Counted {
         }
     }
 
-    /// Takes note of a request; whether it counts.
+    /// Whether a request counts.
     #[inline]
     fn take(&mut self, row: &Row) -> bool {
         let counts = self.since.is_some_and(|since| since <= row.arrival);
@@ -113,7 +113,7 @@ impl Counted {
         Some(self.warm_up.requests.max(count + 1))
     }
 
-    /// Refuses a load that came to its end before any request counted.
+    /// Refuses a load that ended before any request counted.
     ///
     /// # Errors
     /// It did.
@@ -132,7 +132,7 @@ impl Counted {
         )))
     }
 
-    /// What was cut off, of a run with this outcome.
+    /// The warm-up of a run with this outcome.
     pub fn cut(&self, outcome: &Outcome) -> Option<WarmUpCut> {
         self.warm_up.is_some().then(|| WarmUpCut {
             requests: self.not_counted,
@@ -142,7 +142,7 @@ impl Counted {
         })
     }
 
-    /// What the devices had done by `at` since requests count.
+    /// The reports of the devices from the end of the warm-up to `at`.
     pub fn reports(&self, at: Nanos, model: &dyn Model) -> Vec<Report> {
         let mut reports = Vec::new();
         model.report(at, &mut reports);
@@ -153,7 +153,7 @@ impl Counted {
     }
 }
 
-/// What a device did since `before`.
+/// The report of a device since `before`.
 fn difference(now: &Report, before: &Report) -> Report {
     Report {
         name: now.name.clone(),
@@ -169,9 +169,9 @@ fn difference(now: &Report, before: &Report) -> Report {
 pub struct Target {
     pub pieces: Pieces,
     precision: Option<f64>,
-    /// How many requests there must be when it is looked at next.
-    look_at: u64,
-    /// How many times running it was found good enough.
+    /// The number of requests at the next check.
+    next_check: u64,
+    /// The number of successful checks in a row.
     in_a_row: u32,
     reached: bool,
 }
@@ -181,7 +181,7 @@ impl Target {
         Self {
             pieces: Pieces::default(),
             precision,
-            look_at: 0,
+            next_check: 0,
             in_a_row: 0,
             reached: false,
         }
@@ -198,17 +198,17 @@ impl Target {
             return false;
         };
         let requests = self.pieces.requests();
-        if requests < self.look_at {
+        if requests < self.next_check {
             return false;
         }
-        // Every look is a chance to stop too early: not too many of them.
-        self.look_at = requests + requests.div_ceil(8);
+        // Every check is a chance to stop too early: keep them few.
+        self.next_check = requests + requests.div_ceil(8);
         if !self.pieces.is_within(target) {
             self.in_a_row = 0;
             return false;
         }
         self.in_a_row += 1;
-        self.reached = self.in_a_row == LOOKS_IN_A_ROW;
+        self.reached = self.in_a_row == CHECKS_IN_A_ROW;
         if self.reached {
             self.pieces.close();
         }
@@ -216,10 +216,10 @@ impl Target {
     }
 }
 
-/// Where the rows go.
+/// The destination of the rows.
 #[derive(Default)]
 pub struct Rows {
-    /// The columns in memory, and the batches that were full.
+    /// The columns in memory, and the full batches.
     memory: Option<RowBuffer>,
     batches: Vec<RecordBatch>,
     /// The rows that count.

@@ -1,7 +1,7 @@
-//! The same load with several seeds, side by side on several processors.
+//! Runs one load with several seeds in parallel.
 //!
-//! Each run is as it would be alone, and what they give is put together in
-//! the order of the seeds: no result depends on the number of threads.
+//! The runs are independent, and their results are combined in the order of the
+//! seeds: no result depends on the number of threads.
 
 use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
@@ -20,35 +20,35 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// How often the calling thread looks after the others.
-const LOOK_AFTER: Duration = Duration::from_millis(10);
+/// The interval at which the calling thread polls the others.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What the threads share.
-struct Shared<'a> {
+/// The state shared by the threads.
+struct SeedPool<'a> {
     device: &'a Device,
     load: &'a Load,
     scheduler: &'a SchedulerSpec,
     plan: &'a Plan,
     first_seed: u64,
-    /// The next run to be taken up.
+    /// The next run to start.
     next: AtomicUsize,
-    /// Runs from here on need not end: one before them failed, or all are to
+    /// Runs from this index on are abandoned: an earlier one failed, or all
     /// stop.
     give_up_from: AtomicUsize,
     /// Requests completed by each run so far, and to be completed (`u64::MAX`
     /// if that is not known).
     completed: Vec<AtomicU64>,
     requests: AtomicU64,
-    done: Mutex<Done>,
+    done: Mutex<SeedResults>,
 }
 
-/// What the runs that have ended gave.
-struct Done {
+/// The results of the completed runs.
+struct SeedResults {
     stats: Stats,
     runs: Vec<Option<Result<(SeedRun, RunFacts, Value)>>>,
 }
 
-/// Runs `load` with `plan.seeds` seeds, from its own on.
+/// Runs `load` with `plan.seeds` consecutive seeds, beginning with its own.
 pub(crate) fn run_seeds(
     device: &Device,
     load: &Load,
@@ -57,7 +57,7 @@ pub(crate) fn run_seeds(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Single> {
     let runs = plan.seeds as usize;
-    let shared = Shared {
+    let shared = SeedPool {
         device,
         load,
         scheduler,
@@ -67,7 +67,7 @@ pub(crate) fn run_seeds(
         give_up_from: AtomicUsize::new(usize::MAX),
         completed: (0..runs).map(|_| AtomicU64::new(0)).collect(),
         requests: AtomicU64::new(u64::MAX),
-        done: Mutex::new(Done {
+        done: Mutex::new(SeedResults {
             stats: Stats::new(),
             runs: (0..runs).map(|_| None).collect(),
         }),
@@ -82,7 +82,7 @@ pub(crate) fn run_seeds(
             .collect();
         let mut stopped = Ok(());
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::park_timeout(LOOK_AFTER);
+            thread::park_timeout(POLL_INTERVAL);
             if stopped.is_ok() {
                 stopped = check(shared.progress());
                 if stopped.is_err() {
@@ -99,12 +99,12 @@ pub(crate) fn run_seeds(
     for run in done.runs {
         results.push(run.unwrap_or(Err(Error::Interrupted))?);
     }
-    let (facts, workload) = together(results, plan);
+    let (facts, workload) = combine(results, plan);
     Ok(merged(done.stats, facts, workload))
 }
 
-impl Shared<'_> {
-    /// A thread: takes up one run after the other.
+impl SeedPool<'_> {
+    /// The work of a thread: one run after the other.
     fn work(&self) {
         loop {
             let index = self.next.fetch_add(1, Relaxed);
@@ -114,8 +114,8 @@ impl Shared<'_> {
             let result = caught(|| self.run(index));
             let result = result.unwrap_or_else(|said| Err(Error::Key(unexpected(&said))));
             if result.is_err() {
-                // What comes after it need not end; what comes before it may
-                // fail too, and then that is the error to tell.
+                // Abandon later runs; an earlier one may also fail, and then its
+                // error is reported.
                 self.give_up_from.fetch_min(index + 1, Relaxed);
             }
             let mut done = self
@@ -123,7 +123,7 @@ impl Shared<'_> {
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             done.runs[index] = Some(result.map(|(single, run)| {
-                done.stats.merge(&single.stats); // integers: in any order
+                done.stats.merge(&single.stats); // integers: any order
                 (run, single.facts, single.workload)
             }));
         }
@@ -132,7 +132,7 @@ impl Shared<'_> {
     fn run(&self, index: usize) -> Result<(Single, SeedRun)> {
         let seed = self.first_seed + index as u64;
         let load = self.load.clone().with_seed_offset(index as u64);
-        let mut told = |progress: Progress| {
+        let mut report = |progress: Progress| {
             self.completed[index].store(progress.completed, Relaxed);
             let requests = progress.requests.unwrap_or(u64::MAX);
             self.requests.store(requests, Relaxed);
@@ -141,13 +141,13 @@ impl Shared<'_> {
             }
             Ok(())
         };
-        let single = run_one(self.device, &load, self.scheduler, self.plan, &mut told)?;
+        let single = run_one(self.device, &load, self.scheduler, self.plan, &mut report)?;
         let run = SeedRun::new(seed, &single.stats, &single.facts);
         self.completed[index].store(run.requests, Relaxed);
         Ok((single, run))
     }
 
-    /// All runs together.
+    /// The progress of all runs.
     fn progress(&self) -> Progress {
         let runs = self.completed.len() as u64;
         let of_each = self.requests.load(Relaxed);
@@ -160,7 +160,7 @@ impl Shared<'_> {
 }
 
 /// The facts of all runs as those of one, and the workload of all.
-fn together(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts, Value) {
+fn combine(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts, Value) {
     let mut facts = RunFacts::default();
     let mut workload = Value::Null;
     let mut worst: Option<Precision> = None;

@@ -11,11 +11,11 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// What the cells of one column are, and how they become an Arrow array.
+/// The cells of one column, and their conversion to an Arrow array.
 trait Cell: Sized {
     const NULLABLE: bool = false;
     fn data_type() -> DataType;
-    /// `devices` are the names behind the cells of type [`Device`].
+    /// Makes the array; `devices` are the names that [`Device`] cells index.
     fn array(cells: Vec<Self>, devices: &ArrayRef) -> ArrayRef;
 }
 
@@ -51,7 +51,7 @@ macro_rules! name_cell {
     ($type:ty, $cell:ident => $index:expr, $devices:ident => $names:expr) => {
         impl Cell for $type {
             fn data_type() -> DataType {
-                // Signed, as pandas wants it, and as wide as pyarrow's own.
+                // Signed for pandas, and as wide as pyarrow's dictionaries.
                 DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
             }
             fn array(cells: Vec<Self>, $devices: &ArrayRef) -> ArrayRef {
@@ -68,8 +68,8 @@ fn strings(names: impl IntoIterator<Item = impl AsRef<str>>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(names))
 }
 
-/// Times and the like are signed, so that differences of columns may be taken
-/// without wrapping around. 2^63 ns are 292 years.
+/// Times and other quantities are signed, so that differences of columns cannot
+/// wrap around. 2^63 ns are 292 years.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -147,7 +147,7 @@ fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {
     )
 }
 
-/// The field with its unit, if it has one, and what it is.
+/// The field with its unit, if it has one, and its description.
 pub(crate) fn described(field: Field, unit: &str, description: &str) -> Field {
     let metadata = [("unit", unit), ("description", description)];
     let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
@@ -167,8 +167,8 @@ pub fn row_schema() -> SchemaRef {
     schema(fields())
 }
 
-/// The schema of a recording: [`row_schema`] and, last, how long after each
-/// completion the reply was sent.
+/// The schema of a recording: [`row_schema`], and last the time from each
+/// completion to its reply.
 #[must_use]
 pub fn recording_schema() -> SchemaRef {
     let mut fields = fields();
@@ -197,8 +197,8 @@ pub struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// Room for `capacity` rows; `device_names[row.device]` is what a row's
-    /// device is called.
+    /// Room for `capacity` rows; `device_names[row.device]` is the name of a
+    /// row's device.
     #[must_use]
     pub fn new(device_names: &[impl AsRef<str>], capacity: usize) -> Self {
         Self {
@@ -226,12 +226,12 @@ impl RowBuffer {
         Arc::clone(&self.schema)
     }
 
-    /// Takes one row in. Allocates nothing up to `capacity` rows.
+    /// Adds a row. Allocates nothing up to `capacity` rows.
     pub fn push(&mut self, row: &Row) {
         self.push_late(row, None);
     }
 
-    /// Takes one row in, and the lateness of its reply if this is a recording.
+    /// Adds a row, and the lateness of its reply if this is a recording.
     pub fn push_late(&mut self, row: &Row, lateness: Option<Nanos>) {
         self.columns.push(row);
         if let Some(column) = &mut self.lateness {
@@ -239,7 +239,7 @@ impl RowBuffer {
         }
     }
 
-    /// How many rows it holds.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.columns.id.len()

@@ -1,65 +1,67 @@
-//! Whether an open load is more than the device can serve: its demand.
+//! Demand: detects an open load beyond the device's capacity.
 //!
-//! A queue is stable if work arrives more slowly than it can be done. Both
-//! show in the times of requests alone, for any device and order of service. A device
-//! that serves `servers` requests at once works at its full rate while at
-//! least so many are under way. From the first arrival to the last this is so
-//! for some of the time, and after the last until all but `servers - 1` are
-//! complete: the work that arrived, as time at the full rate. Its share of the
-//! time from the first arrival to the last is the load that was measured: for
-//! one server the sum of the service times over that of the gaps, the
-//! estimate of the load of M/G/1 (Clarke, *Annals of Mathematical Statistics*
-//! 28, 1957). It needs no steady state, and that is why it tells overload from
-//! a long queue after far fewer requests than response times or queue lengths
-//! do, which are alike for thousands of requests at a load near 1.
+//! A queue is stable if work arrives more slowly than it can be done. Both rates
+//! follow from the times of requests alone, for any device and order of service.
+//! A device that serves `servers` requests at once works at its full rate while
+//! at least that many are outstanding. The work that arrived, as time at the
+//! full rate, is the part of the time from the first arrival to the last in
+//! which this is so, plus the time after the last arrival until all but
+//! `servers - 1` are complete. The measured load is this work divided by the
+//! time from the first arrival to the last: for one server the sum of the
+//! service times over the sum of the gaps, the estimate of the load of M/G/1
+//! (Clarke, *Annals of Mathematical Statistics* 28, 1957). It needs no steady
+//! state, so it separates overload from a long queue after far fewer requests
+//! than response times or queue lengths, which do not differ for thousands of
+//! requests at a load near 1.
 //!
 //! The load is flagged if it is at least 1, if 0.9 and less can be excluded, and
-//! if the queue grew. How certain the load is follows from batch means of both
-//! its parts: gaps, and times between completions at the full rate. The last
-//! condition is for devices that are never idle and yet keep up: those that work
-//! the faster the more requests they may choose from (SPTF), that serve several
-//! at once, or that also serve a closed load. Their queue has a level; that of
-//! overload grows from the first request to the last. At a load of 1 the queue of
-//! one server wanders by the square root of the requests that it serves; so it
-//! must grow by more than those of all servers together do.
+//! if the queue grew. The confidence of the load follows from batch means of its
+//! two parts: gaps, and times between completions at the full rate. The third
+//! condition excludes devices that are never idle and yet keep up: devices that
+//! are faster with more requests to choose from (SPTF), serve several at once,
+//! or also serve a closed load. Their queue is stationary; that of an overload
+//! grows from the first request to the last. At a load of 1 the queue of one
+//! server wanders by the square root of the number of requests served; so the
+//! queue must grow by more than this for all servers together.
 
 use super::interval::{FEWEST_REQUESTS, Interval};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Backlog, Piece};
 
-/// The queue is compared between the first and the last of so many parts.
+/// The queue is compared between the first and the last of this many parts.
 const PARTS: usize = 8;
-/// Loads up to this are to be excluded.
+/// Loads up to this must be excluded.
 const STABLE: f64 = 0.9;
 /// A factor of 1.2 makes intervals of 98 % of those of 95 % (t of 15 to 30 degrees of freedom),
 /// of which 1 % lie above the truth. The rest is for the skew of short runs.
 const WIDER: f64 = 1.25;
-/// The queue must grow by so many times the root of the number of requests times
-/// that of servers.
+/// The least growth of the queue, in units of the square root of the number of
+/// requests times the number of servers.
 const GROWTH: f64 = 0.5;
 
-/// What an open load demanded of the device.
+/// The demand of an open load on the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// Requests that arrived; of several runs, in the mean.
     pub requests: u64,
-    /// How many requests the device serves at once.
+    /// The number of requests that the device serves at once.
     pub servers: u64,
     /// From the first arrival to the last.
     pub span: Nanos,
-    /// How long the device works at its full rate for them.
+    /// The time that the device needs for them at its full rate.
     pub full: Nanos,
     /// Half the 95 % interval of the load, as a share of it.
     pub uncertainty: f64,
-    /// Requests under way that the first eighth of the arrivals found, in the mean.
+    /// The mean number of outstanding requests at the first eighth of the
+    /// arrivals.
     pub found_first: f64,
     /// The same of the last eighth.
     pub found_last: f64,
 }
 
 impl Demand {
-    /// What a run whose requests are all complete demanded; `None` for so few
-    /// requests that no mean is to be relied on.
+    /// The demand of a run whose requests are all complete; `None` if there are
+    /// too few requests for reliable means.
     #[must_use]
     pub fn of(backlog: &Backlog) -> Option<Self> {
         let span = backlog.last.since(backlog.first);
@@ -81,7 +83,7 @@ impl Demand {
             .filter(|(a, b)| b.done > a.done)
             .map(|(a, b)| b.full.since(a.full).0 as f64 / (b.done - a.done) as f64)
             .collect();
-        // All at once, or with completions in one piece only: as far beyond 1 as it gets.
+        // All at once, or with completions in one piece only: infinite.
         let share = |values: Vec<f64>| {
             let interval = Interval::of(values.into_iter());
             interval.map_or(0.0, |found| found.half_width / found.mean.max(1.0))
@@ -128,7 +130,8 @@ impl Demand {
             && growth >= GROWTH * (self.requests as f64 * self.servers as f64).sqrt()
     }
 
-    /// Several runs that differ in their seeds as one; `None` if one of them tells nothing.
+    /// Combines several runs that differ in their seeds; `None` if one of them
+    /// has no demand.
     #[must_use]
     pub fn of_runs(runs: &[Option<Self>]) -> Option<Self> {
         let runs: Option<Vec<Self>> = runs.iter().copied().collect();
@@ -174,7 +177,7 @@ mod tests {
     /// grows by `1 - g / s` each time, and from middle to middle of the outer eighths
     /// that is over the requests between.
     #[test]
-    fn load_and_growth_are_those_of_the_formula() {
+    fn load_and_growth_match_the_formula() {
         for (requests, gap, service) in [(1000, 100, 90), (1024, 100, 110), (100_000, 10, 20)] {
             let demand = Demand::of(&steady(requests, gap, service)).expect("enough");
             let (n, g, s) = (requests as f64, gap as f64, service as f64);
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_requests_tell_nothing_and_all_at_once_are_too_many() {
+    fn few_requests_have_no_demand_and_simultaneous_ones_are_an_overload() {
         assert_eq!(Demand::of(&steady(FEWEST_REQUESTS - 1, 1, 100)), None);
         let demand = Demand::of(&steady(FEWEST_REQUESTS, 0, 100)).expect("enough");
         assert!(demand.is_overload() && demand.load().is_infinite());

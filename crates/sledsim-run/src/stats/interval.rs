@@ -1,6 +1,6 @@
 //! Confidence intervals of means: batch means of one run, means of several.
 //!
-//! Requests that follow each other are alike: they wait in the same queue.
+//! Successive requests are correlated: they wait in the same queue.
 //! The means of long batches of them are nearly independent, and nearly
 //! normal, whatever the single requests are (Law and Kelton, *Simulation
 //! Modeling and Analysis*, section 9.5.3; Schmeiser, *Operations Research* 30,
@@ -21,15 +21,15 @@ pub(crate) const KINDS: [&str; 3] = ["response_time_ms", "service_time_ms", "que
 
 /// Pieces in a batch.
 const PIECES_PER_BATCH: usize = 8;
-/// The pieces are made twice as long when there are so many.
+/// The pieces are made twice as long when this number is reached.
 const MOST_PIECES: usize = 256;
-/// Fewer batches, or fewer requests, make no interval to rely on.
+/// With fewer batches or requests an interval is not reliable.
 const FEWEST_BATCHES: usize = 16;
 pub(super) const FEWEST_REQUESTS: u64 = 512;
 /// Pieces more correlated than this belong to batches that are too short.
 const MOST_CORRELATED: f64 = 0.3;
 
-/// Why an interval is not to be relied on.
+/// The reason why an interval is not reliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caution {
     /// Too few requests or batches for means to be normal.
@@ -44,7 +44,7 @@ pub enum Caution {
 }
 
 impl Caution {
-    /// As the summary has it.
+    /// The text used in the summary.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -63,14 +63,14 @@ pub struct Interval {
     pub mean: f64,
     /// Half of its width.
     pub half_width: f64,
-    /// How many batches or runs it is from.
+    /// The number of batches or runs.
     pub batches: usize,
     /// Requests in each batch; 0 for runs, which may differ.
     pub batch_requests: u64,
     /// Correlation of the means of neighbouring eighths of batches; 0 if they
     /// are all the same, and for runs.
     pub lag1: f64,
-    /// Set if it is not to be relied on.
+    /// Set if it is not reliable.
     pub caution: Option<Caution>,
 }
 
@@ -113,7 +113,7 @@ impl Interval {
         self.half_width / self.mean
     }
 
-    /// As in the summary, in milliseconds.
+    /// The JSON of the summary, in milliseconds.
     pub(super) fn json(self) -> Value {
         let Self {
             mean, half_width, ..
@@ -130,7 +130,7 @@ impl Interval {
         })
     }
 
-    /// As in the summary, for what has no interval.
+    /// The JSON of the summary for a missing interval.
     pub(super) fn none() -> Value {
         json!({
             "mean": null, "low": null, "high": null, "half_width_share": null, "batches": 0,
@@ -143,8 +143,7 @@ impl Interval {
 /// pieces of equal length, in constant memory.
 ///
 /// It keeps the exact sums up to the end of each piece; dropping every other
-/// one makes the pieces twice as long. So it does nothing for a request but
-/// count it.
+/// one makes the pieces twice as long. Per request it only counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pieces {
     /// Requests in each piece.
@@ -166,7 +165,7 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    /// `stats` have just recorded the next request.
+    /// Counts the request that `stats` has just recorded.
     #[inline]
     pub fn count(&mut self, stats: &Stats) {
         self.missing -= 1;
@@ -188,7 +187,7 @@ impl Pieces {
         self.missing = self.length;
     }
 
-    /// Takes in no more requests.
+    /// Ends the counting of requests.
     pub fn close(&mut self) {
         self.missing = u64::MAX;
     }
@@ -200,7 +199,7 @@ impl Pieces {
     }
 
     /// Whether half the interval of the mean response time is at most this
-    /// share of it, and may be relied on.
+    /// share of the mean, and the interval is reliable.
     #[must_use]
     pub fn is_within(&self, share: f64) -> bool {
         self.interval(0).is_some_and(|interval| {
@@ -215,7 +214,7 @@ impl Pieces {
         array::from_fn(|kind| self.interval(kind))
     }
 
-    /// The interval of one kind of time, by its place among them.
+    /// The interval of one kind of time, by its index.
     #[must_use]
     pub fn interval(&self, kind: usize) -> Option<Interval> {
         let batches = self.sums.len() / PIECES_PER_BATCH;

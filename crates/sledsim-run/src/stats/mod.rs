@@ -1,6 +1,16 @@
 //! Results: streaming statistics, the summary, and one row per request.
 //!
 //! The guide page `docs/reference/results.md` describes both schemas.
+//!
+//! In reading order:
+//! - `streaming`: statistics in constant memory.
+//! - `warm_up`: the uncounted beginning of a run.
+//! - `interval`, `student`: confidence intervals by batch means.
+//! - `demand`: detects overload.
+//! - `summary`: the summary as JSON.
+//! - `batch`: rows as Arrow record batches.
+//! - `series`: time series.
+//! - `rows_file`, `table_file`: rows and tables in files.
 
 mod batch;
 mod demand;
@@ -18,7 +28,7 @@ pub use batch::{RowBuffer, recording_schema, row_schema};
 pub use demand::Demand;
 pub use interval::{Caution, Interval, Pieces};
 pub use rows_file::RowsFile;
-pub(crate) use rows_file::{file_properties, told};
+pub(crate) use rows_file::{file_properties, innermost_message};
 pub use series::{Series, Window, series_batch};
 pub use streaming::Stats;
 pub use summary::{Precision, RunFacts, SeedRun, WarmUpCut, summary};

@@ -1,4 +1,4 @@
-//! Rows streamed to a file by a thread of its own.
+//! Streams rows to a file in a separate thread.
 
 use super::batch::RowBuffer;
 use super::table_file::{TableFormat, TableWriter};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Rows per batch handed to the writing thread (1.7 MB).
+/// Rows per batch passed to the writing thread (1.7 MB).
 const BATCH_ROWS: usize = 8_192;
 /// Batches that may wait for the writing thread.
 const BATCHES_WAITING: usize = 2;
@@ -27,21 +27,20 @@ const GROUP_ROWS: usize = 262_144;
 /// Writes rows to a `.parquet` or `.csv` file in constant memory.
 ///
 /// Another thread encodes and writes. The file appears under its name when
-/// [`RowsFile::finish`] returns; before that, and after any error, there is
-/// nothing (only a kill leaves a `.sledsim-*.part` behind). The same rows give
-/// the same bytes.
+/// [`RowsFile::finish`] returns, not before and not after an error (only a kill
+/// leaves a `.sledsim-*.part` behind). The same rows give the same bytes.
 pub struct RowsFile {
     path: PathBuf,
     buffer: RowBuffer,
     rows: u64,
-    /// `None` is the word to finish; hanging up without it, to give up.
+    /// `None` finishes the file; disconnecting without it abandons the file.
     batches: Option<SyncSender<Option<RecordBatch>>>,
     writer: Option<JoinHandle<Result<PendingFile>>>,
 }
 
 impl RowsFile {
-    /// Starts the file; `device_names[row.device]` is what a row's device is
-    /// called.
+    /// Starts the file; `device_names[row.device]` is the name of a row's
+    /// device.
     ///
     /// # Errors
     /// [`Error::File`] for another ending, or if a file of that name could not be
@@ -52,8 +51,8 @@ impl RowsFile {
     }
 
     /// Starts a recording: rows with the lateness of their replies, see
-    /// [`super::recording_schema`]. `about` says what was recorded; it goes into
-    /// the metadata of the file, in its order, after the version (`sledsim`).
+    /// [`super::recording_schema`]. `about` describes the recording; it is added
+    /// to the metadata of the file, in order, after the version (`sledsim`).
     ///
     /// # Errors
     /// As [`RowsFile::create`].
@@ -62,7 +61,7 @@ impl RowsFile {
         device_names: &[impl AsRef<str>],
         mut about: Vec<(String, String)>,
     ) -> Result<Self> {
-        // In the schema too, where some do not look if there is more.
+        // In the schema, too: some readers look only there.
         let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         about.insert(0, version);
         if TableFormat::of(path)? != TableFormat::Parquet {
@@ -85,7 +84,7 @@ impl RowsFile {
             .name("sledsim-parquet".into())
             .spawn(move || {
                 let written = write((format, file), schema, about, &received);
-                written.map_err(|e| Error::file(&owned, told(e)))
+                written.map_err(|e| Error::file(&owned, innermost_message(e)))
             })
             .map_err(|e| Error::file(path, format!("cannot start a thread to write it: {e}")))?;
         Ok(Self {
@@ -97,7 +96,7 @@ impl RowsFile {
         })
     }
 
-    /// Takes one row in; waits if the writing thread is too far behind.
+    /// Adds a row; waits if the writing thread is too far behind.
     ///
     /// # Errors
     /// [`Error::File`] with what went wrong in the writing thread since.
@@ -108,8 +107,8 @@ impl RowsFile {
         self.push_late(row, None)
     }
 
-    /// Takes one row in, and how long after its completion the reply was sent;
-    /// only a recording keeps that.
+    /// Adds a row, and the time from its completion to its reply, which only a
+    /// recording keeps.
     ///
     /// # Errors
     /// As [`RowsFile::push`].
@@ -126,7 +125,7 @@ impl RowsFile {
         Ok(())
     }
 
-    /// Completes the file and returns how many rows are in it.
+    /// Completes the file and returns its number of rows.
     ///
     /// # Errors
     /// [`Error::File`] with what went wrong; there is no file then.
@@ -146,11 +145,11 @@ impl RowsFile {
     fn send(&mut self, message: Option<RecordBatch>) -> Result<()> {
         match &self.batches {
             Some(batches) if batches.send(message).is_ok() => Ok(()),
-            _ => self.join().map(drop), // nobody receives: it has failed
+            _ => self.join().map(drop), // disconnected: the thread has failed
         }
     }
 
-    /// Hangs up, and waits for what the writing thread has to say.
+    /// Disconnects, and waits for the result of the writing thread.
     fn join(&mut self) -> Result<PendingFile> {
         self.batches = None;
         match self.writer.take().map(JoinHandle::join) {
@@ -163,7 +162,7 @@ impl RowsFile {
 
 impl Drop for RowsFile {
     fn drop(&mut self) {
-        // When this returns, so has the thread, and the temporary file is gone.
+        // Wait for the thread, which deletes the temporary file.
         if self.writer.is_some() {
             let _ = self.join();
         }
@@ -192,8 +191,8 @@ fn write(
     }
 }
 
-/// Measured on rows of a busy g2: differences packed, then LZ4, write every
-/// integer column as fast as anything, in a third of the bytes of plain LZ4.
+/// Measured on rows of a busy g2: delta encoding with LZ4 is as fast as any
+/// other for integer columns, in a third of the bytes of LZ4 alone.
 pub fn file_properties(schema: &Schema) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -211,8 +210,8 @@ pub fn file_properties(schema: &Schema) -> WriterProperties {
     properties.build()
 }
 
-/// What the system said, without the layers around it.
-pub fn told(error: ParquetError) -> String {
+/// The innermost error message, without the wrappers around it.
+pub fn innermost_message(error: ParquetError) -> String {
     match &error {
         ParquetError::External(inner) => inner.to_string(),
         ParquetError::General(text) => match text.strip_prefix("fail to get inner writer: ") {

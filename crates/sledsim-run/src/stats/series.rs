@@ -9,17 +9,17 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::model::{Model, Report};
 use std::sync::Arc;
 
-/// The first windows when nobody chose their length.
+/// The initial length of windows if none is given.
 const FIRST_WINDOW: Nanos = Nanos(1_000_000);
-/// They are made twice as long when there are so many.
+/// Windows are made twice as long when this number is reached.
 const MOST_WINDOWS: usize = 1024;
-/// Windows of a chosen length there may be.
+/// The most windows of a given length.
 const MOST_CHOSEN: usize = 1_000_000;
 
-/// What happened from `start` to `end`.
+/// The totals of one window, from `start` to `end`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Its beginning; what happens at that instant belongs to the window before.
+    /// Its beginning; events at that instant belong to the window before.
     pub start: Nanos,
     /// Its end.
     pub end: Nanos,
@@ -29,8 +29,8 @@ pub struct Window {
     pub blocks: u64,
     /// Requests outstanding, averaged over the window.
     pub outstanding: f64,
-    /// Energy of all devices in joules. What an operation takes is booked when
-    /// it begins.
+    /// Energy of all devices in joules. The energy of an operation is booked
+    /// when it begins.
     pub energy_j: f64,
 }
 
@@ -40,7 +40,7 @@ impl Window {
     }
 }
 
-/// One window while requests come in.
+/// A window during the run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     requests: u64,
@@ -78,13 +78,13 @@ impl Series {
         }
     }
 
-    /// Takes one row in.
+    /// Records a row.
     ///
     /// # Errors
     /// More windows of the chosen length than there may be.
     pub fn record(&mut self, row: &Row) -> Result<()> {
         let last = self.window_of(row.completion)?;
-        // A window includes its end: what completes there completes in it.
+        // A window includes its end.
         let completed = (row.completion.0.saturating_sub(1) / self.window) as usize;
         let first = (row.arrival.0 / self.window) as usize;
         let tally = &mut self.tallies[completed];
@@ -116,7 +116,7 @@ impl Series {
             if end > now.0 {
                 return Ok(Nanos(end));
             }
-            // The window that begins here, so that there is room for this one.
+            // Create the next window first, so that there is room for this one.
             self.window_of(Nanos(end))?;
             if (self.energy_j.len() as u64 + 1).saturating_mul(self.window) == end {
                 self.reports.clear();
@@ -126,7 +126,7 @@ impl Series {
         }
     }
 
-    /// The window that begins at or before `at`, made if need be.
+    /// The window that begins at or before `at`, created if needed.
     fn window_of(&mut self, at: Nanos) -> Result<usize> {
         let mut index = (at.0 / self.window) as usize;
         if self.chosen && index >= MOST_CHOSEN {
@@ -146,7 +146,7 @@ impl Series {
         Ok(index)
     }
 
-    /// Makes one window of every two.
+    /// Joins every two windows.
     fn double(&mut self) {
         self.settle();
         self.tallies = (self.tallies.chunks(2))

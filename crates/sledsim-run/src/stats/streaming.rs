@@ -72,7 +72,7 @@ fn times(row: &Row) -> [u64; TIMES.len() - 1] {
 /// The request that waited longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// How long it was in the queue.
+    /// Its time in the queue.
     pub queue: Nanos,
     pub arrival: Nanos,
     pub id: u64,
@@ -82,7 +82,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// Whether it waited longer; of two that waited as long, the earlier one.
+    /// Whether it waited longer, or equally long and arrived earlier.
     fn beats(&self, other: &Self) -> bool {
         let key = |wait: &Self| (Reverse(wait.queue), wait.arrival, wait.id, wait.lbn);
         key(self) < key(other)
@@ -144,7 +144,7 @@ impl Stats {
         }
     }
 
-    /// Takes one row in. Allocates nothing.
+    /// Records a row. Allocates nothing.
     pub fn record(&mut self, row: &Row) {
         self.response[row.op as usize].record(row.response().0);
         for (distribution, time) in self.times.iter_mut().zip(times(row)) {
@@ -181,7 +181,7 @@ impl Stats {
         }
     }
 
-    /// Takes in every row that `other` took in.
+    /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.response.iter_mut().zip(&other.response) {
             mine.merge(theirs);
@@ -259,7 +259,7 @@ impl Stats {
         }
     }
 
-    /// How many rows were taken in.
+    /// The number of rows recorded.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.requests.iter().sum()

@@ -51,7 +51,7 @@ mod tests {
     /// Upper percentage points, as every table prints them (Abramowitz and
     /// Stegun, table 26.10; NIST handbook 1.3.6.7.2).
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_published_tables() {
         for (freedom, t90, t95, t99) in [
             (1, 6.314, 12.706, 63.657),
             (2, 2.920, 4.303, 9.925),

@@ -9,7 +9,7 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Energy, Report};
 
-/// What is known of a run beside its rows; of several runs, their sums.
+/// The facts of a run beside its rows; of several runs, their sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFacts {
     /// The last instant simulated; reports count up to here.
@@ -17,32 +17,32 @@ pub struct RunFacts {
     /// Set if the run was stopped because the load was more than the device
     /// could take; of several runs, how the first such ended.
     pub saturated: Option<Saturated>,
-    /// What arrived as work, of an open load that was served to its end.
+    /// The work that arrived, for an open load that was served to its end.
     pub demand: Option<Demand>,
     /// One per device, outermost first, as [`sledsim_core::model::Model::report`]
-    /// gives them, without what was spent on warming up.
+    /// returns them, without the warm-up.
     pub reports: Vec<Report>,
     /// Set if the run began with requests that are not counted.
     pub warm_up: Option<WarmUpCut>,
     /// Confidence intervals of the mean response, service and queue time.
     pub intervals: [Option<Interval>; KINDS.len()],
-    /// Set if the run was to go on until a precision was reached.
+    /// Set if the run had a target precision.
     pub precision: Option<Precision>,
-    /// What background tasks came to, one after the other.
+    /// The results of background tasks, in order.
     pub background: Vec<Value>,
-    /// Of several runs, what each gave.
+    /// Of several runs, the results of each.
     pub runs: Vec<SeedRun>,
 }
 
 impl RunFacts {
-    /// What was demanded, if it is more than the device can serve.
+    /// The demand, if it is more than the device can serve.
     #[must_use]
     pub fn overload(&self) -> Option<Demand> {
         self.demand.filter(Demand::is_overload)
     }
 }
 
-/// What was cut off the beginning of a run.
+/// The warm-up of a run, which is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarmUpCut {
     /// Requests that completed and are not counted.
@@ -51,11 +51,11 @@ pub struct WarmUpCut {
     pub until: Nanos,
 }
 
-/// What came of the wish for a precision.
+/// The target precision of a run, and the precision reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Precision {
-    /// Half the interval of the mean response time was to be at most this
-    /// share of it.
+    /// The target: half the interval of the mean response time as a share of
+    /// the mean.
     pub target: f64,
     /// What it came to; `None` without an interval. The worst of several runs.
     pub reached: Option<f64>,
@@ -81,7 +81,7 @@ pub struct SeedRun {
     pub means_ns: [f64; KINDS.len()],
     /// Its own interval of the mean response time.
     pub interval: Option<Interval>,
-    /// The longest time in the queue, and who waited: arrival and id.
+    /// The longest time in the queue, with arrival and id of the request.
     pub longest_wait: Option<(Nanos, Nanos, u64)>,
     /// Whether the load outran the device.
     pub saturated: bool,
@@ -90,7 +90,7 @@ pub struct SeedRun {
 }
 
 impl SeedRun {
-    /// What a run with this seed gave.
+    /// The results of a run with this seed.
     #[must_use]
     pub fn new(seed: u64, stats: &Stats, facts: &RunFacts) -> Self {
         let (duration, active, simulated) = spans(stats, facts);
@@ -143,14 +143,14 @@ fn confidence_json(interval: Option<Interval>) -> Value {
 }
 
 /// The summary of a run: the document that `docs/summary.schema.json`
-/// describes, its keys always there and always in the same order.
+/// describes, with all keys in a fixed order.
 ///
 /// Units are in the names. What is undefined, such as the mean of no
 /// requests, is null: numbers are finite. Standard deviations and variances
 /// are those of the population, not estimates from a sample.
 #[must_use]
 pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
-    // Divisions by zero come out as null: JSON has no other word for them.
+    // Divisions by zero become null: JSON has no infinity.
     let count = stats.requests();
     let [reads, writes, flushes, trims] = stats.requests;
     let [blocks_read, blocks_written, ..] = stats.blocks;

@@ -1,6 +1,6 @@
-//! Tables written batch by batch to a file whose ending says what it is.
+//! Tables written batch by batch to a file, in the format of its ending.
 
-use super::rows_file::told;
+use super::rows_file::innermost_message;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -14,19 +14,19 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// How a table is written.
+/// The format of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// A header line, then one line per row; nothing where there is no value.
+    /// A header line, then one line per row; missing values are empty.
     Csv,
     /// Parquet.
     Parquet,
 }
 
 impl TableFormat {
-    /// That of a file's ending: `.csv` or `.parquet`, its own or that of the file
-    /// behind a link. What is not a regular file (a pipe, `/dev/null`) may have
-    /// any name, and takes Parquet then.
+    /// The format of a file's ending, `.csv` or `.parquet`, also through a link.
+    /// Other than a regular file (a pipe, `/dev/null`) may have any name, and
+    /// defaults to Parquet.
     ///
     /// # Errors
     /// [`Error::File`] for any other ending.
@@ -55,7 +55,7 @@ impl TableFormat {
     }
 }
 
-/// A file for one table, that appears under its name when the table is written.
+/// A file for one table, which appears under its name when the table is written.
 #[derive(Debug)]
 pub struct TableFile {
     path: PathBuf,
@@ -64,7 +64,7 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Starts the file; the end of its name says what it will be.
+    /// Starts the file, in the format of its ending.
     ///
     /// # Errors
     /// As [`TableFormat::of`], or if the file could not be written.
@@ -81,7 +81,7 @@ impl TableFile {
     /// # Errors
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
-        let problem = |error| Error::file(&self.path, told(error));
+        let problem = |error| Error::file(&self.path, innermost_message(error));
         let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;
@@ -159,7 +159,7 @@ fn cell(column: &dyn Array, row: usize, text: &mut Vec<u8>) {
         DataType::UInt64 => write!(text, "{}", column.as_primitive::<UInt64Type>().value(row)),
         DataType::UInt32 => write!(text, "{}", column.as_primitive::<UInt32Type>().value(row)),
         DataType::Float64 => {
-            // Never like an integer.
+            // Always with a decimal point.
             write!(
                 text,
                 "{:?}",

@@ -1,15 +1,15 @@
-//! Warming up: the beginning of a run, which is simulated and not counted.
+//! The warm-up: the beginning of a run, which is simulated but not counted.
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 
-/// Counting begins with the arrival of the first request that comes after so
-/// many others and not before that instant. Requests that arrive earlier are
-/// not counted, whenever they complete.
+/// Counting begins with the arrival of the first request after `requests` others
+/// and not before `until`. Earlier arrivals are not counted, whenever they
+/// complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmUp {
-    /// How many requests come before the first that counts.
+    /// The number of requests before the first that counts.
     pub requests: u64,
     /// The instant before which nothing counts.
     pub until: Nanos,

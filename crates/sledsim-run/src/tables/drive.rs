@@ -1,5 +1,4 @@
-//! A simulated device: requests go to its model, the next when the one before is
-//! complete.
+//! A simulated device: its model serves one request after the other.
 
 use super::medium::{Cost, Medium};
 use super::store::Store;
@@ -25,11 +24,11 @@ pub struct Drive {
     cost: Cost,
 }
 
-/// Keeps when the only request under way is complete.
+/// The completion time of the only outstanding request.
 #[derive(Default)]
-struct Done(Option<Nanos>);
+struct CompletionTime(Option<Nanos>);
 
-impl CompletionSink for Done {
+impl CompletionSink for CompletionTime {
     fn done(&mut self, row: &Row) {
         self.0 = Some(row.completion);
     }
@@ -94,7 +93,7 @@ impl Medium for Drive {
             ..Request::default()
         };
         let blocks = u64::from(request.blocks());
-        let mut done = Done::default();
+        let mut done = CompletionTime::default();
         self.model.submit(request, &mut done);
         let completion = loop {
             if let Some(completion) = done.0 {

@@ -1,16 +1,16 @@
-//! What a table lies on.
+//! The medium of a table: a device, and the host's access to it.
 //!
 //! Contract of every [`Medium`]:
 //! - Requests reach the device in the order in which they were handed over. One
 //!   may be handed over before the one before is complete, if
 //!   [`Medium::wait`] was not called in between.
-//! - [`Medium::pages`] are what the host knows of the device: blocks that were
-//!   read are there after [`Medium::wait`], until [`Medium::took`]. A write
-//!   brings what is there when it is handed over; so a host that keeps a part of
-//!   a block has read it before.
-//! - When a request failed, [`Medium::submit`] or [`Medium::wait`] says so, and
-//!   nothing is under way after `wait`. Of a write that failed each block holds
-//!   what it held or what was to be written. What follows may succeed.
+//! - [`Medium::pages`] is the host's copy of the device: blocks that were read
+//!   are in it from [`Medium::wait`] until [`Medium::took`]. A write stores the
+//!   pages as they are at submission; so a host that changes part of a block
+//!   must have read it before.
+//! - [`Medium::submit`] or [`Medium::wait`] returns the error of a request that
+//!   failed, and no request is outstanding after `wait`. After a failed write
+//!   each block holds the old or the new data. Later requests may succeed.
 
 use super::store::Store;
 use sledsim_base::error::Result;
@@ -18,7 +18,7 @@ use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 
-/// What a call took.
+/// The cost of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Time of the device from the arrival of the first request to the end of
@@ -38,35 +38,35 @@ impl Cost {
     }
 }
 
-/// What a table lies on: a device, and the host's way to it. See the contract at
-/// the head of this file.
+/// The medium of a table: a device, and the host's access to it. See the
+/// contract at the head of this file.
 pub trait Medium: Send {
-    /// The device: where its blocks lie under the tips.
+    /// The device, which determines where blocks lie under the tips.
     fn device(&self) -> &Device;
 
-    /// What is known of its blocks.
+    /// The host's copy of its blocks.
     fn pages(&self) -> &Store;
 
-    /// The same, for what is to be written.
+    /// The same, to be changed before writes.
     fn pages_mut(&mut self) -> &mut Store;
 
-    /// Whether the pages are the device's own bytes: what is put there is there,
-    /// and stays, without a request.
+    /// Whether the pages are the device's own bytes, so that changes need no
+    /// request.
     fn is_simulated(&self) -> bool;
 
-    /// Hands a read or write over, a batch if it has several extents.
+    /// Submits a read or write, a batch if it has several extents.
     ///
     /// # Errors
     /// A request that failed, this one or one before.
     fn submit(&mut self, op: Op, extents: &[Extent]) -> Result<()>;
 
-    /// Waits until all that was handed over is complete.
+    /// Waits for all submitted requests.
     ///
     /// # Errors
     /// A request that failed.
     fn wait(&mut self) -> Result<()>;
 
-    /// What it took since this was asked last. Pages may be forgotten.
+    /// The cost since the last call. Pages may be dropped.
     fn took(&mut self) -> Cost;
 
     /// Time of the device from the making of the medium, or its last
@@ -74,7 +74,7 @@ pub trait Medium: Send {
     /// idled.
     fn clock(&self) -> Nanos;
 
-    /// Its clock begins anew.
+    /// Restarts its clock at zero.
     fn restart(&mut self);
 
     /// Lets time of the device pass.

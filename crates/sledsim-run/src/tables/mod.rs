@@ -4,9 +4,8 @@
 //! A [`Table`] holds real data: `values` turns Arrow columns into bytes and
 //! back, a [`TableLayout`] says where each value lies and which requests a query
 //! takes, and a [`Medium`] carries them out: [`Drive`] by the device's own model,
-//! in simulated time, with the device's bytes in a [`Store`]; others by devices
-//! elsewhere. What a query returns is taken out of the pages, never from the
-//! source.
+//! in simulated time, with the device's bytes in a [`Store`]; others by remote
+//! devices. Queries return the contents of the pages, never of the source.
 
 mod drive;
 pub mod layouts;

@@ -1,23 +1,23 @@
-//! Which Arrow columns a table can hold, and how wide their values are.
+//! The Arrow columns that a table can hold, and the widths of their values.
 
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use sledsim_base::error::{Error, Result};
 use std::sync::Arc;
 
-/// Bytes of the code that stands for a string.
+/// Bytes of the code of a string.
 pub(super) const CODE_BYTES: u32 = 4;
 
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name and type, as they came.
+    /// Its name and type, as given.
     pub field: FieldRef,
     /// Bytes of one value in a page.
     pub width: u32,
     pub(super) content: Content,
 }
 
-/// What is in the page.
+/// The form of the values in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// The value as Arrow has it.
@@ -82,7 +82,7 @@ pub(super) fn columns(schema: &Schema) -> Result<Vec<Column>> {
     for field in schema.fields() {
         if columns.iter().any(|known| known.name() == field.name()) {
             return Err(Error::Key(format!(
-                "column '{}' is there twice: names must differ",
+                "column '{}' occurs twice: names must differ",
                 field.name()
             )));
         }

@@ -1,4 +1,4 @@
-//! The records of a table: from Arrow into pages, and back.
+//! Copies the records of a table from Arrow into pages and back.
 
 use super::layouts::TableLayout;
 use super::strings::Dictionary;
@@ -11,7 +11,7 @@ use sledsim_base::error::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Batches that were found to be in order, as they go into pages.
+/// Checked batches, encoded for pages.
 pub struct Staged {
     /// Which columns they have.
     pub columns: Vec<usize>,
@@ -23,9 +23,9 @@ pub struct Staged {
 }
 
 impl Table {
-    /// Looks through data for the table, which must have `all` its columns or
-    /// some, and for room if they are all to be added; `before` records of the
-    /// data were looked through already.
+    /// Checks and encodes data for the table, which must have `all` its columns
+    /// or some of them; with `all`, also checks the room. `before` records of
+    /// the data were staged already.
     pub(super) fn stage(&self, batches: &[RecordBatch], all: bool, before: u64) -> Result<Staged> {
         let mut staged = Staged {
             columns: Vec::new(),
@@ -72,7 +72,7 @@ impl Table {
         Ok(staged)
     }
 
-    /// Puts what was staged into pages, from record `first` on.
+    /// Writes staged data to pages, from record `first` on.
     pub(super) fn keep(&mut self, staged: Staged, first: u64) {
         for (dictionary, fresh) in self.strings.iter_mut().zip(staged.fresh) {
             dictionary.extend(fresh);
@@ -118,7 +118,7 @@ impl Table {
         );
     }
 
-    /// So many records of some columns, `fill` reading the bytes of each.
+    /// A batch of records of some columns; `fill` reads the bytes of each.
     pub(super) fn batch(
         &self,
         columns: &[usize],

@@ -1,16 +1,16 @@
-//! What is on the media: bytes by place, held where something was written.
+//! The contents of the media: a sparse store of bytes.
 
-/// Bytes that are kept or not together.
+/// The unit of allocation in bytes.
 const CHUNK_BYTES: usize = 1 << 17;
 
-/// The bytes of a device; those never written are 0 and take no memory.
+/// The bytes of a device; unwritten ones are 0 and take no memory.
 #[derive(Debug, Default)]
 pub struct Store {
     chunks: Vec<Option<Box<[u8]>>>,
 }
 
 impl Store {
-    /// Forgets all of them.
+    /// Clears all bytes.
     pub fn clear(&mut self) {
         self.chunks.clear();
     }

@@ -56,8 +56,8 @@ impl Table {
         })
     }
 
-    /// A table of all that `reader` hands out. On a simulated medium it is there
-    /// without a request; elsewhere it is written. Then its clock begins.
+    /// A table of all records of `reader`. On a simulated medium it is stored
+    /// without requests, on others it is written. Then its clock starts.
     ///
     /// # Errors
     /// As [`Table::new`], and for data that cannot be read, nulls, more records
@@ -102,13 +102,13 @@ impl Table {
         &self.columns
     }
 
-    /// How many records it has.
+    /// The number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How it is laid out.
+    /// The settings of its layout.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -272,7 +272,7 @@ impl Table {
         })
     }
 
-    /// Adds records at the end. Pages that hold records already and get more are
+    /// Adds records at the end. Partly filled pages that get more records are
     /// read first.
     ///
     /// # Errors
@@ -300,7 +300,7 @@ impl Table {
         Ok(cost)
     }
 
-    /// Puts records at the end, without a request where there need be none.
+    /// Stores records at the end, without requests on a simulated medium.
     fn put(&mut self, batches: &[RecordBatch]) -> Result<()> {
         let staged = self.stage(batches, true, self.records)?;
         let first = self.records;
@@ -314,11 +314,11 @@ impl Table {
         Ok(())
     }
 
-    /// Does `work`, and tells what it took.
+    /// Does `work` and returns its cost.
     fn call<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Cost)> {
         let done = work(self);
         if done.is_err() {
-            // What failed has been said; nothing stays under way.
+            // The error is reported already; wait for the other requests.
             let _ = self.medium.wait();
         }
         let cost = self.medium.took();
@@ -341,7 +341,7 @@ impl Table {
         }))
     }
 
-    /// Hands the requests of a query to the device, and waits for their end.
+    /// Submits the requests of a query and waits for their end.
     fn serve(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -352,8 +352,8 @@ impl Table {
         medium.wait()
     }
 
-    /// Writes what was staged from record `first` on; what lies in the same pages
-    /// and stays is read before.
+    /// Writes staged data from record `first` on; first reads other data of the
+    /// same pages.
     fn write(&mut self, staged: Staged, first: u64) -> Result<()> {
         let records = first..first + staged.records;
         if records.is_empty() {
@@ -367,8 +367,7 @@ impl Table {
         Ok(())
     }
 
-    /// Reads the pages that hold other values beside those of `records`, which
-    /// are written.
+    /// Reads the pages that also hold other values than those of `records`.
     fn read_kept(&mut self, columns: &[usize], records: &Range<u64>) -> Result<()> {
         if !self.layout.fills_pages(columns) {
             return self.serve(Op::Read, columns, records.clone());

@@ -1,4 +1,4 @@
-//! Arrow columns into the bytes of pages, and back.
+//! Converts Arrow columns to the bytes of pages and back.
 
 use super::schema::{CODE_BYTES, Column, Content};
 use super::strings::Dictionary;
@@ -17,9 +17,9 @@ use arrow_schema::DataType;
 use sledsim_base::error::{Error, Result};
 use std::sync::Arc;
 
-/// The values of `array` as they go into pages, one after the other; strings
-/// that `known` lacks are added to `fresh`. Record `first` is the array's first,
-/// for messages.
+/// Encodes the values of `array` for pages; strings that `known` lacks are added
+/// to `fresh`. `first` is the record number of the array's first value, for
+/// messages.
 ///
 /// # Errors
 /// [`Error::Key`] for another type than the column's, a null, or more strings
@@ -77,7 +77,7 @@ fn is_text(kind: &DataType) -> bool {
     }
 }
 
-/// So many strings must have codes.
+/// Checks that the key type of a dictionary can number this many strings.
 fn check_keys(column: &Column, strings: usize) -> Result<()> {
     let most: u64 = match column.field.data_type() {
         DataType::Dictionary(keys, _) => match **keys {
@@ -106,12 +106,12 @@ fn codes(array: &dyn Array, known: &Dictionary, fresh: &mut Dictionary) -> Vec<u
     match array.data_type() {
         DataType::LargeUtf8 => array.as_string::<i64>().iter().map(each).collect(),
         DataType::Utf8View => array.as_string_view().iter().map(each).collect(),
-        // Its keys are looked up among values, of which there may be none.
+        // The values may be empty.
         DataType::Dictionary(..) if array.is_empty() => Vec::new(),
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
             let keys = array.normalized_keys();
-            // Only strings that some record has get a code.
+            // Only strings that occur in a record get a code.
             let mut used = vec![false; array.values().len()];
             for &key in &keys {
                 used[key] = true;
@@ -175,7 +175,7 @@ fn text(column: &Column, codes: &[u32], known: &Dictionary) -> Result<ArrayRef> 
     let strings = known.strings();
     if let Some(code) = codes.iter().find(|code| **code as usize >= strings.len()) {
         return Err(Error::Key(format!(
-            "column '{}': a page has the code {code}, and {} strings are known: somebody else wrote to it",
+            "column '{}': a page has the code {code}, and {} strings are known: another client wrote to it",
             column.name(),
             strings.len()
         )));

@@ -1,4 +1,4 @@
-//! Kinds of requests: what they do, what came before, and how far from it.
+//! Classes of requests: by operation, the operation before, and distance.
 
 use super::demerit::{Comparison, Pair};
 use serde_json::{Value, json};
@@ -6,17 +6,18 @@ use sledsim_base::request::Op;
 use sledsim_base::row::Row;
 use std::collections::BTreeMap;
 
-/// So many blocks (128 KiB, about a track) from the request before are near.
+/// Fewer blocks than this (128 KiB, about a track) from the request before are
+/// near.
 pub const NEAR_BLOCKS: u64 = 256;
 
-/// Where a request lies, as seen from the one that arrived before it.
+/// The position of a request relative to the one that arrived before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
-    /// There is none before it.
+    /// The first request.
     First,
     /// It starts where the other ended.
     Sequential,
-    /// It has blocks of the other.
+    /// It shares blocks with the other.
     Overlapping,
     /// Less than [`NEAR_BLOCKS`] lie between them.
     Near,
@@ -46,7 +47,7 @@ impl Placement {
         }
     }
 
-    /// Where `row` lies after `before`.
+    /// The position of `row` relative to `before`.
     #[must_use]
     pub fn after(before: &Row, row: &Row) -> Self {
         let end = |row: &Row| row.lbn + u64::from(row.blocks);
@@ -65,14 +66,14 @@ impl Placement {
 /// The class of a request: its operation, that of the one before, its place.
 pub type Class = (u8, Option<u8>, Placement);
 
-/// Every class there is, as JSON: reads first, after reads first.
-pub fn told(requests: &[(Class, Pair)]) -> Value {
+/// All classes that occur, as JSON: reads first, and after reads first.
+pub fn to_json(requests: &[(Class, Pair)]) -> Value {
     let mut classes = BTreeMap::<Class, Vec<Pair>>::new();
     for (class, pair) in requests {
         classes.entry(*class).or_default().push(*pair);
     }
     let name = |op: u8| Op::ALL[usize::from(op)].name();
-    let told = classes.into_iter().map(|((op, before, place), pairs)| {
+    let to_json = classes.into_iter().map(|((op, before, place), pairs)| {
         let comparison = Comparison::new(pairs);
         json!({
             "op": name(op),
@@ -85,5 +86,5 @@ pub fn told(requests: &[(Class, Pair)]) -> Value {
             "paired_rms_ms": comparison.paired_rms_ms(),
         })
     });
-    told.collect()
+    to_json.collect()
 }

@@ -1,9 +1,9 @@
-//! The demerit figure, and what else tells two distributions apart.
+//! The demerit figure, and other measures of the distance of two distributions.
 
 use serde_json::{Value, json};
 use sledsim_base::units::Nanos;
 
-/// One request: how long it took on the real device, and in the simulation.
+/// The times of one request on the real device and in the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// As measured.
@@ -12,13 +12,14 @@ pub struct Pair {
     pub simulated: Nanos,
 }
 
-/// How far apart the distributions of measured and simulated times are.
+/// Compares the distributions of measured and simulated times.
 ///
 /// With as many values on either side, the horizontal distance between the two
 /// distribution functions at the share i/n is that between the values of rank
 /// i. The demerit figure is its root mean square (Ruemmler and Wilkes, "An
-/// introduction to disk drive modeling", IEEE Computer, March 1994). It says
-/// nothing of single requests; [`Comparison::paired_rms_ms`] does.
+/// introduction to disk drive modeling", IEEE Computer, March 1994). It ignores
+/// the order of requests; [`Comparison::paired_rms_ms`] compares request by
+/// request.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     measured: Vec<u64>,
@@ -105,17 +106,18 @@ impl Comparison {
     /// Mean, deviation, percentiles and maximum of the measured times, as JSON.
     #[must_use]
     pub fn measured(&self) -> Value {
-        told(&self.measured)
+        statistics(&self.measured)
     }
 
     /// The same of the simulated times.
     #[must_use]
     pub fn simulated(&self) -> Value {
-        told(&self.simulated)
+        statistics(&self.simulated)
     }
 
-    /// Where most of the figure is from, as JSON: the rank with the largest
-    /// distance, and how much of the sum of squares the slowest hundredth has.
+    /// The largest contributions to the figure, as JSON: the rank with the
+    /// largest distance, and the share of the slowest hundredth in the sum of
+    /// squares.
     #[must_use]
     pub fn largest(&self) -> Value {
         let count = self.requests();
@@ -177,8 +179,8 @@ impl ClassWeighted {
         (self.requests > 0).then(|| mean.sqrt() / 1e6)
     }
 
-    /// Whether the demerit figure of `all` of them hides much: more than a third
-    /// of the squares cancels in it.
+    /// Whether errors cancel in the demerit figure of `all` of them: more than a
+    /// third of the squares is missing.
     #[must_use]
     pub fn disagrees(&self, all: &Comparison) -> bool {
         all.squares.saturating_mul(3) < self.squares.saturating_mul(2)
@@ -196,7 +198,7 @@ fn mean_ms(times: &[u64]) -> Option<f64> {
 }
 
 /// Exact statistics of rising times; percentiles are of the nearest rank.
-fn told(times: &[u64]) -> Value {
+fn statistics(times: &[u64]) -> Value {
     let mean = mean_ms(times);
     let variance = mean.map(|mean| {
         let squares = times.iter().map(|&time| {
@@ -205,12 +207,12 @@ fn told(times: &[u64]) -> Value {
         });
         squares.sum::<f64>() / times.len() as f64
     });
-    let mut told = json!({ "mean": mean, "sd": variance.map(f64::sqrt) });
+    let mut statistics = json!({ "mean": mean, "sd": variance.map(f64::sqrt) });
     for (share, name) in SHARES {
         let rank = (times.len() * share).div_ceil(10_000);
         let value = rank.checked_sub(1).and_then(|rank| times.get(rank));
-        told[name] = json!(value.map(|&time| Nanos(time).ms()));
+        statistics[name] = json!(value.map(|&time| Nanos(time).ms()));
     }
-    told["max"] = json!(times.last().map(|&time| Nanos(time).ms()));
-    told
+    statistics["max"] = json!(times.last().map(|&time| Nanos(time).ms()));
+    statistics
 }

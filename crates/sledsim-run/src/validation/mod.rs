@@ -1,14 +1,14 @@
-//! Validation: the requests of a measured device, replayed and compared.
+//! Validation: replays the requests of a measured device and compares times.
 //!
-//! A trace that says how long its requests took is replayed on a device. A
-//! trace without times of arrival, recorded with one request outstanding, is
-//! replayed the same way, each request its recorded think time after the
-//! completion of the one before; others at their times, or with `queue_depth`.
+//! A trace with measured times is replayed on a device. A trace without times of
+//! arrival, recorded with one outstanding request, is replayed in the same way:
+//! each request arrives its recorded think time after the completion of the one
+//! before. Other traces are replayed at their times, or with `queue_depth`.
 //!
-//! What is compared: in an open replay the response times, and where the trace
-//! tells for how long requests were queued, queue and service apart; in a
-//! closed replay, whose queues are its own, the measured service time (the
-//! response time less the queue) with the simulated response time.
+//! An open replay compares response times, and also queue and service times if
+//! the trace has queue times. A closed replay has different queues, so it
+//! compares the measured service time (the response time less the queue) with
+//! the simulated response time.
 
 mod classes;
 mod demerit;
@@ -33,14 +33,14 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 pub use table::write as write_table;
 
-/// Which part of the time is compared.
+/// The part of the time to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// From arrival to completion (in a closed replay: the measured service).
     Response,
     /// Waiting.
     Queue,
-    /// What is left of it.
+    /// The response time less the queue.
     Service,
 }
 
@@ -59,7 +59,7 @@ impl Part {
     }
 }
 
-/// Which requests are compared.
+/// The requests to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Reads and writes.
@@ -99,7 +99,7 @@ struct Compared {
     row: Row,
     class: Class,
     response: Pair,
-    /// `None`: the trace does not tell it, or the replay is closed.
+    /// `None` if the trace lacks it, or the replay is closed.
     queue: Option<Pair>,
     service: Option<Pair>,
 }
@@ -114,13 +114,13 @@ impl Compared {
     }
 }
 
-/// What came of a validation.
+/// The results of a validation.
 #[derive(Debug)]
 pub struct Validation {
     /// The results; see the validation page of the guide.
     pub document: Value,
     /// The comparison of each part and kind, in the order of [`Part::ALL`] and
-    /// [`Direction::ALL`]; parts that the trace does not tell hold no requests.
+    /// [`Direction::ALL`]; parts that the trace lacks have no requests.
     pub comparisons: [[Comparison; 3]; 3],
     /// A row per request compared, in the order of the trace.
     pub requests: RecordBatch,
@@ -145,7 +145,7 @@ pub fn validate(
     let plan = Plan::from(&RowsTo::List);
     let mut run = run(
         device,
-        &load.clone().keeping_measured(),
+        &load.clone().with_measured_times(),
         scheduler,
         plan,
         check,
@@ -190,7 +190,7 @@ pub fn validate(
     })
 }
 
-/// How many requests are not compared, and why.
+/// The number of requests not compared, by reason.
 #[derive(Debug, Default)]
 struct LeftOut {
     not_measured: u64,
@@ -204,12 +204,12 @@ fn join(rows: &[Row], measured: &[Measured], closed: bool) -> (Vec<Compared>, Le
     let mut compared = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &rows[before]);
-        let told = measured.get(row.id as usize).copied().unwrap_or_default();
-        match told.response {
+        let times = measured.get(row.id as usize).copied().unwrap_or_default();
+        match times.response {
             _ if !row.op.moves_data() => left_out.others += 1,
             _ if row.status != Status::Ok => left_out.errors += 1,
             None => left_out.not_measured += 1,
-            Some(response) => compared.push(pairs(row, before, response, told.queue, closed)),
+            Some(response) => compared.push(pairs(row, before, response, times.queue, closed)),
         }
     }
     (compared, left_out)
@@ -279,7 +279,7 @@ fn document(
     let pairs: Vec<_> = (compared.iter())
         .map(|request| (request.class, request.response))
         .collect();
-    document["classes"] = classes::told(&pairs);
+    document["classes"] = classes::to_json(&pairs);
     document["summary"] = run["summary"].clone();
     document
 }

@@ -1,4 +1,4 @@
-//! What happened to each request, in the simulation and on the real device.
+//! The table of compared requests: simulated and measured times.
 
 use super::{Compared, Pair, Placement};
 use crate::stats::{RowBuffer, TableFile, described, file_properties};
@@ -9,7 +9,7 @@ use sledsim_base::error::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows of a run, and beside them what is compared.
+/// The rows of a run, with the compared times.
 pub(super) fn batch(device: &str, compared: &[Compared]) -> RecordBatch {
     let mut rows = RowBuffer::new(&[device], compared.len());
     for request in compared {

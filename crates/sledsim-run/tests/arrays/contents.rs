@@ -1,6 +1,6 @@
-//! Does an array return what was written, whatever fails and when? Every block
-//! of every write has a token of its own, and parity is the exclusive or of
-//! tokens, so that a block that is made of others is right bit by bit or wrong.
+//! Contents of arrays under failures at any time. Every block of every write
+//! has a unique token, and parity is the exclusive or of tokens, so that a wrong
+//! reconstruction is detected.
 
 use crate::common::run_open;
 use sledsim_base::keys::Keys;
@@ -29,8 +29,8 @@ struct Version {
     acknowledged: u64,
 }
 
-/// What reads may return: no version after which another was begun and
-/// acknowledged before the read began.
+/// The versions that reads may return: none that was followed by another write
+/// begun and acknowledged before the read began.
 #[derive(Default)]
 struct Oracle {
     moment: u64,
@@ -113,7 +113,7 @@ impl CompletionSink for Due {
     }
 }
 
-/// What came of a load.
+/// The result of a load.
 struct Outcome {
     /// Requests of the load, and blocks of the whole array read at the end, that
     /// ended with an error.
@@ -123,7 +123,7 @@ struct Outcome {
     counts: BTreeMap<&'static str, u64>,
 }
 
-/// Runs the requests, then reads every block, and looks at all that is read.
+/// Runs the requests, then reads every block; checks all data that was read.
 fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> Outcome {
     let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     let (mut model, _) = device.build_keeping(&choice).expect("a model");
@@ -340,7 +340,7 @@ fn any_single_loss_at_any_moment_loses_nothing() {
 }
 
 #[test]
-fn more_losses_are_survived_or_told_block_by_block() {
+fn more_losses_are_survived_or_reported_block_by_block() {
     let (mut survived, mut lost, mut partly, mut blocks) = (0, 0, 0, 0);
     for seed in 0..4000 {
         let drawn = draw(seed + 1_000_000, 2 + seed % 2);
@@ -374,7 +374,7 @@ fn more_losses_are_survived_or_told_block_by_block() {
 }
 
 #[test]
-fn without_failures_all_is_as_it_was_written() {
+fn without_failures_all_data_is_as_written() {
     for seed in 0..300 {
         let drawn = draw(seed + 2_000_000, 0);
         let outcome = look(&drawn.device, drawn.scheduler, &drawn.requests, &drawn.text);
@@ -384,7 +384,7 @@ fn without_failures_all_is_as_it_was_written() {
 }
 
 #[test]
-fn what_is_rebuilt_is_on_the_media() {
+fn rebuilt_data_is_on_the_media() {
     // Sleds that hold writes back: all that the host marked is durable, and after a
     // rebuild also what stands in its place.
     let text = "title = 'a'\nkind = 'raid1'\nchildren = 2\nspares = 1\nfail_child = 0\n\
@@ -422,7 +422,7 @@ fn what_is_rebuilt_is_on_the_media() {
 }
 
 #[test]
-fn contents_change_no_time() {
+fn tracking_contents_does_not_change_times() {
     for seed in 0..300 {
         let drawn = draw(seed + 3_000_000, seed % 4);
         let choice = SchedulerSpec::named(drawn.scheduler).expect("a scheduler");
@@ -484,7 +484,7 @@ fn a_crash_test_of_an_array_is_refused() {
 }
 
 #[test]
-fn the_write_hole_is_there() {
+fn the_write_hole_is_detected() {
     // The reason for the refusal: copies that differ, and parity that is wrong.
     let crash = |text: &str| {
         let device = resolve(text);

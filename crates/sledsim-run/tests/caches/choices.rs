@@ -6,7 +6,7 @@ use sledsim_core::compose::caches::{Directory, PolicySpec};
 use std::collections::BTreeMap;
 
 #[test]
-fn a_directory_is_a_map() {
+fn a_directory_behaves_like_a_map() {
     let mut directory = Directory::with_capacity(64);
     let mut map = BTreeMap::new();
     let mut random = Stream::new(2, "directory");
@@ -33,7 +33,7 @@ fn a_directory_is_a_map() {
 }
 
 #[test]
-fn choices_are_read_from_labels() {
+fn policies_are_read_from_labels() {
     let label = |label: &str| PolicySpec::named(label).map(|choice| choice.label().to_owned());
     for name in PolicySpec::names() {
         assert_eq!(label(name).unwrap(), name);

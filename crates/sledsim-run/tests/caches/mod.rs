@@ -1,7 +1,7 @@
-//! Are the replacement policies the published ones?
+//! The replacement policies against their publications.
 //!
-//! Each has a twin in `common/policies.rs`, written naively from its
-//! publication, and makes the same choices, request for request.
+//! Each policy has a reference implementation in `common/policies.rs`, written
+//! naively from its publication, and evicts the same entries request by request.
 
 mod choices;
 mod policies;

@@ -1,4 +1,4 @@
-//! Policies against their twins and against what is known of them.
+//! Policies against reference implementations and known properties.
 
 use crate::common::policies::{NaiveArc, NaiveS3Fifo, VARIANTS, naive};
 use sledsim_base::random::{Stream, Zipf};
@@ -131,7 +131,7 @@ impl Slots {
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 7, 10, 16, 20, 33, 50, 64];
 
 #[test]
-fn every_policy_chooses_what_its_publication_says() {
+fn every_policy_matches_its_reference_implementation() {
     for name in PolicySpec::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, slots as u64, 3000) {
@@ -164,7 +164,7 @@ fn every_policy_chooses_what_its_publication_says() {
 }
 
 #[test]
-fn busy_slots_are_passed_over_and_emptied_ones_filled() {
+fn busy_slots_are_skipped_and_empty_ones_filled() {
     for name in PolicySpec::names().chain(VARIANTS) {
         for slots in SIZES {
             for (what, keys) in sequences(slots as u64, 100 + slots as u64, 2000) {
@@ -218,7 +218,7 @@ fn busy_slots_are_passed_over_and_emptied_ones_filled() {
 /// Requests that come while others wait for their slots: slots are given up
 /// for several keys first, and these come afterwards in another order.
 #[test]
-fn slots_given_up_in_advance_lose_no_slot() {
+fn evicting_in_advance_loses_no_slot() {
     for name in PolicySpec::names() {
         let slots = 16;
         let mut random = Stream::new(5, "advance");
@@ -259,7 +259,7 @@ fn slots_given_up_in_advance_lose_no_slot() {
 
 /// Slots may be given up before all are in use.
 #[test]
-fn the_only_slot_in_use_can_be_given_up() {
+fn the_only_used_slot_can_be_evicted() {
     for name in PolicySpec::names() {
         for hits in 0..5 {
             let mut cache = Slots::new(name, 50);
@@ -299,7 +299,7 @@ fn best_hits(keys: &[u64], slots: usize) -> usize {
 }
 
 #[test]
-fn no_policy_beats_the_one_that_knows_the_future() {
+fn no_policy_beats_beladys_optimum() {
     for name in PolicySpec::names() {
         for slots in [1, 4, 20, 64] {
             for (what, keys) in sequences(slots as u64, 7, 4000) {
@@ -338,7 +338,7 @@ fn hits_of_lru_are_the_stack_distances() {
 }
 
 #[test]
-fn scans_do_not_wash_out_what_is_asked_for_again() {
+fn scans_do_not_evict_reused_data() {
     // Forty keys in turn, and between two of them three that never come back:
     // 159 others between two uses, more than the slots.
     let slots = 100;
@@ -361,7 +361,7 @@ fn scans_do_not_wash_out_what_is_asked_for_again() {
 }
 
 #[test]
-fn what_was_popular_does_not_stay_for_ever() {
+fn formerly_popular_data_is_evicted() {
     // Aging: without it the old favourites would keep all slots.
     for name in PolicySpec::names().chain(VARIANTS) {
         let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), 50);
@@ -419,7 +419,7 @@ fn the_published_lists_keep_their_sizes() {
 }
 
 #[test]
-fn shares_decide() {
+fn shares_determine_list_sizes() {
     let hits = |label: &str, keys: &[u64]| {
         let mut cache = Cache::new(&PolicySpec::named(label).unwrap(), 50);
         keys.iter().filter(|key| cache.access(**key)).count()

@@ -57,7 +57,7 @@ fn load(path: &std::path::Path, settings: &[(&str, &str)]) -> Load {
 
 /// The analysis of reuse keeps no caches: it counts distances.
 #[test]
-fn hits_of_lru_are_those_that_the_analysis_of_reuse_tells() {
+fn hits_of_lru_match_the_reuse_analysis() {
     let mut random = Stream::new(8, "trace");
     let zipf = Zipf::new(3000, 0.8);
     let lines: Vec<_> = (0..20_000)
@@ -159,7 +159,7 @@ fn a_cache_of_the_whole_device_misses_once() {
 
 /// Requests are the same whether the load is open or closed, and at any depth.
 #[test]
-fn closed_loads_pass_by_like_open_ones() {
+fn closed_loads_are_counted_like_open_ones() {
     let ways: [&[(&str, &str)]; 4] = [
         &[("rate", "100")],
         &[("queue_depth", "1")],
@@ -179,7 +179,7 @@ fn closed_loads_pass_by_like_open_ones() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_refused() {
+fn uncountable_loads_are_refused() {
     let (_folder, path) = trace(&[(0, 8, true), (8, 8, false)]);
     let plain = load(&path, &[]);
     let error = |load: &Load, spec: &HitsSpec| {

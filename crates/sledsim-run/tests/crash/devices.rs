@@ -1,4 +1,4 @@
-//! Is what was written still there after the power failed?
+//! Durability of writes across power failures, for all kinds of devices.
 
 use super::configurations::{Configurations, SMALL_LOADS, is_known};
 use crate::common::{Rows, device, run_through};
@@ -123,7 +123,7 @@ fn a_volatile_buffer_does_not_keep_what_it_acknowledges() {
 }
 
 #[test]
-fn contents_change_no_time() {
+fn tracking_contents_does_not_change_times() {
     for (device, scheduler, _) in devices() {
         let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
         let mut draw = Stream::new(3, "requests");
@@ -156,7 +156,7 @@ fn contents_change_no_time() {
     }
 }
 
-/// A keeper around a memory of 1 ms per request and 1 ms per block.
+/// A content tracker around a memory of 1 ms per request and 1 ms per block.
 fn keeper(volatile: bool) -> ContentTracker {
     let memory = device("memory", &[("latency_ms", "1"), ("ms_per_block", "1")]);
     let build = move || memory.build(&|| SchedulerSpec::default().make()).0;
@@ -295,7 +295,7 @@ fn power_may_fail_in_the_past() {
 }
 
 #[test]
-fn a_layout_keeps_contents_where_they_belong() {
+fn a_layout_keeps_contents_at_their_logical_blocks() {
     use sledsim_core::layouts::ResolvedLayout;
     use sledsim_run::replay::TraceFiles;
     let g2 = device("g2", &[]);
@@ -311,7 +311,7 @@ fn a_layout_keeps_contents_where_they_belong() {
 }
 
 #[test]
-fn a_trace_is_a_load_too() {
+fn a_trace_can_be_crash_tested() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let memory = device("memory", &[]);
     let scheduler = SchedulerSpec::default();
@@ -412,7 +412,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn it_can_be_stopped() {
+fn a_crash_test_can_be_interrupted() {
     let memory = device("memory", &[]);
     let mut calls = 0;
     let stopped = test(

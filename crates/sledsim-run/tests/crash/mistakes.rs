@@ -1,5 +1,5 @@
-//! Does a crash test see what is wrong? A small write-back cache passes when it
-//! is right, and fails with each of many mistakes.
+//! The crash test itself: a correct small write-back cache passes, and each of
+//! many defects is found.
 
 mod toy;
 
@@ -54,7 +54,7 @@ fn plan(points: u64, seed: u64) -> Plan {
 }
 
 #[test]
-fn what_is_right_passes() {
+fn a_correct_cache_passes() {
     for (scheduler, back) in [
         ("fcfs", "base = \"memory\"\nlatency_ms = 2"),
         ("sptf", "base = \"g2\""),
@@ -71,7 +71,7 @@ fn what_is_right_passes() {
 }
 
 #[test]
-fn every_mistake_is_seen() {
+fn every_mistake_is_found() {
     use Mistake::*;
     let (memory, disk) = ("base = \"memory\"\nlatency_ms = 2", "base = \"atlas10k\"");
     let mut seen = 0;
@@ -128,7 +128,7 @@ fn a_mistake_of_recovery_shows_only_when_power_fails_during_it() {
 }
 
 #[test]
-fn the_same_seed_shows_the_same() {
+fn the_same_seed_gives_the_same_violations() {
     let back = "base = \"atlas10k\"";
     let run = |seed| crash(Mistake::TrustsTheBuffer, "sptf", back, &plan(200, seed));
     assert_eq!(run(3), run(3));

@@ -1,5 +1,5 @@
-//! Does a laid-out device serve what it was asked for, under the names it was
-//! asked by? Conservation, equals of no layout, and the cost of a reshuffle.
+//! Devices with layouts: every block is served once, rows have logical
+//! addresses, and reshuffles have a cost.
 
 use crate::common::{Rows, device, run_open, run_through};
 use sledsim_base::keys::Keys;

@@ -1,4 +1,4 @@
-//! Do the confidence intervals hold what they promise? Queues whose mean
+//! Coverage of the confidence intervals. Queues whose mean
 //! response time is known in closed form (Pollaczek and Khinchine: service
 //! plus rate * E[S^2] / 2 / (1 - load)) are run many times over; the truth has
 //! to lie in the stated share of the intervals, within a binomial band.
@@ -98,7 +98,7 @@ fn band(share: f64, of: u64) -> std::ops::RangeInclusive<f64> {
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_contain_the_truth_as_often_as_stated() {
     const RUNS: u64 = 200;
     for (queue, requests) in [
         (md1(0.3), 8_000),
@@ -134,7 +134,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 }
 
 #[test]
-fn runs_that_are_too_short_for_their_queues_say_so() {
+fn runs_that_are_too_short_for_their_queues_have_a_caution() {
     // Intervals of these hold the truth far less often than 95 %.
     for (queue, requests) in [(md1(0.7), 1000), (mg1(0.7), 1000), (mg1(0.9), 16_000)] {
         let keys = format!("requests = {requests}\n");
@@ -236,7 +236,7 @@ fn batches_agree_with_a_list_of_all_values() {
 }
 
 #[test]
-fn what_never_varies_is_known_at_once() {
+fn constant_times_have_intervals_of_zero_width() {
     // 0.1 ms has no exact binary form; one at a time, each takes just that.
     let load = load("size = \"fixed\"\nqueue_depth = 1\n");
     let plan = Plan {

@@ -1,5 +1,5 @@
-//! A table on a device whose bytes are elsewhere: does the host bring each block
-//! it writes as a whole, keep nothing it was not told, and tell what failed?
+//! A table on a remote device: the host writes whole blocks, uses only data it
+//! has read, and reports failures.
 
 use crate::common::device;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchIterator};
@@ -20,11 +20,11 @@ const KINDS: [TableLayoutKind; 3] = [
 /// Capsules of 8 records and 1, 2 and 4 pages: groups of 2,160.
 const WIDTHS: [usize; 3] = [60, 120, 240];
 
-/// Which request fails, by number; those after it succeed.
+/// The number of the request that fails; later ones succeed.
 type Trap = Arc<AtomicU64>;
 
-/// A device that is told nothing but requests, and remembers what was written.
-/// Reads arrive when they are waited for.
+/// A device that only gets requests and stores written data. Reads deliver data
+/// at `wait`.
 struct Apart {
     drive: Drive,
     bytes: Store,
@@ -306,7 +306,7 @@ fn updates_of_nearly_whole_groups_keep_the_rest() {
 }
 
 #[test]
-fn a_scan_that_fails_says_so_and_the_next_one_succeeds() {
+fn a_failed_scan_is_reported_and_the_next_one_succeeds() {
     for kind in KINDS {
         let trap = Trap::default();
         let first = data(5000, 3);

@@ -141,7 +141,7 @@ proptest! {
 }
 
 #[test]
-fn a_trace_comes_out_as_it_went_in() {
+fn a_round_trip_keeps_the_trace() {
     let work = Work::new(&[trace(1, 10_000)]);
     let (found, report) = work.run().unwrap();
     assert_eq!(found, trace(1, 10_000));
@@ -159,7 +159,7 @@ fn a_trace_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn cuts_are_those_of_a_filter() {
+fn cuts_match_a_filter() {
     let whole = trace(2, 5000);
     let mut work = Work::new(std::slice::from_ref(&whole));
     work.spec.devices = vec!["1".to_owned(), "3".to_owned()];
@@ -209,7 +209,7 @@ fn cuts_are_those_of_a_filter() {
 }
 
 #[test]
-fn a_sample_of_places_keeps_what_is_used_again() {
+fn a_sample_of_places_keeps_the_reuse() {
     let whole = trace(3, 30_000);
     let mut work = Work::new(std::slice::from_ref(&whole));
     let unit = |line: &Line| (line.1, line.2 / 8);
@@ -282,7 +282,7 @@ fn late_requests_are_sorted_or_refused() {
 }
 
 #[test]
-fn nothing_half_written_is_left() {
+fn no_partial_file_is_left() {
     let work = Work::new(&[trace(5, 20_000)]);
     std::fs::write(&work.spec.output, "old").unwrap();
     let mut calls = 0;
@@ -305,7 +305,7 @@ fn nothing_half_written_is_left() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn impossible_conversions_are_refused() {
     type Change = fn(&mut ConvertSpec);
     let cases: [(Change, &str); 9] = [
         (|spec| spec.inputs.clear(), "at least one trace"),

@@ -1,4 +1,4 @@
-//! What is told of a trace against slow and obvious ways to find it out.
+//! Statistics of traces against slow, obvious implementations.
 
 use crate::common::reference;
 use proptest::prelude::*;
@@ -149,7 +149,7 @@ fn skewed(count: usize, places: u64, seed: u64) -> Vec<Line> {
 }
 
 #[test]
-fn hit_ratios_are_those_of_caches_that_are_kept() {
+fn hit_ratios_match_simulated_caches() {
     let lines = skewed(40_000, 6_000, 1);
     let info = info(&lines);
     for (mib, units) in [(1, 256), (4, 1024), (16, 4096)] {
@@ -408,7 +408,7 @@ fn sizes_are_those_of_a_sorted_list() {
 }
 
 #[test]
-fn requests_out_of_order_are_told_and_can_be_sorted() {
+fn requests_out_of_order_are_reported_and_can_be_sorted() {
     let mut random = Stream::new(5, "late");
     let mut lines: Vec<Line> = (0..2000)
         .map(|at| (at * 1_000_000 + random.below(5_000_000), 0, at, 1, true))
@@ -489,7 +489,7 @@ fn pictures_hold_every_request_at_its_place() {
 }
 
 #[test]
-fn the_quick_look_leaves_out_reuse_only() {
+fn quick_info_omits_only_reuse() {
     let lines = skewed(2000, 500, 9);
     let (whole, quick) = (info(&lines), spec_info(&lines, |spec| spec.quick = true));
     let (whole, quick) = (whole.as_object().unwrap(), quick.as_object().unwrap());
@@ -542,7 +542,7 @@ fn one_request_has_no_rate() {
 }
 
 #[test]
-fn the_reading_can_be_stopped_and_tells_how_far_it_is() {
+fn reading_can_be_interrupted_and_reports_its_progress() {
     let (_folder, path) = file(&skewed(20_000, 100, 10));
     let size = std::fs::metadata(&path).unwrap().len();
     let mut spec = InfoSpec::new(&path);

@@ -447,7 +447,7 @@ fn files_that_are_no_parquet_or_cut_are_refused() {
     std::fs::write(&path, &bytes).unwrap();
     let error = read(&path, None).unwrap_err().to_string();
     assert!(
-        error.contains("a Parquet file needs to be told which column is what"),
+        error.contains("the columns are not sledsim's: give roles and units"),
         "{error}"
     );
     assert!(
@@ -465,7 +465,7 @@ fn files_that_are_no_parquet_or_cut_are_refused() {
     let error = read(Path::new("/dev/null"), Some(MAP))
         .unwrap_err()
         .to_string();
-    assert!(error.contains("it must be a file"), "{error}");
+    assert!(error.contains("needs random access: give a file"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Closed replays of recordings: what each request waits for.
+//! Closed replays of recordings: the completion each request waits for.
 
 use crate::common;
 use proptest::prelude::*;
@@ -277,7 +277,7 @@ fn refusal(path: &Path, how: &str) -> String {
 }
 
 #[test]
-fn what_cannot_be_replayed_closed_is_refused() {
+fn traces_unsuitable_for_closed_replay_are_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("rec.parquet");
     record(&path, &[(0, 2, 8, 3), (0, 18, 4, 0)]);

@@ -1,5 +1,4 @@
-//! Writing traces: what is in the files, what is said to be lost, and that
-//! what was written is read again.
+//! Writing traces: contents of the files, lost fields, and round trips.
 
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
@@ -280,7 +279,7 @@ fn endings_choose_the_format_and_the_compression() {
 }
 
 #[test]
-fn nothing_half_written_is_left() {
+fn no_partial_file_is_left() {
     let folder = TempDir::new().unwrap();
     let names = || -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder.path()).unwrap();

@@ -147,7 +147,7 @@ fn completions_find_their_closed_part() {
 }
 
 #[test]
-fn a_part_asks_for_the_same_whatever_stands_beside_it() {
+fn the_requests_of_a_part_do_not_depend_on_other_parts() {
     let pick = |text: String, stream: u32| -> Vec<_> {
         let mut mix = mix(&format!("requests = 30_000\n{text}"));
         let mut found = Vec::new();
@@ -276,7 +276,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn mixes_are_set_from_outside_and_told_in_full() {
+fn mixes_take_overrides_and_are_reported_in_full() {
     let additions = Additions {
         device: Some("g2".into()),
         workload: Some("mix".into()),

@@ -15,7 +15,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Where the column is.
+    /// The column's name or number.
     pub fn place(&self) -> Result<ColumnName, String> {
         if self.quoted || !self.column.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(ColumnName::Name(self.column.clone()));
@@ -30,8 +30,8 @@ impl Entry {
     }
 }
 
-/// Splits at commas outside quotes, and the parts at their first `=` and their
-/// last `:`.
+/// Splits at commas outside quotes, and each part at its first `=` and its last
+/// `:`.
 pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;
@@ -101,7 +101,7 @@ pub fn factor(unit: &str, quantity: Quantity) -> Option<u64> {
     count.checked_mul(one).filter(|&factor| factor <= 1 << 50)
 }
 
-/// `0/1`: the values of reads and writes, and perhaps of flushes and trims.
+/// The values of reads, writes and optionally flushes and trims, as in `0/1`.
 pub fn operations(values: &str) -> Result<Vec<(String, Op)>, String> {
     let values: Vec<&str> = values.split('/').map(str::trim).collect();
     let distinct = (values.iter().enumerate()).all(|(i, value)| !values[..i].contains(value));

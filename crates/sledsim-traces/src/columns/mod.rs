@@ -1,13 +1,19 @@
-//! Which column of a CSV or Parquet file is what, in which unit: the key
-//! `columns`.
+//! The key `columns`: role and unit of each column of a CSV or Parquet file.
 //!
-//! `time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol` says
+//! `time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol` means
 //! that the column `ts` holds the time in microseconds, and so on. Columns are
-//! names, or numbers from 1 where the file has no header. Nothing is guessed:
-//! a quantity without a unit is an error.
+//! names, or numbers from 1 if the file has no header. Nothing is guessed: a
+//! quantity without a unit is an error.
+//!
+//! In reading order:
+//! - `roles`: the roles of columns and their quantities.
+//! - `entries`: the syntax of the key.
+//! - `scaled`: exact multiplication of numbers by their unit.
+
+mod roles;
 
 mod entries;
-mod roles;
+
 mod scaled;
 
 pub use roles::{Quantity, Role};
@@ -21,7 +27,7 @@ use sledsim_base::keys::did_you_mean;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 
-/// Where a column is.
+/// A column's name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnName {
     /// By its name in the header.
@@ -33,13 +39,13 @@ pub enum ColumnName {
 /// A column and its unit.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Where it is.
+    /// Its name or number.
     pub place: ColumnName,
-    /// The unit as it was written, and its nanoseconds or bytes.
+    /// The unit as written, and its nanoseconds or bytes.
     pub unit: Option<(String, u64)>,
 }
 
-/// What separates the fields of a CSV.
+/// The field separator of a CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
     /// One byte.
@@ -55,7 +61,7 @@ const SEPARATORS: [(&str, Separator); 4] = [
     ("blanks", Separator::Blanks),
 ];
 
-/// The key, read.
+/// The parsed key.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     columns: [Option<Column>; Role::ALL.len()],
@@ -63,13 +69,13 @@ pub struct Columns {
     pub all_bytes: Option<u64>,
     /// The same operation for all requests, instead of a column.
     pub all_op: Option<Op>,
-    /// The values that stand for operations; empty: words.
+    /// The values of operations; empty if they are words.
     pub ops: Vec<(String, Op)>,
     /// Whether devices are names even if they look like numbers.
     pub devices_are_names: bool,
-    /// What separates fields, if it was said.
+    /// The field separator, if given.
     pub separator: Option<Separator>,
-    /// Whether the first record is taken as time zero; `None`: not said.
+    /// Whether the first record becomes time zero; `None` if not given.
     pub from_first: Option<bool>,
 }
 
@@ -77,7 +83,7 @@ pub struct Columns {
 pub const EXAMPLE: &str = "--columns \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\" (a key in \
      Python and in files)";
 
-/// Times from here on (10 years) must say what they count from.
+/// From this first time on (10 years), `origin` must be given.
 const CALENDAR_NS: u64 = 315_576_000_000_000_000;
 
 impl Columns {
@@ -95,11 +101,10 @@ impl Columns {
         Ok(columns)
     }
 
-    /// What times count from, by the first of them; a problem if the key does
-    /// not say it of one that is years away from zero.
+    /// The origin of times, given the first of them.
     ///
     /// # Errors
-    /// That problem.
+    /// The first time is years above zero, and the key has no `origin`.
     #[cold]
     pub fn origin(&self, first_ns: u64) -> std::result::Result<u64, String> {
         match self.from_first {
@@ -134,7 +139,7 @@ impl Columns {
         let Entry {
             key, column, unit, ..
         } = entry;
-        let twice = || Err(format!("'{key}' is there twice"));
+        let twice = || Err(format!("'{key}' is given twice"));
         match key.as_str() {
             "separator" => {
                 let found = SEPARATORS.iter().find(|(name, _)| name == column);
@@ -260,7 +265,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Whether `text` says that a request is linked; blank is no.
+    /// Whether `text` marks a request as linked; blank means no.
     #[inline]
     #[must_use]
     pub fn linked(text: &[u8]) -> Option<bool> {
@@ -273,13 +278,13 @@ impl Columns {
         }
     }
 
-    /// What [`Columns::linked`] takes, for messages.
+    /// The values that [`Columns::linked`] accepts, for messages.
     pub const LINKED: &str = "1 or true, 0, false or nothing";
 
-    /// An error if a quantity has no unit.
+    /// The nanoseconds or bytes of a role's unit.
     ///
     /// # Errors
-    /// [`Error::Key`] with the entry and the units there are.
+    /// [`Error::Key`] with the entry and the known units, if it has no unit.
     pub fn need_unit(&self, role: Role) -> Result<u64> {
         let column = self.get(role);
         if let Some((_, factor)) = column.and_then(|column| column.unit.as_ref()) {
@@ -298,7 +303,7 @@ impl Columns {
         )))
     }
 
-    /// The operation that `text` stands for.
+    /// The operation that `text` means.
     #[inline]
     #[must_use]
     pub fn operation(&self, text: &[u8]) -> Option<Op> {
@@ -309,7 +314,7 @@ impl Columns {
         found.map(|(_, op)| *op)
     }
 
-    /// What an operation may be, for messages.
+    /// The allowed operations, for messages.
     #[must_use]
     pub fn operations(&self) -> String {
         if self.ops.is_empty() {

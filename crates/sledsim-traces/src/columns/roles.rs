@@ -1,21 +1,21 @@
-//! What a column can be, and what its numbers measure.
+//! The roles of columns, and their quantities.
 
 use crate::record::END_BYTES;
 
-/// What a column can be.
+/// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The arrival.
     Time,
     /// The first byte.
     Offset,
-    /// How many bytes.
+    /// The number of bytes.
     Bytes,
-    /// What the request did.
+    /// The operation.
     Op,
     /// The device, by number or name.
     Device,
-    /// The name of the device beside its number.
+    /// The name of a device that also has a number.
     DeviceName,
     /// From arrival to completion.
     Response,
@@ -23,7 +23,7 @@ pub enum Role {
     Think,
     /// From arrival to the start of service.
     Queue,
-    /// Whether the next request of the device is of the same batch.
+    /// Whether the next request of the device belongs to the same batch.
     Linked,
 }
 
@@ -59,7 +59,7 @@ impl Role {
         }
     }
 
-    /// Whether it is a number with a unit: of time, or of bytes.
+    /// Its quantity, if it is a number with a unit.
     #[must_use]
     pub fn quantity(self) -> Option<Quantity> {
         match self {
@@ -70,17 +70,17 @@ impl Role {
     }
 }
 
-/// What a number measures.
+/// The quantity of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A time, in nanoseconds.
     Time,
-    /// A length or a place, in bytes.
+    /// A length or an offset, in bytes.
     Size,
 }
 
 impl Quantity {
-    /// The units it may have, for messages.
+    /// The allowed units, for messages.
     #[must_use]
     pub fn units(self) -> &'static str {
         match self {
@@ -89,9 +89,8 @@ impl Quantity {
         }
     }
 
-    /// The most that is read: nanoseconds or bytes. Times on a clock that
-    /// counts from 1601 still fit; see
-    /// [`crate::LATEST_NS`] for what is left of them.
+    /// The highest value accepted, in nanoseconds or bytes. Times since 1601
+    /// fit; [`crate::LATEST_NS`] limits them after the origin is subtracted.
     #[must_use]
     pub fn most(self) -> u64 {
         match self {

@@ -1,10 +1,10 @@
-//! Numbers times the factor of their unit, without a second rounding.
+//! Numbers times the factor of their unit, rounded once.
 
 use crate::number;
 
-/// A decimal number such as `12`, `12.5` or `1.25e3`, times `factor`, and
-/// whether it was whole; else rounded half up. `None` for anything else, and
-/// for more than `u64` holds.
+/// A decimal number such as `12`, `12.5` or `1.25e3`, times `factor`, rounded
+/// half up, and whether the product was whole. `None` for other text and on
+/// overflow.
 #[inline]
 #[must_use]
 pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
@@ -15,7 +15,7 @@ pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
 }
 
 fn scaled_slowly(text: &[u8], factor: u64) -> Option<(u64, bool)> {
-    /// More digits than that only say whether something is left over.
+    /// Digits beyond this value only decide whether the number is exact.
     const ENOUGH: u128 = 10_u128.pow(25);
     let at = text.iter().position(|byte| matches!(byte, b'e' | b'E'));
     let (digits, exponent) = text.split_at(at.unwrap_or(text.len()));
@@ -64,7 +64,7 @@ fn scaled_slowly(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     Some((u64::try_from(rounded).ok()?, rest == 0 && !left_over))
 }
 
-/// An exponent; beyond 10000 it makes no difference.
+/// An exponent, limited to 10000.
 fn power_of(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_taken_as_they_are_written() {
+    fn decimals_are_scaled_exactly() {
         for (text, factor, expected) in [
             ("0", 512, Some((0, true))),
             ("12", 512, Some((6_144, true))),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_numbers_are_scaled_without_a_second_rounding() {
+    fn binary_numbers_are_scaled_with_one_rounding() {
         for (value, factor, expected) in [
             (0.0, 1, Some((0, true))),
             (-0.0, 1, Some((0, true))),

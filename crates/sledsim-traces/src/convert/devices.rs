@@ -1,19 +1,19 @@
 //! Device numbers of several traces in one.
 
-use super::merge::Input;
+use super::merge::MergeInput;
 use crate::reader::Reader;
 use crate::writers::Writer;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use std::collections::HashMap;
 
-/// More devices are refused.
+/// The most devices.
 const MOST: usize = 1 << 20;
 
-/// What became of the devices of each input.
-pub(super) struct Devices {
+/// The mapping of devices of the inputs to devices of the output.
+pub(super) struct DeviceMap {
     renumber: bool,
-    /// By index of the input and number there: the place in `known`.
+    /// Indices in `known`, by index and device number of the input.
     places: HashMap<(usize, u32), usize>,
     known: Vec<Known>,
     latest: usize,
@@ -27,9 +27,9 @@ struct Known {
     requests: u64,
 }
 
-impl Devices {
-    /// Keeps the numbers, or counts the devices from 0 in the order of their
-    /// first requests.
+impl DeviceMap {
+    /// Keeps the device numbers, or with `renumber` numbers the devices from 0
+    /// in the order of their first requests.
     pub fn new(renumber: bool) -> Self {
         Self {
             renumber,
@@ -39,7 +39,7 @@ impl Devices {
         }
     }
 
-    /// The number in the output of a device.
+    /// The output number of a device.
     #[inline]
     pub fn renumber(
         &mut self,
@@ -55,7 +55,7 @@ impl Devices {
         Ok(self.known[self.latest].output)
     }
 
-    /// Counts a request of the device asked for last.
+    /// Counts a request of the device looked up last.
     pub fn count(&mut self) {
         self.known[self.latest].requests += 1;
     }
@@ -77,7 +77,7 @@ impl Devices {
         let name = reader.device_name(device).map(str::to_owned);
         let output = if self.renumber { place as u32 } else { device };
         if let Some(name) = &name {
-            // Two devices of one name would be one to whoever reads the output.
+            // Readers of the output would take two devices of one name for one.
             let taken = self
                 .known
                 .iter()
@@ -98,8 +98,8 @@ impl Devices {
         Ok(place)
     }
 
-    /// What became of what, in the order of the first requests.
-    pub fn to_json(&self, inputs: &[Input]) -> Vec<Value> {
+    /// The mapping, in the order of the first requests.
+    pub fn to_json(&self, inputs: &[MergeInput]) -> Vec<Value> {
         let facts = |known: &Known| {
             json!({
                 "input": inputs[known.input].path,

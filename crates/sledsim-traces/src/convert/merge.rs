@@ -1,10 +1,10 @@
-//! Several traces as one, by time.
+//! Merges several traces by time.
 
-use crate::detect::Found;
+use crate::detect::ResolvedFormat;
 use crate::format::Clock;
 use crate::input::Compression;
 use crate::record::Record;
-use crate::sorted::Sorted;
+use crate::sorted::SortedRecords;
 use crate::supply::Supply;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
@@ -12,48 +12,48 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
 
-/// One of the traces.
-pub(super) struct Input {
+/// One of the traces to merge.
+pub(super) struct MergeInput {
     pub path: String,
-    pub found: Found,
+    pub found: ResolvedFormat,
     pub compression: Compression,
-    /// How many there are, if that is known.
+    /// The total number of bytes, if known.
     bytes: Option<u64>,
-    pub records: Sorted,
+    pub records: SortedRecords,
     /// The next record, on the common clock.
     next: Option<Record>,
     /// The time of its first record, on its own clock.
     pub first: Nanos,
-    /// What is taken from its times.
+    /// The time subtracted from its times.
     pub origin: Nanos,
-    /// For traces without times: when the next request arrives.
+    /// For traces without times: the next arrival.
     clock: Nanos,
     pub read: u64,
 }
 
-/// The records of all inputs, by time on one clock; at the same time those of
-/// the input named first.
+/// The records of all inputs, sorted by time on one clock; at equal times the
+/// input named first precedes.
 pub(super) struct Merge {
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<MergeInput>,
     due: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// Bytes of all inputs together, where all are known.
     pub of: Option<u64>,
 }
 
 impl Merge {
-    /// Puts them on one clock; `paths` are their files.
-    pub fn new(mut inputs: Vec<Input>, paths: &[PathBuf]) -> Result<Self> {
+    /// Puts the inputs on one clock; `paths` are their files.
+    pub fn new(mut inputs: Vec<MergeInput>, paths: &[PathBuf]) -> Result<Self> {
         let mut of = Some(0);
         for (input, path) in inputs.iter_mut().zip(paths) {
             of = of.zip(input.bytes).map(|(all, size)| all + size);
             input.pull()?;
             let first = input.next.as_ref();
-            let why = || input.records.reader.why_none();
+            let why = || input.records.reader.no_requests_reason();
             let why = || why().unwrap_or_else(|| "no requests".to_owned());
             input.first = first.ok_or_else(|| Error::file(path, why()))?.time;
         }
         if inputs.len() > 1 {
-            timed(&inputs, paths)?;
+            refuse_untimed(&inputs, paths)?;
         }
         // Calendars keep their distances: the earliest request is at zero.
         let calendars = inputs.iter().filter(|input| input.is_calendar());
@@ -87,13 +87,13 @@ impl Merge {
     }
 
     pub fn bytes_read(&self) -> u64 {
-        let bytes = |input: &Input| input.records.reader.bytes_read();
+        let bytes = |input: &MergeInput| input.records.reader.bytes_read();
         self.inputs.iter().map(bytes).sum()
     }
 }
 
-/// Refuses to put traces without times among others.
-fn timed(inputs: &[Input], paths: &[PathBuf]) -> Result<()> {
+/// Refuses to merge traces without times.
+fn refuse_untimed(inputs: &[MergeInput], paths: &[PathBuf]) -> Result<()> {
     for (input, path) in inputs.iter().zip(paths) {
         if input.found.format.clock == Clock::Closed {
             let name = input.found.format.name;
@@ -106,14 +106,14 @@ fn timed(inputs: &[Input], paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-impl Input {
+impl MergeInput {
     /// Nothing read yet.
     pub fn new(
         supply: &Supply,
-        found: Found,
+        found: ResolvedFormat,
         compression: Compression,
         bytes: Option<u64>,
-        records: Sorted,
+        records: SortedRecords,
     ) -> Self {
         Self {
             path: supply.path().display().to_string(),

@@ -1,25 +1,36 @@
-//! Traces into another format: merged, cut, sampled, scaled.
+//! Converts traces: merges, cuts, samples, scales and writes them.
+//!
+//! In reading order:
+//! - `merge`: several traces as one, by time.
+//! - `select`: the records to take.
+//! - `devices`: device numbers of several traces in one.
+//! - `work`: the conversion, record by record.
+//! - [`output`]: the file to write.
+
+mod merge;
+
+mod select;
 
 mod devices;
-mod merge;
-pub mod output;
-mod select;
+
 mod work;
 
-use super::detect::Found;
-use super::sorted::Sorted;
+pub mod output;
+
+use super::detect::ResolvedFormat;
+use super::sorted::SortedRecords;
 use crate::format::{Format, Options};
 use crate::progress::Reading;
 use crate::supply::Supply;
-use merge::{Input, Merge};
+use merge::{Merge, MergeInput};
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files::refuse_overwriting;
 use sledsim_base::units::Nanos;
 use std::path::{Path, PathBuf};
 
-/// What to make of which traces. What it says is done in the order of the
-/// fields, from `sort` on.
+/// A conversion: inputs, output and changes, which are applied in the order of
+/// the fields from `sort` on.
 #[derive(Clone, Debug)]
 pub struct ConvertSpec {
     /// The traces; several are merged by time.
@@ -30,9 +41,9 @@ pub struct ConvertSpec {
     pub to: Option<String>,
     /// The format of all inputs; recognised by their content if not given.
     pub format: Option<Format>,
-    /// What their readers must be told.
+    /// The options of their readers.
     pub options: Options,
-    /// Puts records in order that are late by up to this.
+    /// Sorts records that are late by up to this.
     pub sort: Nanos,
     /// Takes these devices only, by number or name; empty for all.
     pub devices: Vec<String>,
@@ -42,32 +53,32 @@ pub struct ConvertSpec {
     pub until: Option<Nanos>,
     /// Takes a part of them.
     pub sample: Sample,
-    /// Takes the first so many.
+    /// Takes this many requests from the start.
     pub requests: Option<u64>,
     /// Makes the first request taken time zero.
     pub rebase: bool,
     /// Divides the times.
     pub time_scale: f64,
-    /// Takes in the whole of every block of 512 bytes that is touched.
+    /// Widens requests to whole blocks of 512 bytes.
     pub widen: bool,
     /// Keeps the device numbers of several traces, even if they collide.
     pub keep_devices: bool,
 }
 
-/// Which part of the requests to take.
+/// The sample of the requests to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sample {
     /// All.
     #[default]
     All,
-    /// The first, and every so manieth after it.
+    /// The first, and then one of every n.
     Every(u64),
-    /// A share of the 4 KiB units in which requests begin, chosen by hash:
-    /// what is used again stays so.
+    /// The requests that begin in a share of the 4 KiB units, chosen by hash:
+    /// the sample keeps the reuse of data.
     Places {
         /// The share, above 0 and at most 1.
         share: f64,
-        /// For another choice.
+        /// Selects another sample.
         seed: u64,
     },
 }
@@ -95,20 +106,19 @@ impl ConvertSpec {
         }
     }
 
-    /// Writes the file, which appears when it is complete, and says what was
-    /// done; the page on traces describes the keys. `check` is called now and
-    /// then; its error ends the work and leaves nothing behind.
+    /// Writes the file, which appears when it is complete, and returns a report
+    /// (keys: the page on traces). `check` is called now and then; its error
+    /// ends the work and leaves no file.
     ///
     /// Times are on one clock: traces that count from the start of their
-    /// recording start together and keep their times; those that have the
-    /// calendar keep their distances, and the earliest request of them is at
-    /// zero; one without times gets those that its response and think times
-    /// make.
+    /// recording start together and keep their times; traces with calendar
+    /// times keep their distances, and their earliest request is at zero; the
+    /// times of a trace without times follow from its response and think times.
     ///
     /// # Errors
-    /// A file cannot be read or written, a record is bad or cannot be held by
-    /// the format, nothing is left to write, a value out of its range, or
-    /// `check`'s.
+    /// A file cannot be read or written, a record is bad or does not fit the
+    /// format, nothing is left to write, a value is out of its range, or
+    /// `check` fails.
     pub fn convert(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.validate()?;
         refuse_overwriting(&self.output, self.inputs.iter().map(PathBuf::as_path))?;
@@ -122,16 +132,17 @@ impl ConvertSpec {
     }
 
     /// Starts reading the inputs.
-    fn open(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Vec<Input>> {
-        // One that can be read once only must be named once: all are held.
+    fn open(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Vec<MergeInput>> {
+        // Keep all supplies alive: a stream named twice is then refused.
         let supplies: Vec<_> = (self.inputs.iter()).map(|path| Supply::new(path)).collect();
         let mut open = |supply: &Supply| {
             let beginning = &mut || check(Reading { bytes: 0, of: None });
-            let (found, input) = Found::of(supply, self.format, &self.options, beginning)?;
+            let (found, input) =
+                ResolvedFormat::open(supply, self.format, &self.options, beginning)?;
             let (compression, bytes) = (input.compression(), input.bytes());
             let reader = found.format.open(input, &self.options)?;
-            let records = Sorted::new(reader, self.sort, true);
-            Ok(Input::new(supply, found, compression, bytes, records))
+            let records = SortedRecords::new(reader, self.sort, true);
+            Ok(MergeInput::new(supply, found, compression, bytes, records))
         };
         supplies.iter().map(&mut open).collect()
     }

@@ -1,4 +1,4 @@
-//! Where converted and generated records go.
+//! The output file of converted and generated records.
 
 use crate::writers::{Lost, WriteFormat, Writer};
 use serde_json::{Map, Value};
@@ -6,8 +6,8 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::registry::Registry;
 use std::path::Path;
 
-/// Starts the trace at `path`, in the format of that name, else the one its
-/// ending stands for.
+/// Starts the trace at `path`, in the format `to`, or in the format of the
+/// path's ending.
 ///
 /// # Errors
 /// No format of that name or ending, or a file that cannot be written.
@@ -26,7 +26,7 @@ pub fn create(
     Ok((format.name, format.create(path)?))
 }
 
-/// What the format could not hold, and of how many records.
+/// The fields that the format could not hold, with the number of records.
 #[must_use]
 pub fn lost_fields(lost: &Lost) -> Map<String, Value> {
     let Value::Object(mut fields) = lost.json() else {

@@ -1,4 +1,4 @@
-//! Which records are taken.
+//! Selects records by device and sample.
 
 use super::{ConvertSpec, Sample};
 use crate::info::{UNIT_BYTES, mix};
@@ -6,15 +6,15 @@ use crate::reader::Reader;
 use crate::record::Record;
 use serde_json::{Value, json};
 
-/// Takes some of the records, and counts why the others are left out.
+/// Selects records, and counts the others by the reason.
 pub(super) struct Select {
     devices: Vec<String>,
     sample: Sample,
     share: f64,
     seed: u64,
-    /// Records that came as far as the sampling.
+    /// Records that reached the sampling.
     offered: u64,
-    /// The latest device asked about, and the answer.
+    /// The input and device looked up last, and whether it is selected.
     latest: Option<(usize, u32, bool)>,
     other_devices: u64,
     pub outside_times: u64,
@@ -40,7 +40,7 @@ impl Select {
         }
     }
 
-    /// Whether a record's device is wanted: by number or name.
+    /// Whether a record's device is selected by number or name.
     #[inline]
     pub fn wants_device(&mut self, input: usize, device: u32, reader: &dyn Reader) -> bool {
         if self.devices.is_empty() {
@@ -60,9 +60,8 @@ impl Select {
     }
 
     /// Whether a record is in the sample. Requests that begin in one unit of
-    /// 4 KiB are all taken or all left out, so that what is used again in the
-    /// trace is used again in the sample; flushes, which have no place, go by
-    /// their number.
+    /// 4 KiB are all taken or all left out, so that the sample keeps the reuse
+    /// of data; flushes, which have no address, are sampled by their index.
     #[inline]
     pub fn samples(&mut self, input: usize, record: &Record) -> bool {
         let number = self.offered;
@@ -84,7 +83,7 @@ impl Select {
         taken
     }
 
-    /// Why records were left out.
+    /// The number of records left out, by reason.
     pub fn to_json(&self) -> Value {
         json!({
             "other_devices": self.other_devices,

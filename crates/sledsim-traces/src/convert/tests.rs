@@ -1,4 +1,4 @@
-//! What the formats at hand cannot show: clocks, names, odd bytes.
+//! Conversion of hand-made records: clocks, names, unaligned requests.
 
 use super::*;
 use crate::detect::ChosenBy;
@@ -11,10 +11,10 @@ use serde_json::json;
 use sledsim_base::request::Op;
 use std::sync::{Arc, Mutex};
 
-/// Records that were made by hand.
-struct Given(std::vec::IntoIter<Record>);
+/// A reader of given records.
+struct FixedRecords(std::vec::IntoIter<Record>);
 
-impl Reader for Given {
+impl Reader for FixedRecords {
     fn next(&mut self) -> Result<Option<Record>> {
         Ok(self.0.next())
     }
@@ -32,10 +32,10 @@ impl Reader for Given {
     }
 }
 
-/// Keeps what is written.
-struct Kept(Arc<Mutex<Vec<Record>>>);
+/// A writer that stores the records.
+struct RecordingWriter(Arc<Mutex<Vec<Record>>>);
 
-impl Writer for Kept {
+impl Writer for RecordingWriter {
     fn write(&mut self, record: &Record) -> Result<Option<u64>> {
         self.0.lock().unwrap().push(*record);
         Ok(Some(record.bytes))
@@ -80,17 +80,18 @@ fn convert(
             clock,
             ..*crate::FORMATS.iter().next().expect("there are formats")
         };
-        let records = Sorted::new(Box::new(Given(records.into_iter())), spec.sort, true);
-        let found = Found {
+        let records =
+            SortedRecords::new(Box::new(FixedRecords(records.into_iter())), spec.sort, true);
+        let found = ResolvedFormat {
             format,
             chosen_by: ChosenBy::Key,
             others: Vec::new(),
         };
-        Input::new(&Supply::new(path), found, Compression::None, None, records)
+        MergeInput::new(&Supply::new(path), found, Compression::None, None, records)
     });
     let merge = Merge::new(inputs.collect(), &paths)?;
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let writer = Box::new(Kept(kept.clone()));
+    let writer = Box::new(RecordingWriter(kept.clone()));
     let report = work::write(&spec, merge, "kept", writer, &mut |_| Ok(()))?;
     let records = kept.lock().unwrap().clone();
     Ok((records, report))
@@ -111,7 +112,7 @@ fn calendars_keep_their_distance_and_recordings_start_together() {
         ]
     };
     let (records, report) = convert(traces(), |_| {}).unwrap();
-    // At 60 the recording and the third calendar meet: the one named first goes first.
+    // Two inputs have a request at 60: the input named first precedes.
     let expected = [
         (0, 5, 0),
         (7, 3, 1),
@@ -129,7 +130,7 @@ fn calendars_keep_their_distance_and_recordings_start_together() {
 
     let (records, _) = convert(traces(), |spec| spec.keep_devices = true).unwrap();
     assert!(records.iter().all(|record| record.device == 0));
-    // On its own, too, the calendar starts at zero, and a recording where it does.
+    // A single calendar trace starts at zero; a single recording keeps its times.
     let (records, _) = convert(vec![traces().remove(0)], |_| {}).unwrap();
     assert_eq!(times(&records), [(0, 1, 0), (40, 2, 0)]);
     let (records, _) = convert(vec![traces().remove(1)], |_| {}).unwrap();
@@ -137,7 +138,7 @@ fn calendars_keep_their_distance_and_recordings_start_together() {
 }
 
 #[test]
-fn traces_without_times_get_those_that_were_measured() {
+fn a_trace_without_times_gets_them_from_response_and_think_times() {
     let measured = |response, think| Record {
         response: Some(Nanos(response)),
         think: Some(Nanos(think)),
@@ -170,7 +171,7 @@ fn traces_without_times_get_those_that_were_measured() {
 }
 
 #[test]
-fn widening_takes_in_whole_blocks_and_counts() {
+fn widening_extends_to_whole_blocks_and_is_counted() {
     let one = |offset, bytes| Record {
         bytes,
         ..at(0, offset)

@@ -1,35 +1,35 @@
 //! The work of a conversion: selects, changes and writes record by record.
 
-use super::devices::Devices;
-use super::merge::{Input, Merge};
+use super::devices::DeviceMap;
+use super::merge::{Merge, MergeInput};
 use super::select::Select;
 use super::{ConvertSpec, output};
 use crate::format::Clock;
 use crate::progress::Reading;
 use crate::record::Record;
-use crate::records::PassedOver;
+use crate::records::Skipped;
 use crate::writers::{Lost, Writer};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
-/// A conversion under way.
+/// The state of a conversion.
 struct Work<'a> {
     spec: &'a ConvertSpec,
     select: Select,
-    devices: Devices,
+    devices: DeviceMap,
     written: Written,
-    /// What is taken from the times.
+    /// The time subtracted from all times.
     base: Nanos,
-    /// What ended it.
+    /// The limit that ended the conversion.
     ended: &'static str,
 }
 
-/// What was written so far.
+/// The totals of the records written so far.
 #[derive(Default)]
 struct Written {
-    /// Requests handed to the writer, which may leave some out.
+    /// Requests passed to the writer, which may leave some out.
     taken: u64,
     requests: u64,
     reads: u64,
@@ -39,8 +39,8 @@ struct Written {
     last: Nanos,
 }
 
-/// Writes what `spec` selects of `merge`, in the format called `to`, and says
-/// what was done.
+/// Writes the records of `merge` that `spec` selects, in the format `to`, and
+/// returns the report.
 ///
 /// # Errors
 /// As [`ConvertSpec::convert`].
@@ -54,7 +54,7 @@ pub(super) fn write(
     let mut work = Work {
         spec,
         select: Select::new(spec),
-        devices: Devices::new(spec.inputs.len() > 1 && !spec.keep_devices),
+        devices: DeviceMap::new(spec.inputs.len() > 1 && !spec.keep_devices),
         written: Written::default(),
         base: Nanos::ZERO,
         ended: "inputs",
@@ -73,19 +73,19 @@ pub(super) fn write(
             break;
         }
     }
-    work.refuse_nothing(to, &merge, &*writer)?;
+    work.refuse_empty_output(to, &merge, &*writer)?;
     let lost = writer.finish()?;
     Ok(work.to_json(to, &merge, &lost))
 }
 
 impl Work<'_> {
-    /// Writes a record if it is selected; whether more are wanted.
+    /// Writes a record if it is selected; returns whether to continue.
     #[inline]
     fn take(
         &mut self,
         index: usize,
         mut record: Record,
-        input: &Input,
+        input: &MergeInput,
         writer: &mut dyn Writer,
     ) -> Result<bool> {
         let (spec, written) = (self.spec, &mut self.written);
@@ -129,8 +129,8 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Refuses to write no request at all.
-    fn refuse_nothing(&self, to: &str, merge: &Merge, writer: &dyn Writer) -> Result<()> {
+    /// Refuses an output without requests.
+    fn refuse_empty_output(&self, to: &str, merge: &Merge, writer: &dyn Writer) -> Result<()> {
         if self.written.requests > 0 {
             return Ok(());
         }
@@ -142,13 +142,13 @@ impl Work<'_> {
             }
             taken => {
                 let lost = Value::Object(output::lost_fields(&writer.lost()));
-                format!("not written: {to} has no place for any of {taken} requests; {lost}")
+                format!("not written: {to} cannot hold any of {taken} requests; {lost}")
             }
         };
         Err(Error::file(&self.spec.output, problem))
     }
 
-    /// What was done.
+    /// The report.
     fn to_json(&self, to: &str, merge: &Merge, lost: &Lost) -> Value {
         json!({
             "inputs": merge.inputs.iter().map(input).collect::<Vec<_>>(),
@@ -182,7 +182,7 @@ impl Written {
     }
 }
 
-/// A time divided by `scale`, if it is within reach.
+/// A time divided by `scale`, unless it is out of range.
 fn scaled(time: Nanos, scale: f64) -> Option<Nanos> {
     if scale == 1.0 {
         return Some(time);
@@ -191,7 +191,7 @@ fn scaled(time: Nanos, scale: f64) -> Option<Nanos> {
     (scaled < (u64::MAX / 2) as f64).then_some(Nanos(scaled as u64))
 }
 
-fn input(input: &Input) -> Value {
+fn input(input: &MergeInput) -> Value {
     let clock = match input.found.format.clock {
         Clock::Start => "start of the recording, kept",
         Clock::Calendar => "calendar, from the earliest request of all such traces",
@@ -208,6 +208,6 @@ fn input(input: &Input) -> Value {
         "clock": clock,
         "origin_s": input.origin.s(),
     });
-    PassedOver::of(&*input.records.reader).state(&mut facts);
+    Skipped::of(&*input.records.reader).add_to(&mut facts);
     facts
 }

@@ -1,6 +1,6 @@
 //! The CSV format of the Alibaba block traces of 2020.
 
-use crate::commas::{self, CommaFormat, Commas};
+use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Format = Format {
     clock: Clock::Calendar,
     by_columns: false,
     by_action: false,
-    open: |input, _| Ok(Box::new(Commas::new(input, Alibaba))),
+    open: |input, _| Ok(Box::new(CommaReader::new(input, Alibaba))),
 };
 
 /// `device,R/W,offset,length,us`: bytes, and microseconds since 1970.

@@ -1,9 +1,9 @@
-//! The text that blkparse prints unless told otherwise (its manual page,
-//! "Output description and formatting").
+//! The default text output of blkparse (its manual page, "Output description
+//! and formatting").
 
 use crate::format::{BlkAction, Clock, Format};
 use crate::lines::{Field, Lines, next_word};
-use crate::names::Names;
+use crate::names::NameTable;
 use crate::number;
 use crate::reader::Reader;
 use crate::record::{LATEST_NS, Record};
@@ -25,24 +25,23 @@ pub(super) const ENTRY: Format = Format {
     },
 };
 
-/// One event a line: `major,minor cpu sequence seconds pid action rwbs`, then
-/// what the action has to say: `sector + count [process]` for data, only
-/// `[process]` for a flush without data. The events of one action are the
-/// requests.
+/// One event per line: `major,minor cpu sequence seconds pid action rwbs`, then
+/// `sector + count [process]` for data, or only `[process]` for a flush without
+/// data. The events of one action are the requests.
 ///
 /// In `rwbs`, `R` is a read, `W` a write, `D` (or `E`, secure erase) a trim and
 /// `F` without data a flush; what follows the first of these letters (sync,
 /// metadata, read-ahead, force unit access) makes no difference here.
-/// Commands to the drive itself and operations on zones are no requests.
+/// Drive commands and zone operations are no requests.
 pub struct Blkparse {
     lines: Lines,
     action: &'static [u8],
-    devices: Names,
-    /// Lines that are no requests.
+    devices: NameTable,
+    /// The number of lines that are no requests.
     others: u64,
-    /// The events of other actions, by their first letter.
+    /// The number of events of other actions, by their first letter.
     actions: [u64; 128],
-    /// Whether the counts that end the output have begun.
+    /// Whether the totals at the end of the output have begun.
     counts: bool,
 }
 
@@ -102,14 +101,14 @@ impl Blkparse {
         Self {
             lines,
             action,
-            devices: Names::default(),
+            devices: NameTable::default(),
             others: 0,
             actions: [0; 128],
             counts: false,
         }
     }
 
-    /// The request of the present line, if it is one.
+    /// The request of the current line, if it is one.
     fn request(&mut self) -> Result<Option<Record>> {
         let line = self.lines.line();
         let mut words: [&[u8]; 10] = [&[]; 10];
@@ -124,7 +123,7 @@ impl Blkparse {
         }
         let bad = |index: usize| Err(self.lines.bad(&FIELDS, index, words[index]));
         if !is_device(words[0]) {
-            // What blkparse says of files before the events, and counts after them.
+            // blkparse prints lines on files before the events, and totals after.
             let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
             self.counts |= begins;
             return match self.counts || line.starts_with(b"Input file ") {
@@ -253,7 +252,7 @@ impl Reader for Blkparse {
         self.others
     }
 
-    fn why_none(&self) -> Option<String> {
+    fn no_requests_reason(&self) -> Option<String> {
         let names = (0..).zip(&self.actions).filter(|(_, count)| **count > 0);
         let events: Vec<_> = names
             .map(|(letter, count)| format!("{count} {}", char::from(letter)))

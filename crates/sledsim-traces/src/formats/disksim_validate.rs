@@ -22,10 +22,10 @@ pub(super) const ENTRY: Format = Format {
     open: |input, _| Ok(Box::new(DisksimValidate::new(Lines::new(input)))),
 };
 
-/// One request a line, fields separated by blanks: `R` or `W`, a word on what
-/// the drive's buffer did (not used), first block and number of blocks of 512
-/// bytes, measured service time, and time from this completion to the next
-/// arrival, both in us.
+/// One request per line, fields separated by blanks: `R` or `W`, a word on the
+/// drive's buffer (not used), first block and number of blocks of 512 bytes,
+/// measured service time, and think time (from this completion to the next
+/// arrival), both in us.
 pub struct DisksimValidate {
     lines: Lines,
 }

@@ -3,7 +3,7 @@
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines, excerpt, next_word};
 use crate::names;
-use crate::names::Names;
+use crate::names::NameTable;
 use crate::number;
 use crate::reader::Reader;
 use crate::record::{END_BYTES, Record};
@@ -22,30 +22,30 @@ pub(super) const ENTRY: Format = Format {
     open: |input, _| Ok(Box::new(FioIolog::new(Lines::new(input)))),
 };
 
-/// A first line that names the version, then one action a line: `file action
+/// A first line with the version, then one action per line: `file action
 /// [offset length]`, in version 3 with the time in us before it. Offsets and
 /// lengths are bytes.
 ///
-/// Version 2 has no times but `wait us`, or `file wait us 0`: each is so much
-/// after the one before it, the first after time zero.
+/// Version 2 has no times but `wait us`, or `file wait us 0`: each advances the
+/// clock, which starts at zero.
 pub struct FioIolog {
     lines: Lines,
     /// 2 or 3; 0 before the first line is read.
     version: u8,
-    files: Names,
+    files: NameTable,
     /// The clock of version 2.
     now: Nanos,
-    /// Lines that are no requests.
+    /// The number of lines that are no requests.
     others: u64,
 }
 
-/// What an action does.
+/// The effect of an action.
 enum Action {
-    /// To a range of the file.
+    /// Accesses a range of the file.
     Data(Op),
     Flush,
     Wait,
-    /// Nothing that a device would see.
+    /// No request to the device.
     File,
 }
 
@@ -89,7 +89,7 @@ impl FioIolog {
         Self {
             lines,
             version: 0,
-            files: Names::default(),
+            files: NameTable::default(),
             now: Nanos::ZERO,
             others: 0,
         }
@@ -112,7 +112,7 @@ impl FioIolog {
         Ok(true)
     }
 
-    /// The request of the present line, if it is one.
+    /// The request of the current line, if it is one.
     fn request(&mut self) -> Result<Option<Record>> {
         let mut words: [&[u8]; 5] = [&[]; 5];
         let mut count = 0;

@@ -1,5 +1,5 @@
-//! Formats of five words a line: time, device, first block, blocks, and what
-//! was done.
+//! Formats with five words on a line: time, device, first block, blocks, and
+//! operation.
 
 use crate::lines::{Field, Lines, words};
 use crate::number;
@@ -11,48 +11,48 @@ use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::marker::PhantomData;
 
-/// What is particular to a format.
+/// The parts that differ between these formats.
 pub trait FiveWordFormat: Send + 'static {
-    /// The words, for messages. Device and blocks, of 512 bytes, are alike in
+    /// The words, for messages. Device and blocks (of 512 bytes) are the same in
     /// all formats.
     const FIELDS: [Field; 5];
 
-    /// Takes the time off the front of a line, in ns.
+    /// Reads the time at the start of a line, in ns.
     fn quick_time(numbers: &mut Quick<'_>) -> Option<u64>;
 
     /// The time in ns, from a word.
     fn time(word: &[u8]) -> Option<u64>;
 
-    /// What was done.
+    /// The operation, from a word.
     fn op(word: &[u8]) -> Option<Op>;
 }
 
-/// One request a line, fields separated by blanks.
-pub struct FiveWords<L> {
+/// One request per line, fields separated by blanks.
+pub struct FiveWords<F> {
     lines: Lines,
-    layout: PhantomData<L>,
+    format: PhantomData<F>,
 }
 
 const LAST_BLOCK: u64 = 1 << 53;
 
-impl<L: FiveWordFormat> FiveWords<L> {
+impl<F: FiveWordFormat> FiveWords<F> {
     /// Reads from `lines`.
     pub fn new(lines: Lines) -> Self {
         Self {
             lines,
-            layout: PhantomData,
+            format: PhantomData,
         }
     }
 
-    /// The record of a line as they usually are.
+    /// The record of a line in the usual form; `None` for any other line.
     #[inline]
     fn quick(line: &[u8]) -> Option<Record> {
         let mut numbers = Quick::new(line);
-        let time = L::quick_time(&mut numbers)?;
+        let time = F::quick_time(&mut numbers)?;
         let device = u32::try_from(numbers.integer()?).ok()?;
         let first = numbers.integer()?;
         let count = u32::try_from(numbers.integer()?).ok()?;
-        let op = L::op(numbers.rest())?;
+        let op = F::op(numbers.rest())?;
         let fits = time <= LATEST_NS && first <= LAST_BLOCK && count > 0;
         fits.then(|| record(time, device, op, first, count))
     }
@@ -70,7 +70,7 @@ fn record(time: u64, device: u32, op: Op, first: u64, count: u32) -> Record {
     }
 }
 
-impl<L: FiveWordFormat> Reader for FiveWords<L> {
+impl<F: FiveWordFormat> Reader for FiveWords<F> {
     fn next(&mut self) -> Result<Option<Record>> {
         if !self.lines.advance()? {
             return Ok(None);
@@ -79,10 +79,10 @@ impl<L: FiveWordFormat> Reader for FiveWords<L> {
             return Ok(Some(record));
         }
         let Some([time, device, lbn, blocks, what]) = words(self.lines.line()) else {
-            return Err(self.lines.miscounted(&L::FIELDS, u8::is_ascii_whitespace));
+            return Err(self.lines.miscounted(&F::FIELDS, u8::is_ascii_whitespace));
         };
-        let bad = |index, text| Err(self.lines.bad(&L::FIELDS, index, text));
-        let Some(ns) = L::time(time).filter(|&ns| ns <= LATEST_NS) else {
+        let bad = |index, text| Err(self.lines.bad(&F::FIELDS, index, text));
+        let Some(ns) = F::time(time).filter(|&ns| ns <= LATEST_NS) else {
             return bad(0, time);
         };
         let Some(number) = number::integer(device).and_then(|n| u32::try_from(n).ok()) else {
@@ -95,7 +95,7 @@ impl<L: FiveWordFormat> Reader for FiveWords<L> {
         let Some(count) = count.filter(|&n| n > 0) else {
             return bad(3, blocks);
         };
-        let Some(op) = L::op(what) else {
+        let Some(op) = F::op(what) else {
             return bad(4, what);
         };
         Ok(Some(record(ns, number, op, first, count)))

@@ -34,31 +34,31 @@ pub(super) const ENTRY: Format = Format {
 pub struct HpSrt {
     bytes: Bytes,
     disks: Vec<Disk>,
-    /// The one size of a sector in the header, if there is one only.
+    /// The sector size, if the header has only one.
     sector_bytes: Option<u32>,
     /// Index of the disk of the last record.
     last: usize,
 }
 
-/// A disk: one device of ours.
+/// A disk, which is one device of the trace.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Disk {
     /// `disk` in the records.
     number: u32,
-    /// Its number here.
+    /// Its device number in records.
     device: u32,
-    /// `major` in the records, block and character; `None`: the header names
-    /// neither.
+    /// The block and character `major` in the file's records; `None` if not in
+    /// the header.
     majors: [Option<u32>; 2],
-    /// 0 if the header does not say it.
+    /// 0 if not in the header.
     sector_bytes: u32,
     /// `major:disk`.
     name: String,
 }
 
-/// What every header begins with.
+/// The first bytes of every header.
 const MAGIC: &[u8] = b"$$TR_IOREC";
-/// No header is longer.
+/// The longest header.
 const LONGEST_HEADER: usize = 1 << 18;
 /// The fields up to `info`.
 const SHORTEST_RECORD: u32 = 52;
@@ -68,7 +68,7 @@ const REQUEST: u32 = 1;
 impl HpSrt {
     /// Reads the header from `bytes`.
     pub fn new(mut bytes: Bytes) -> Result<Self> {
-        // No more at once than it takes: what is known of the file may be short.
+        // In small steps: only the head of the file may be available.
         let mut look = 1 << 10;
         while look < LONGEST_HEADER {
             let ahead = bytes.peek(look)?;
@@ -110,7 +110,7 @@ impl HpSrt {
         })
     }
 
-    /// The index of the disk with these numbers, which may be a new one.
+    /// The index of the disk with these numbers, added if unknown.
     #[inline]
     fn disk(&mut self, major: u32, number: u32) -> usize {
         let is = |disk: &Disk| {
@@ -124,7 +124,7 @@ impl HpSrt {
             };
             let disk = &mut self.disks[self.last];
             if disk.majors == [None; 2] {
-                // The header does not say it: the first one seen has it.
+                // Not in the header: take the first one seen.
                 disk.majors[0] = Some(major);
                 disk.name = format!("{major}:{number}");
             }
@@ -132,8 +132,8 @@ impl HpSrt {
         self.last
     }
 
-    /// A disk the header does not name: its number is its own if that is
-    /// free, else the next free one.
+    /// Adds a disk missing in the header. Its device number is its disk number
+    /// if free, else the next free one.
     #[cold]
     fn add(&mut self, major: u32, number: u32) -> usize {
         let taken = |device| self.disks.iter().any(|disk| disk.device == device);
@@ -154,7 +154,7 @@ impl Reader for HpSrt {
         let size = match *self.bytes.peek(4)? {
             [] => return Ok(None),
             [a, b, c, d] => u32::from_be_bytes([a, b, c, d]),
-            // Says that the file is cut.
+            // Fails: the file is cut off.
             _ => return self.bytes.take(4).map(|_| None),
         };
         if !(SHORTEST_RECORD..=LONGEST_RECORD).contains(&size) || !size.is_multiple_of(4) {
@@ -244,7 +244,7 @@ impl Reader for HpSrt {
 fn disks(header: &[u8]) -> std::result::Result<Vec<Disk>, String> {
     let mut disks: Vec<Disk> = Vec::new();
     let mut depth = 0_usize;
-    // The latest word.
+    // The last word.
     let mut last: &[u8] = b"";
     let mut inside = false;
     let mut rest = header;
@@ -263,7 +263,7 @@ fn disks(header: &[u8]) -> std::result::Result<Vec<Disk>, String> {
                         ));
                     };
                     if disks.iter().any(|disk| disk.number == number) {
-                        return Err(format!("disk {number} is there twice"));
+                        return Err(format!("disk {number} occurs twice"));
                     }
                     disks.push(Disk {
                         number,
@@ -302,7 +302,7 @@ fn disks(header: &[u8]) -> std::result::Result<Vec<Disk>, String> {
     Ok(disks)
 }
 
-/// Takes `key = value` of a disk, if it is one of those that matter.
+/// Stores `key = value` of a disk, if the key is used.
 fn set(disk: &mut Disk, key: &[u8], value: &[u8]) -> std::result::Result<(), String> {
     let number = || {
         let text = std::str::from_utf8(value).ok();

@@ -1,9 +1,9 @@
 //! The CSV format of the MSR Cambridge traces (SNIA IOTTA, set 388).
 
-use crate::commas::{self, CommaFormat, Commas};
+use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
-use crate::names::Names;
+use crate::names::NameTable;
 use crate::number;
 use crate::record::{LATEST_NS, Record};
 use sledsim_base::request::Op;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Format = Format {
     clock: Clock::Calendar,
     by_columns: false,
     by_action: false,
-    open: |input, _| Ok(Box::new(Commas::new(input, Msr::default()))),
+    open: |input, _| Ok(Box::new(CommaReader::new(input, Msr::default()))),
 };
 
 /// `timestamp,host,disk,Type,offset,size,response`: the times in ticks of
@@ -25,10 +25,10 @@ pub(super) const ENTRY: Format = Format {
 /// else), the rest in bytes. A device is a disk of a host, `host.disk`.
 #[derive(Default)]
 pub struct Msr {
-    /// What is taken off the ticks, decided by the first record.
+    /// The ticks subtracted from all times, set by the first record.
     origin: Option<u64>,
-    names: Names,
-    /// The name of the present device.
+    names: NameTable,
+    /// The name of the current device.
     name: Vec<u8>,
 }
 
@@ -75,7 +75,7 @@ impl CommaFormat<7> for Msr {
         let [time, host, disk, kind, offset, size, response] = fields;
         let ticks = number::integer(time).filter(|&ticks| ticks <= LATEST_TICKS);
         let ticks = ticks.ok_or(0_usize)?;
-        // Times since 1970 leave more room than times since 1601.
+        // Times since 1970 have more room below the limit than times since 1601.
         let origin = if ticks >= TO_1970 { TO_1970 } else { 0 };
         let origin = *self.origin.get_or_insert(origin);
         let since = ticks

@@ -1,5 +1,5 @@
-//! oracleGeneral, the binary format of cache traces, which no timing
-//! simulation can use.
+//! oracleGeneral, a binary format of cache traces: recognised and refused, as
+//! it has neither exact times nor operations.
 
 use crate::format::{Clock, Format};
 use crate::input::Input;
@@ -31,7 +31,7 @@ pub fn refuse(mut input: Input) -> Error {
     reason(input.name(), seems)
 }
 
-/// Why it cannot be used.
+/// The error with the reason.
 fn reason(name: &str, seems: &str) -> Error {
     let problem = format!(
         "oracleGeneral traces cannot drive a timing simulation: their times are whole seconds, \
@@ -44,12 +44,12 @@ fn reason(name: &str, seems: &str) -> Error {
 /// The refusal of a file that begins with `head`, if it looks like
 /// oracleGeneral.
 #[must_use]
-pub fn recognised(name: &str, head: &[u8]) -> Option<Error> {
+pub fn refuse_if_recognised(name: &str, head: &[u8]) -> Option<Error> {
     looks_like(head).then(|| reason(name, ""))
 }
 
-/// Whether these can be its first records: times that never fall, sizes above
-/// zero, and next uses that are ahead, or -1 for none.
+/// Whether `head` may hold records of the format: times never fall, sizes are
+/// above zero, and the next use is later, or -1 for none.
 fn looks_like(head: &[u8]) -> bool {
     let mut before = 0;
     let mut records = head.chunks_exact(RECORD).peekable();
@@ -71,7 +71,7 @@ fn looks_like(head: &[u8]) -> bool {
         })
 }
 
-/// Opening it is always refused.
+/// Always refuses the file.
 pub fn open(input: Input) -> Result<Box<dyn Reader>> {
     Err(refuse(input))
 }

@@ -1,7 +1,7 @@
 //! The SPC format of the Storage Performance Council, as in the Financial and
 //! WebSearch traces (SPC trace file format specification, revision 1.0.1).
 
-use crate::commas::{self, CommaFormat, Commas};
+use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::{END_BYTES, Record};
@@ -16,13 +16,13 @@ pub(super) const ENTRY: Format = Format {
     clock: Clock::Start,
     by_columns: false,
     by_action: false,
-    open: |input, _| Ok(Box::new(Commas::new(input, Spc))),
+    open: |input, _| Ok(Box::new(CommaReader::new(input, Spc))),
 };
 
-/// `ASU,LBA,bytes,op,seconds`, perhaps with more behind. Every application
-/// storage unit has an address space of its own: it is the device. The
-/// address is in blocks of 512 bytes, the size in bytes. A request of size 0 is
-/// legal; it moves nothing, and is passed over and counted.
+/// `ASU,LBA,bytes,op,seconds`, possibly with more fields. Every application
+/// storage unit (ASU) has its own address space and is a device. The address is
+/// in blocks of 512 bytes, the size in bytes. Requests of size 0 are legal; they
+/// are skipped and counted.
 pub struct Spc;
 
 impl CommaFormat<5> for Spc {

@@ -1,6 +1,6 @@
 //! The CSV format of the SYSTOR '17 traces (SNIA IOTTA, set 4964).
 
-use crate::commas::{self, CommaFormat, Commas};
+use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -15,11 +15,11 @@ pub(super) const ENTRY: Format = Format {
     clock: Clock::Calendar,
     by_columns: false,
     by_action: false,
-    open: |input, _| Ok(Box::new(Commas::new(input, Systor))),
+    open: |input, _| Ok(Box::new(CommaReader::new(input, Systor))),
 };
 
 /// `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970 with
-/// decimals, seconds (blank where it is not known), bytes. The device is the
+/// decimals, seconds (blank if unknown), bytes. The device is the
 /// LUN.
 pub struct Systor;
 

@@ -1,6 +1,6 @@
 //! The CSV format of the Tencent CBS traces of 2018 (SNIA IOTTA, set 27917).
 
-use crate::commas::{self, CommaFormat, Commas};
+use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
 use crate::lines::Field;
 use crate::record::Record;
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Format = Format {
     clock: Clock::Calendar,
     by_columns: false,
     by_action: false,
-    open: |input, _| Ok(Box::new(Commas::new(input, Tencent))),
+    open: |input, _| Ok(Box::new(CommaReader::new(input, Tencent))),
 };
 
 /// `seconds,offset,size,type,volume`: whole seconds since 1970, blocks of 512

@@ -19,8 +19,8 @@ pub(super) const ENTRY: Format = Format {
     open: |input, _| Ok(Box::new(Vscsi::new(Bytes::new(input))?)),
 };
 
-/// Little-endian records of 32 or 40 bytes, one virtual disk a file. The
-/// upper byte of the version field of the first record tells which:
+/// Little-endian records of 32 or 40 bytes, one virtual disk per file. The
+/// upper byte of the version field of the first record is the version:
 ///
 /// - 1: `u32 serial, u32 bytes, u32 nSG, u16 opcode, u16 version, u64 LBN,
 ///   u64 us`;
@@ -33,7 +33,7 @@ pub struct Vscsi {
     layout: FieldOffsets,
 }
 
-/// Where the fields of a version are.
+/// The offsets of the fields of a version.
 #[derive(Clone, Copy)]
 struct FieldOffsets {
     version: u16,
@@ -84,7 +84,7 @@ impl FieldOffsets {
 }
 
 impl Vscsi {
-    /// Reads from `bytes`, the version being that of the first record.
+    /// Reads from `bytes`; the first record determines the version.
     pub fn new(mut bytes: Bytes) -> Result<Self> {
         let first = bytes.peek(VERSION_1.record)?;
         if first.len() < VERSION_1.record {

@@ -1,4 +1,4 @@
-//! When requests arrive: gaps, and counts in windows of several lengths.
+//! Arrivals: gaps, and counts in windows of several lengths.
 
 use super::scales::Scales;
 use serde_json::{Value, json};
@@ -14,16 +14,17 @@ const LENGTHS: [Nanos; 5] = [
     Nanos(10_000_000_000),
 ];
 
-/// Arrivals, counted in windows that follow each other from the first one on.
+/// Arrivals, counted in consecutive windows from the first arrival on.
 pub(super) struct Arrivals {
     gaps: Distribution,
     count: u64,
     windows: [Window; LENGTHS.len()],
     scales: Scales,
     pub first: Nanos,
-    /// The latest so far.
+    /// The latest arrival so far.
     pub last: Nanos,
-    /// How many came with an earlier time than one before, and by how much.
+    /// The number of arrivals below the latest time so far, and the most by
+    /// which one was.
     late: u64,
     most_late: Nanos,
 }
@@ -31,12 +32,12 @@ pub(super) struct Arrivals {
 /// Windows of one length.
 #[derive(Default)]
 struct Window {
-    /// Where the present one starts, in ns from the first arrival.
+    /// The start of the current one, in ns from the first arrival.
     start: u64,
     /// Arrivals in it.
     count: u64,
     peak: u64,
-    /// Over the windows that are complete.
+    /// Sums over the complete windows.
     sum: u64,
     squares: u128,
 }
@@ -55,9 +56,8 @@ impl Arrivals {
         }
     }
 
-    /// Takes an arrival in. One that is earlier than the latest so far counts
-    /// as late, and at the latest's time. The answer is the time since the
-    /// first arrival.
+    /// Records an arrival and returns the time since the first one. An arrival
+    /// earlier than the latest so far is late, and counts at the latest time.
     #[inline]
     pub fn record(&mut self, time: Nanos) -> u64 {
         if self.count == 0 {
@@ -135,7 +135,7 @@ impl Arrivals {
             "complete_windows": complete,
             "peak_requests": peak,
             "peak_rate_per_s": peak_rate,
-            // Over a time shorter than the window there is no such rate.
+            // Undefined for a trace shorter than the window.
             "peak_over_mean": (complete > 0).then_some(()).and(self.mean_rate())
                 .map(|mean| peak_rate / mean),
             "index_of_dispersion": dispersion,
@@ -144,7 +144,7 @@ impl Arrivals {
 }
 
 impl Window {
-    /// Moves on to the window that holds `at`; those in between are empty.
+    /// Advances to the window that contains `at`; those in between are empty.
     fn roll(&mut self, at: u64, length: u64) {
         self.peak = self.peak.max(self.count);
         self.sum += self.count;

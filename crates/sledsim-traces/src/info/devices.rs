@@ -1,10 +1,10 @@
-//! What each device of a trace was asked.
+//! Statistics of the requests to each device.
 
 use crate::record::Record;
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
 
-/// More devices are counted together.
+/// The most devices counted separately.
 const MOST: usize = 1 << 16;
 
 /// One device.
@@ -20,28 +20,28 @@ struct Device {
     end: u64,
     /// One past the last block of its latest request.
     next: u64,
-    /// The same of as many requests as count as recent, in turn.
+    /// The same for each of the recent requests, as a ring buffer.
     ends: [u64; RECENT],
     turn: usize,
     recent: u64,
 }
 
-/// How many requests are recent.
+/// The number of requests that are recent.
 pub(super) const RECENT: usize = 16;
 
 /// The devices seen, ascending.
-pub(super) struct Devices {
+pub(super) struct DeviceStats {
     devices: Vec<Device>,
-    /// Where the latest request went.
+    /// The index of the latest request's device.
     latest: usize,
-    /// Blocks that a sequential request may leave out.
+    /// The gap in blocks that a sequential request may leave.
     interleave: Option<u64>,
-    /// Requests of devices too many to be kept apart.
+    /// The number of requests to devices beyond [`MOST`].
     others: u64,
     sequential: [u64; Op::ALL.len()],
 }
 
-impl Devices {
+impl DeviceStats {
     pub fn new(interleave: Option<u64>) -> Self {
         Self {
             devices: Vec::new(),
@@ -52,7 +52,7 @@ impl Devices {
         }
     }
 
-    /// A request to the device called `id`.
+    /// Records a request to device `id`.
     #[inline]
     pub fn record(&mut self, id: u32, record: &Record) {
         let known = self.devices.get(self.latest);
@@ -81,7 +81,7 @@ impl Devices {
         device.next = end;
     }
 
-    /// Makes `id` the latest device; whether there is room for it.
+    /// Makes `id` the latest device; false if there are too many.
     #[cold]
     fn find(&mut self, id: u32) -> bool {
         self.latest = match self.devices.binary_search_by_key(&id, |device| device.id) {
@@ -121,12 +121,13 @@ impl Devices {
         self.sequential
     }
 
-    /// Requests that begin where a recent one of their device ended.
+    /// The number of requests that begin where a recent one of their device
+    /// ended.
     pub fn recent(&self) -> u64 {
         self.devices.iter().map(|device| device.recent).sum()
     }
 
-    /// Requests of devices that are not listed.
+    /// The number of requests to devices that are not listed.
     pub fn others(&self) -> u64 {
         self.others
     }
@@ -154,7 +155,7 @@ impl Devices {
         self.devices.iter().map(facts).collect()
     }
 
-    /// The device that most requests went to, among `ids`.
+    /// The device of `ids` with the most requests.
     pub fn busiest(&self, ids: &[u32]) -> Option<u32> {
         let listed = self
             .devices

@@ -1,24 +1,39 @@
-//! What is in a trace: one pass, in memory that does not grow with it.
+//! Statistics of a trace, in one pass and bounded memory.
+//!
+//! In reading order:
+//! - `sizes`: request sizes.
+//! - `arrivals`: gaps and rates.
+//! - `scales`: burstiness by time scale.
+//! - `devices`: requests by device.
+//! - `reuse`: footprint and LRU stack distances.
+//! - `ranks`: order statistics for stack distances.
+//! - `picture`: data for plots.
+
+mod sizes;
 
 mod arrivals;
-mod devices;
-mod order;
-mod picture;
-mod reuse;
+
 mod scales;
-mod sizes;
+
+mod devices;
+
+mod reuse;
+
+mod ranks;
+
+mod picture;
 
 pub(crate) use reuse::{UNIT_BYTES, mix};
 
-use super::detect::Found;
-use super::records::PassedOver;
-use super::sorted::Sorted;
+use super::detect::ResolvedFormat;
+use super::records::Skipped;
+use super::sorted::SortedRecords;
 use crate::format::{Format, Options};
 use crate::progress::Reading;
 use crate::record::Record;
 use crate::supply::Supply;
 use arrivals::Arrivals;
-use devices::Devices;
+use devices::DeviceStats;
 use picture::{Map, Timeline};
 use reuse::Reuse;
 use serde_json::{Value, json};
@@ -29,36 +44,37 @@ use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use std::path::{Path, PathBuf};
 
-/// What to look at, and how closely.
+/// The trace to describe, and the extent of the description.
 #[derive(Clone, Debug)]
 pub struct InfoSpec {
     /// The trace.
     pub path: PathBuf,
     /// Its format; recognised by its content if not given.
     pub format: Option<Format>,
-    /// What its reader must be told.
+    /// The options of its reader.
     pub options: Options,
-    /// Puts records in order that are late by up to this.
+    /// Sorts records that are late by up to this.
     pub sort: Nanos,
-    /// Leaves footprint and reuse out, which take most of the time.
+    /// Omits footprint and reuse, which take most of the time.
     pub quick: bool,
-    /// Counts a request as sequential also if it leaves out exactly so many
-    /// blocks after the one before: the interleave factor of a file system.
+    /// Also counts a request as sequential if it begins exactly this many
+    /// blocks after the end of the one before: the interleave factor of a file
+    /// system.
     pub interleave_blocks: Option<u64>,
-    /// Up to so many distinct units of 4 KiB footprint and reuse are exact,
-    /// beyond they are sampled.
+    /// The most distinct units of 4 KiB for which footprint and reuse are
+    /// exact; beyond it they are sampled.
     pub max_units: usize,
-    /// Adds what a picture shows: the keys `timeline`, `map`, `lru_curve`.
+    /// Adds the data of plots: the keys `timeline`, `map`, `lru_curve`.
     pub picture: bool,
 }
 
 impl InfoSpec {
-    /// The fewest units that may be followed.
+    /// The least [`max_units`](Self::max_units).
     pub const MIN_UNITS: usize = 64;
-    /// The most (7 GB of memory).
+    /// The greatest [`max_units`](Self::max_units) (7 GB of memory).
     pub const MAX_UNITS: usize = 1 << 26;
 
-    /// Everything about the trace at `path`, but for a picture.
+    /// The full description of the trace at `path`, without data for plots.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self {
@@ -73,21 +89,20 @@ impl InfoSpec {
         }
     }
 
-    /// Reads the whole trace and says what is in it; the page on traces
-    /// describes the keys. `check` is called now and then; its error ends the
-    /// reading.
+    /// Reads the whole trace and returns its statistics (keys: the page on
+    /// traces). `check` is called now and then; its error ends the reading.
     ///
     /// # Errors
     /// The file cannot be read, a record is bad, there are none, `max_units`
-    /// is out of its range, or `check`'s.
+    /// is out of its range, or `check` fails.
     pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.checked()?;
         let supply = Supply::new(&self.path);
         let beginning = &mut || check(Reading { bytes: 0, of: None });
-        let (found, input) = Found::of(&supply, self.format, &self.options, beginning)?;
+        let (found, input) = ResolvedFormat::open(&supply, self.format, &self.options, beginning)?;
         let (compression, of) = (input.compression(), input.bytes());
         let reader = found.format.open(input, &self.options)?;
-        let mut records = Sorted::new(reader, self.sort, false);
+        let mut records = SortedRecords::new(reader, self.sort, false);
         let mut contents = Contents::new(self);
         let mut left = Reading::EVERY;
         while let Some(record) = records.next().map_err(|error| found.explain(error))? {
@@ -101,7 +116,7 @@ impl InfoSpec {
         }
         let requests = contents.requests();
         if requests == 0 {
-            let why = records.reader.why_none();
+            let why = records.reader.no_requests_reason();
             let why = why.unwrap_or_else(|| "no requests".to_owned());
             return Err(Error::file(supply.name(), why));
         }
@@ -113,10 +128,10 @@ impl InfoSpec {
             "compression": compression.name(),
         });
         contents.to_json(&mut facts);
-        PassedOver::of(&*records.reader).state(&mut facts);
-        // What would sort all, also where a part is sorted.
+        Skipped::of(&*records.reader).add_to(&mut facts);
+        // The window that sorts all records, also if a smaller one was given.
         if facts["arrivals"]["late_requests"] != json!(0) {
-            facts["arrivals"]["late_by_up_to_ms"] = json!(records.order.latest_by.ms());
+            facts["arrivals"]["late_by_up_to_ms"] = json!(records.order.most_late.ms());
         }
         facts["glitch_suspected"] = json!(records.order.suspect);
         facts["devices"] = contents
@@ -132,11 +147,11 @@ impl InfoSpec {
 }
 
 impl InfoSpec {
-    /// As [`InfoSpec::read`], of requests that are in no file: `feed` hands on
-    /// each of them and its stream, of which `streams` tells in place of devices.
+    /// As [`InfoSpec::read`], for requests without a file: `feed` passes on each
+    /// request with its stream. The key `streams` replaces `devices`.
     ///
     /// # Errors
-    /// `max_units` is out of its range, or `feed`'s.
+    /// `max_units` is out of its range, or `feed` fails.
     pub fn describe(
         &self,
         facts: &mut Value,
@@ -165,7 +180,7 @@ impl InfoSpec {
     }
 }
 
-/// Everything about the trace at `path`, as [`InfoSpec::read`].
+/// Statistics of the trace at `path`, as [`InfoSpec::read`].
 ///
 /// # Errors
 /// The file cannot be read, a record is bad, or there are none.
@@ -177,13 +192,13 @@ pub fn trace_info(path: &Path, format: Option<Format>) -> Result<Value> {
     spec.read(&mut |_| Ok(()))
 }
 
-/// How many devices have a map.
+/// The most devices with a map.
 const MAPS: usize = 16;
 
-/// What was seen so far.
+/// The statistics so far.
 struct Contents {
     interleave: Option<u64>,
-    devices: Devices,
+    devices: DeviceStats,
     sizes: Sizes,
     arrivals: Arrivals,
     /// By operation, in the order of [`Op::ALL`].
@@ -191,7 +206,7 @@ struct Contents {
     responded: [u64; Op::ALL.len()],
     reuse: Option<Reuse>,
     timeline: Option<Timeline>,
-    /// Of the devices seen first.
+    /// Maps of the devices seen first.
     maps: Vec<(u32, Map)>,
 }
 
@@ -199,7 +214,7 @@ impl Contents {
     fn new(spec: &InfoSpec) -> Self {
         Self {
             interleave: spec.interleave_blocks,
-            devices: Devices::new(spec.interleave_blocks),
+            devices: DeviceStats::new(spec.interleave_blocks),
             sizes: Sizes::new(),
             arrivals: Arrivals::new(),
             responses: Default::default(),
@@ -211,7 +226,7 @@ impl Contents {
     }
 
     #[inline]
-    /// A request of a stream, which is that of its device in a trace.
+    /// Records a request of a stream, which in a trace is its device.
     fn record(&mut self, record: &Record, stream: u32) {
         let Record {
             time,
@@ -306,7 +321,7 @@ impl Contents {
         }
     }
 
-    /// Response times as measured, where the trace has them.
+    /// Measured response times, if the trace has them.
     fn responses(&self) -> Value {
         let mut facts = serde_json::Map::new();
         let mut all = Distribution::new();
@@ -358,7 +373,7 @@ fn times_ms(times: &Distribution, count: u64) -> Value {
 
 #[cfg(test)]
 mod tests {
-    //! What the text formats at hand cannot show.
+    //! Statistics of hand-made records.
 
     use super::*;
     use crate::record::END_BYTES;
@@ -383,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn flushes_have_no_place_and_trims_use_no_data() {
+    fn flushes_have_no_address_and_trims_use_no_data() {
         let facts = facts(&[
             one(Op::Write, 4096, 4096),
             one(Op::Flush, 0, 0),
@@ -404,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn response_times_are_told_where_they_were_measured() {
+    fn response_times_are_reported_if_measured() {
         let measured = |op, ms: u64| Record {
             response: Some(Nanos(ms * 1_000_000)),
             ..one(op, 0, 512)

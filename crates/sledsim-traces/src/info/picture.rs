@@ -1,11 +1,11 @@
-//! What a picture of a trace shows, in constant memory: bins double their
-//! width whenever their range is passed.
+//! Data for plots of a trace, in constant memory: bins double their width when
+//! their range is exceeded.
 
 use serde_json::{Value, json};
 
 const TIMES: usize = 512;
 const PLACES: usize = 256;
-/// Widths at the start: 1.024 us, 8 blocks.
+/// The initial widths: 1.024 us, 8 blocks.
 const TIME_SHIFT: u32 = 10;
 const PLACE_SHIFT: u32 = 3;
 
@@ -85,7 +85,7 @@ impl Map {
         *count = count.saturating_add(1);
     }
 
-    /// Every bin becomes the sum of two, which do not come before it.
+    /// Replaces every bin by the sum of two, neither of which precedes it.
     fn fold(&mut self, pair: impl Fn(usize, usize) -> [(usize, usize); 2]) {
         for row in 0..TIMES {
             for column in 0..PLACES {
@@ -115,7 +115,7 @@ impl Map {
     }
 }
 
-/// How many bins there are up to the last that holds something.
+/// The number of bins up to the last one that is not empty.
 fn used(mut counts: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator) -> usize {
     counts
         .rposition(|count| count > 0)

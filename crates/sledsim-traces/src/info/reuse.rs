@@ -1,29 +1,28 @@
-//! Which data are used again, and how soon: footprint, LRU stack distances,
-//! hit ratios.
+//! Reuse of data: footprint, LRU stack distances, hit ratios.
 //!
 //! The distance of a reference is the number of other units used since the
 //! same one was used last; an LRU cache of C units hits iff it is below C
-//! (Mattson et al. 1970). Up to a bounded number of distinct units all of
-//! them are followed and everything is exact. Beyond that a fixed number is:
-//! those with the lowest hashes, which are a random sample of the units with a
-//! rate R that falls as the footprint grows. Distances are divided by R, each
-//! reference counts 1/R, and what the sample misses of the references, which
-//! are counted exactly, is put to the shortest distance (SHARDS, fixed size,
-//! with its adjustment: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015).
+//! (Mattson et al. 1970). Up to a bounded number of distinct units, all are
+//! tracked and the results are exact. Beyond it, the units with the lowest
+//! hashes are tracked: a random sample whose rate R falls as the footprint
+//! grows. Distances are divided by R, and each reference counts 1/R. The
+//! difference to the exact number of references is added to the shortest
+//! distance (fixed-size SHARDS with adjustment: Waldspurger, Park, Garthwaite,
+//! Ahmad, FAST 2015).
 
-use super::order::Order;
+use super::ranks::RankedSlots;
 use serde_json::{Value, json};
 use sledsim_base::units::BLOCK_BYTES;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// Data are told apart in units of this size.
+/// The unit of data that reuse is counted in.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
 /// Blocks of a unit.
 const UNIT_BLOCKS: u64 = UNIT_BYTES / BLOCK_BYTES;
 
-/// Longer requests (256 MiB) are left out, so that no record takes long.
+/// The longest request counted (256 MiB), so that no record takes long.
 const LONGEST_UNITS: u64 = 1 << 16;
 
 /// A unit of a device.
@@ -57,8 +56,8 @@ impl Hash for UnitKey {
     }
 }
 
-/// Passes the hash of a [`UnitKey`] through, turned: the table must not look at
-/// the upper bits, which are alike for all that are sampled.
+/// Rotates the hash of a [`UnitKey`]: the table must not use its upper bits,
+/// which are equal for all sampled units.
 #[derive(Default)]
 struct Pass(u64);
 
@@ -75,9 +74,9 @@ impl Hasher for Pass {
     }
 }
 
-/// What is known of a unit.
+/// The state of a tracked unit.
 struct Unit {
-    /// Its latest reference in the order of all.
+    /// The slot of its latest reference.
     slot: u32,
     read: bool,
     written: bool,
@@ -91,20 +90,20 @@ pub(super) struct Reuse {
     units: HashMap<UnitKey, Unit, BuildHasherDefault<Pass>>,
     /// The same by hash, the highest first.
     highest: BinaryHeap<(u64, UnitKey)>,
-    order: Order,
-    /// Units with a higher hash are not followed.
+    order: RankedSlots,
+    /// Units with a higher hash are not tracked.
     limit: u64,
-    /// 1/R: what a sampled reference or unit stands for.
+    /// The weight of a sampled reference or unit: 1/R.
     weight: f64,
     distances: Distances,
     /// Weighted first references.
     first: f64,
     /// References to units, counted.
     references: u64,
-    /// Of the units followed now.
+    /// The number of tracked units that were read, and written.
     read: u64,
     written: u64,
-    /// Blocks of them that were accessed.
+    /// The number of their blocks that were accessed.
     blocks: u64,
     left_out: u64,
 }
@@ -115,7 +114,7 @@ impl Reuse {
             max_units,
             units: HashMap::default(),
             highest: BinaryHeap::new(),
-            order: Order::new(4 * max_units),
+            order: RankedSlots::new(4 * max_units),
             limit: u64::MAX,
             weight: 1.0,
             distances: Distances::new(),
@@ -128,8 +127,8 @@ impl Reuse {
         }
     }
 
-    /// A read or write of some bytes: each unit it touches is referenced
-    /// once, in ascending order.
+    /// Records a read or write: references each unit that it touches once, in
+    /// ascending order.
     #[inline]
     pub fn record(&mut self, device: u32, is_read: bool, offset: u64, bytes: u64) {
         let units = offset / UNIT_BYTES..(offset + bytes).div_ceil(UNIT_BYTES);
@@ -157,7 +156,7 @@ impl Reuse {
         if self.order.is_full() {
             let order = &self.order;
             (self.units.values_mut()).for_each(|unit| unit.slot = order.before(unit.slot));
-            self.order.close_up();
+            self.order.compact();
         }
         if let Some(unit) = self.units.get_mut(&place) {
             let distance = self.order.after(unit.slot);
@@ -190,7 +189,7 @@ impl Reuse {
         }
     }
 
-    /// Lowers the rate until one unit fewer is followed.
+    /// Lowers the rate until one unit fewer is tracked.
     #[cold]
     fn shrink(&mut self) {
         let highest = self.highest.peek().map_or(0, |(hash, _)| *hash);
@@ -262,8 +261,8 @@ impl Reuse {
         })
     }
 
-    /// What share of the references an LRU cache of so many units holds.
-    /// Exact for powers of two (unless sampled), 1/64 off in size for others.
+    /// The hit ratio of an LRU cache of this many units. Exact for powers of
+    /// two (unless sampled); other sizes are off by up to 1/64.
     fn hit_ratio(&self, units: u64) -> Option<f64> {
         if self.references == 0 {
             return None;
@@ -273,7 +272,7 @@ impl Reuse {
         Some(((self.distances.below(units) + missed) / all).clamp(0.0, 1.0))
     }
 
-    /// Points (units, hit ratio) of the whole curve, eight an octave.
+    /// Points (units, hit ratio) of the whole curve, eight per octave.
     pub fn curve(&self) -> Vec<(u64, f64)> {
         let footprint = self.distinct()[0];
         let mut points = Vec::new();
@@ -334,7 +333,7 @@ impl Distances {
         self.0[..Self::cell(value)].iter().sum()
     }
 
-    /// The largest value of the cell up to which each share of all lies.
+    /// For each share, the largest value of the cell that it falls into.
     fn percentiles<const N: usize>(&self, shares: [f64; N]) -> [Option<u64>; N] {
         let total = self.total();
         shares.map(|share| {
@@ -348,7 +347,7 @@ impl Distances {
         })
     }
 
-    /// Powers of two with how many references are below the next.
+    /// The weighted number of references from each power of two to the next.
     fn octaves(&self) -> Vec<Value> {
         let edge = |power: u32| Self::cell(1 << power);
         let mut octaves = vec![(0_u64, 0_u64, self.0[0])];
@@ -373,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_follow_each_other_and_begin_where_they_say() {
+    fn cells_are_contiguous_and_begin_at_their_low_value() {
         for cell in 0..Distances::cell(u64::MAX) {
             let (low, next) = (Distances::low(cell), Distances::low(cell + 1));
             assert!(next > low);
@@ -390,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn octaves_of_the_largest_distances_are_told_apart() {
+    fn octaves_of_the_largest_distances_are_distinct() {
         let mut distances = Distances::new();
         for value in [0, 1, 1 << 40, (1 << 41) - 1, 1 << 62] {
             distances.record(value, 1.0);

@@ -1,4 +1,4 @@
-//! Counts in windows that double in length: how bursty at which scale.
+//! Burstiness by time scale: counts in windows of doubling length.
 
 use serde_json::{Value, json};
 
@@ -8,25 +8,25 @@ const SHORTEST_NS: u64 = 15_625_000;
 /// Each twice as long as the one before: up to 1024 s.
 const LENGTHS: usize = 17;
 
-/// Arrivals in windows that follow each other from the first one on.
+/// Arrivals in consecutive windows from the first arrival on.
 #[derive(Clone, Default)]
 pub(super) struct Scales([Scale; LENGTHS]);
 
 /// Windows of one length.
 #[derive(Clone, Copy, Default)]
 struct Scale {
-    /// The window under way, and the arrivals in it so far but for those in
-    /// shorter windows under way.
+    /// The current window, and its arrivals so far except those in shorter
+    /// current windows.
     window: u64,
     count: u64,
-    /// Over the windows before: arrivals, and ordered pairs of them in one
-    /// window.
+    /// Totals of the previous windows: arrivals, and ordered pairs of arrivals
+    /// in one window.
     sum: u64,
     pairs: u128,
 }
 
 impl Scales {
-    /// An arrival so many ns after the first.
+    /// Records an arrival `at` ns after the first.
     #[inline]
     pub fn record(&mut self, at: u64) {
         let window = at / SHORTEST_NS;
@@ -36,7 +36,7 @@ impl Scales {
         self.0[0].count += 1;
     }
 
-    /// Moves on to this shortest window, and those that hold it.
+    /// Advances to this shortest window and the windows that contain it.
     fn roll(&mut self, window: u64) {
         for length in 0..LENGTHS {
             let (scale, window) = (&mut self.0[length], window >> length);
@@ -53,7 +53,7 @@ impl Scales {
         }
     }
 
-    /// The `scales` of the document; the last arrival came so late.
+    /// The `scales` of the document, given the time of the last arrival.
     ///
     /// A window of n arrivals has n (n - 1) ordered pairs of them, and Poisson
     /// scatter adds nothing to their mean. If one half of each window, chosen
@@ -62,7 +62,7 @@ impl Scales {
     pub fn to_json(&self, last: u64) -> Vec<Value> {
         let mut rolled = self.clone();
         rolled.roll(last / SHORTEST_NS);
-        // With the windows under way, which may not be over.
+        // Including the current windows, which may be incomplete.
         let mut all = [0_u128; LENGTHS];
         let mut inside = 0;
         for (sum, scale) in all.iter_mut().zip(&rolled.0) {

@@ -1,4 +1,4 @@
-//! How large requests are, by operation.
+//! Request sizes by operation.
 
 use serde_json::{Map, Value, json};
 use sledsim_base::distribution::Distribution;
@@ -8,7 +8,7 @@ use sledsim_base::request::Op;
 pub(super) struct Sizes {
     by_op: [Distribution; Op::ALL.len()],
     pub requests: [u64; Op::ALL.len()],
-    /// By operation, the number of sizes from each power of two to the next.
+    /// By operation: the number of sizes from each power of two to the next.
     octaves: [[u64; 64]; Op::ALL.len()],
     bytes: [u128; Op::ALL.len()],
     pub blocks: u64,
@@ -43,7 +43,7 @@ impl Sizes {
         self.unaligned += u64::from(!is_aligned);
     }
 
-    /// The `sizes` of the document: of each operation there is, and of all.
+    /// The `sizes` of the document: by operation, and of all.
     pub fn to_json(&self) -> Value {
         let mut facts = Map::new();
         let mut all = Distribution::new();
@@ -93,7 +93,7 @@ fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Value {
     if requests == 0 {
         return Value::Null;
     }
-    // At the lower edges of their cells, which whole blocks are.
+    // The lower edges of cells, as sizes are whole blocks.
     let low = |bytes: u64| {
         let width = bytes.max(1).ilog2().saturating_sub(10);
         bytes >> width << width

@@ -1,7 +1,7 @@
-//! Writes sledsim's CSV, which holds all there is in a record.
+//! Writes sledsim's CSV, which holds all fields of a record.
 
 use super::text::Text;
-use super::{Lost, Names, WriteFormat, Writer};
+use super::{DeviceNames, Lost, WriteFormat, Writer};
 use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
@@ -29,22 +29,20 @@ macro_rules! unlinked_columns {
     };
 }
 
-/// The first line, by which the file is recognised; without its last column in
-/// files of sledsim before it had batches.
+/// The header, by which the file is recognised.
 pub const HEADER: &str = concat!(unlinked_header!(), ",linked");
-/// The first line of files without batches.
+/// The header of files written before batches existed, without `linked`.
 pub const UNLINKED_HEADER: &str = unlinked_header!();
 
-/// The same for whoever reads it, in the words of the key `columns`.
+/// The columns of [`HEADER`], as a value of the key `columns`.
 pub const COLUMNS: &str = concat!(unlinked_columns!(), ", linked=linked");
-/// As [`COLUMNS`], of files without batches.
+/// The columns of [`UNLINKED_HEADER`].
 pub const UNLINKED_COLUMNS: &str = unlinked_columns!();
 
-/// All of it in whole numbers; a name or a measured time that is not known is
-/// blank.
+/// All numbers are integers; unknown names and times are blank.
 pub struct Csv {
     text: Text,
-    names: Names,
+    names: DeviceNames,
 }
 
 impl Csv {
@@ -54,15 +52,15 @@ impl Csv {
         text.put(format_args!("{HEADER}\n"))?;
         Ok(Self {
             text,
-            names: Names::default(),
+            names: DeviceNames::default(),
         })
     }
 }
 
-/// A time or nothing.
-struct Maybe(Option<Nanos>);
+/// A time, or blank.
+struct OptionalTime(Option<Nanos>);
 
-impl Display for Maybe {
+impl Display for OptionalTime {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             Some(time) => Display::fmt(&time.0, f),
@@ -73,8 +71,7 @@ impl Display for Maybe {
 
 impl Writer for Csv {
     fn name_device(&mut self, device: u32, name: &str) -> Result<()> {
-        // As a reader takes it: in quotes where it must be, on one line, and
-        // without the blanks at its ends, which do not count in a field.
+        // As readers expect it: in quotes if needed, on one line, and trimmed.
         let plain = name.replace(char::is_control, "_");
         self.text.lost.device_names += u64::from(plain != name);
         let blanks = plain.trim_ascii() != plain;
@@ -90,8 +87,8 @@ impl Writer for Csv {
         let name = self.names.get(record.device).unwrap_or_default();
         let (time, device, op) = (record.time.0, record.device, record.op.name());
         let (offset, bytes) = (record.offset, record.bytes);
-        let (response, think) = (Maybe(record.response), Maybe(record.think));
-        let queue = Maybe(record.queue);
+        let (response, think) = (OptionalTime(record.response), OptionalTime(record.think));
+        let queue = OptionalTime(record.queue);
         let linked = if record.linked { "1" } else { "" };
         self.text.put(format_args!(
             "{time},{device},{name},{op},{offset},{bytes},{response},{think},{queue},{linked}\n"

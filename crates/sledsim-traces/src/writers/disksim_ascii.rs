@@ -1,7 +1,7 @@
 //! Writes DiskSim's ASCII format: `time device block blocks flags`.
 
 use super::text::Text;
-use super::{Lost, Names, WriteFormat, Writer};
+use super::{DeviceNames, Lost, WriteFormat, Writer};
 use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: WriteFormat = WriteFormat {
 /// think times and names are lost.
 pub struct DisksimAscii {
     text: Text,
-    names: Names,
+    names: DeviceNames,
 }
 
 impl DisksimAscii {
@@ -29,7 +29,7 @@ impl DisksimAscii {
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self {
             text: Text::create(path)?,
-            names: Names::default(),
+            names: DeviceNames::default(),
         })
     }
 }

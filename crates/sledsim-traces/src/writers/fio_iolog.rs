@@ -1,7 +1,7 @@
 //! Writes fio's iolog, version 3: `us file action [offset length]`.
 
 use super::text::Text;
-use super::{Lost, Names, WriteFormat, Writer};
+use super::{DeviceNames, Lost, WriteFormat, Writer};
 use crate::record::Record;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
@@ -19,9 +19,9 @@ pub(super) const ENTRY: WriteFormat = WriteFormat {
 /// name, or `device0` and so on. Responses and think times are lost.
 pub struct FioIolog {
     text: Text,
-    names: Names,
+    names: DeviceNames,
     /// The files in use: device and name.
-    files: Names,
+    files: DeviceNames,
     /// The time of the last record in us.
     last: u64,
 }
@@ -33,13 +33,13 @@ impl FioIolog {
         text.put(format_args!("fio version 3 iolog\n"))?;
         Ok(Self {
             text,
-            names: Names::default(),
-            files: Names::default(),
+            names: DeviceNames::default(),
+            files: DeviceNames::default(),
             last: 0,
         })
     }
 
-    /// Takes a file in use, under a name without blanks that no other has.
+    /// Opens a file, under a unique name without blanks.
     #[cold]
     fn open(&mut self, device: u32, us: u64) -> Result<()> {
         let named = self.names.get(device);

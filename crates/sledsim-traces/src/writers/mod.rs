@@ -1,12 +1,21 @@
-//! Writing traces: one format a file.
+//! Writers of traces: one file per format.
 //!
 //! Adding a format means adding one file with a [`Writer`] and one line to
 //! [`WRITERS`].
+//!
+//! In reading order:
+//! - `text`: a text file, optionally compressed.
+//! - `csv`: sledsim's CSV.
+//! - `disksim_ascii`: DiskSim's ASCII format.
+//! - `fio_iolog`: fio's I/O log.
+
+mod text;
 
 mod csv;
+
 mod disksim_ascii;
+
 mod fio_iolog;
-mod text;
 
 pub use csv::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 
@@ -18,25 +27,24 @@ use std::path::Path;
 
 /// Writes one format, record by record: memory does not grow with the file.
 ///
-/// The file appears under its name when [`Writer::finish`] returns; before
-/// that, and after any error, there is nothing.
+/// The file appears under its name when [`Writer::finish`] returns, not before
+/// and not after an error.
 pub trait Writer: Send {
-    /// Says what a device is called, before its first record; devices without
-    /// a name have their number only.
+    /// Names a device, before its first record; devices without a name have
+    /// only their number.
     ///
     /// # Errors
     /// The file cannot be written.
     fn name_device(&mut self, device: u32, name: &str) -> Result<()>;
 
-    /// Writes a record. The answer is how many bytes the request has in the
-    /// file, `None` if the format has no place for it and it was left out.
+    /// Writes a record and returns the bytes of the request in the file, or
+    /// `None` if the format cannot hold the request and it was left out.
     ///
     /// # Errors
-    /// The file cannot be written, or the format has no room for a number in
-    /// the record.
+    /// The file cannot be written, or a number is out of the format's range.
     fn write(&mut self, record: &Record) -> Result<Option<u64>>;
 
-    /// What the format could not hold so far.
+    /// The fields that the format could not hold so far.
     fn lost(&self) -> Lost;
 
     /// Completes the file.
@@ -46,7 +54,7 @@ pub trait Writer: Send {
     fn finish(self: Box<Self>) -> Result<Lost>;
 }
 
-/// What a format could not hold, of how many records.
+/// The number of records with each field that a format could not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Records written.
@@ -74,7 +82,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// As JSON: how many were written, and how many of what were lost.
+    /// As JSON: the records written, and the counts of lost fields.
     #[must_use]
     pub fn json(&self) -> Value {
         let Self {
@@ -141,11 +149,10 @@ impl Named for WriteFormat {
 }
 
 impl WriteFormat {
-    /// The one of `writers` that the ending of a name chooses; `.gz` behind it does not
-    /// count.
+    /// The format of `writers` for the ending of a path, ignoring `.gz`.
     ///
     /// # Errors
-    /// No format has this ending; the message lists those there are.
+    /// No format has this ending; the message lists the known ones.
     pub fn of(path: &Path, writers: Registry<Self>) -> Result<&'static Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let stem = name.strip_suffix(".gz").unwrap_or(&name);
@@ -169,19 +176,19 @@ impl WriteFormat {
     /// Starts the file at `path`: compressed if the name ends in `.gz`.
     ///
     /// # Errors
-    /// The file cannot be written, or its ending names a compression that is
-    /// not written.
+    /// The file cannot be written, or its ending names an unsupported
+    /// compression.
     pub fn create(&self, path: &Path) -> Result<Box<dyn Writer>> {
         (self.create)(path)
     }
 }
 
-/// Names of devices, as a writer was told them.
+/// The device names given to a writer.
 #[derive(Default)]
-pub struct Names(Vec<(u32, String)>);
+pub struct DeviceNames(Vec<(u32, String)>);
 
-impl Names {
-    /// Takes a name; false if the device has one.
+impl DeviceNames {
+    /// Adds a name; false if the device has one.
     pub fn add(&mut self, device: u32, name: &str) -> bool {
         match self.0.binary_search_by_key(&device, |(device, _)| *device) {
             Ok(_) => false,

@@ -1,4 +1,4 @@
-//! A text file being written, perhaps compressed.
+//! A text file being written, optionally compressed.
 
 use super::Lost;
 use flate2::Compression;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const BUFFER: usize = 1 << 17;
 
-/// A text file that appears when it is complete, and what was lost in it.
+/// A text file that appears when it is complete, with its counts of lost fields.
 pub struct Text {
     path: PathBuf,
     sink: Sink,
@@ -24,7 +24,7 @@ enum Sink {
 }
 
 impl Text {
-    /// Starts it: compressed if the name ends in `.gz`.
+    /// Starts the file, compressed if its name ends in `.gz`.
     pub fn create(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
         if let Some(ending) = [".zst", ".xz", ".bz2"]
@@ -57,7 +57,7 @@ impl Text {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// An error about the record to be written next.
+    /// An error about the next record.
     #[cold]
     pub fn refuse(&self, problem: &str) -> Error {
         let number = self.lost.written + 1;

@@ -1,4 +1,4 @@
-//! The columns of a batch that matter, decoded.
+//! Decodes the columns of a batch that are used.
 
 use super::numbers::{NULL, numbers};
 use arrow_array::cast::AsArray;
@@ -14,7 +14,7 @@ pub struct Cells {
     pub decoded: Decoded,
 }
 
-/// What became of it.
+/// The decoded values of a column.
 pub enum Decoded {
     /// Nanoseconds, bytes, or device numbers; [`NULL`] and [`BAD`].
     Numbers {
@@ -27,7 +27,7 @@ pub enum Decoded {
     /// Names in a dictionary: which of them each row has, and the device each
     /// of them is, once it is known.
     Names { keys: Vec<usize>, devices: Vec<u64> },
-    /// Looked at row by row.
+    /// Not decoded: read row by row.
     Plain,
 }
 
@@ -35,7 +35,7 @@ pub enum Decoded {
 const UNKNOWN: u8 = u8::MAX;
 
 impl Decoded {
-    /// Nothing yet, of numbers.
+    /// An empty column of numbers.
     pub fn numbers(factor: u64, quantity: Option<Quantity>) -> Self {
         Self::Numbers {
             factor,
@@ -44,7 +44,7 @@ impl Decoded {
         }
     }
 
-    /// Nothing yet, of names.
+    /// An empty column of names.
     pub fn names() -> Self {
         Self::Names {
             keys: Vec::new(),
@@ -54,7 +54,7 @@ impl Decoded {
 }
 
 impl Cells {
-    /// Makes of the array what is wanted of it.
+    /// Decodes the array.
     pub fn decode(&mut self, columns: &Columns) {
         let array = &*self.array;
         match &mut self.decoded {
@@ -100,7 +100,7 @@ pub fn text(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// Which value of its dictionary each row has.
+/// The dictionary index of each row.
 pub fn dictionary_keys(array: &dyn Array, keys: &mut Vec<usize>) {
     let dictionary = array.as_any_dictionary();
     keys.clear();

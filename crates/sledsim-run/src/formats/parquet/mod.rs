@@ -1,5 +1,8 @@
-//! Any Parquet file, whose columns the key `columns` names, and sledsim's own:
-//! traces, and the rows of a run (put in order by `recording`).
+//! Generic Parquet, with columns given by the key `columns`, and sledsim's own:
+//! traces, and the rows of a run (which `recording` sorts).
+//!
+//! Modules: `open` starts the reading, `schema` finds the columns, `cells` and
+//! `numbers` decode them, `shown` formats values for messages.
 
 mod cells;
 mod numbers;
@@ -22,29 +25,29 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_traces::columns::{Columns, Quantity, Role};
-use sledsim_traces::devices::Devices;
+use sledsim_traces::devices::DeviceColumn;
 use sledsim_traces::{END_BYTES, LATEST_NS, Reader, Record};
 use std::path::PathBuf;
 
-/// One request a row; the columns that matter are decoded and no others.
+/// One request per row; only the columns that are used are decoded.
 pub struct Parquet {
     pub(super) path: PathBuf,
     batches: Batches,
     columns: Columns,
-    /// The columns of the batches that matter.
+    /// The used columns of the current batch.
     cells: [Option<Cells>; Role::ALL.len()],
     /// The rows of a run: requests of its workload have no parent, their order
     /// of arrival is that of their ids, and their response is what lies between
     /// two columns. Recordings have latenesses too.
     pub(super) parent: Option<Cells>,
-    /// Of the outermost device alone, once its name is known.
+    /// Reads only the outermost device, once its name is known.
     outer: Option<Cells>,
     pub(super) outermost: Option<String>,
     id: Option<Cells>,
     completion: Option<Cells>,
     lateness: Option<Cells>,
-    devices: Devices,
-    /// The next row of the batch, and how many it has.
+    devices: DeviceColumn,
+    /// The next row of the batch, and its number of rows.
     row: usize,
     rows: usize,
     /// Rows in the batches before, and in the whole file.
@@ -63,9 +66,9 @@ impl Parquet {
             let Some(batch) = self.batches.next() else {
                 return Ok(false);
             };
-            let damaged = |said: &dyn std::fmt::Display| {
+            let damaged = |message: &dyn std::fmt::Display| {
                 let row = self.before + 1;
-                let problem = format!("from row {row}: the Parquet data are damaged ({said})");
+                let problem = format!("from row {row}: the Parquet data are damaged ({message})");
                 Error::file(&self.path, problem)
             };
             let batch = batch.map_err(|error| damaged(&error))?;
@@ -84,14 +87,14 @@ impl Parquet {
                     cells.decode(&self.columns);
                 }
             });
-            decoded.map_err(|said| damaged(&said))?;
+            decoded.map_err(|message| damaged(&message))?;
             if self.rows > 0 {
                 return Ok(true);
             }
         }
     }
 
-    /// The number in a column of the present row; `None` for null or no such
+    /// The number in a column of the current row; `None` for null or a missing
     /// column.
     #[inline]
     fn number(&self, role: Role, least: u64) -> Result<Option<u64>> {
@@ -118,7 +121,7 @@ impl Parquet {
         }
     }
 
-    /// The number in a column that must have one.
+    /// The number in a required column.
     #[inline]
     fn needed(&self, role: Role, least: u64) -> Result<u64> {
         match self.number(role, least)? {
@@ -127,8 +130,8 @@ impl Parquet {
         }
     }
 
-    /// Whether a row is of a request inside a composite: one that serves
-    /// another, or one that a device inside was sent on no request's account.
+    /// Whether the row is an inner request of a composite: one with a parent, or
+    /// an internal request of an inner device.
     #[inline]
     fn is_inner(&self) -> bool {
         let parent = self.parent.as_ref();
@@ -159,7 +162,7 @@ impl Parquet {
         }
     }
 
-    /// The place of the record read last among those of its time, and its row.
+    /// The rank of the record read last among those of its time, and its row.
     pub(super) fn place(&self) -> (u64, u64) {
         let row = self.before + self.row as u64;
         match &self.id {
@@ -186,7 +189,7 @@ impl Parquet {
         }
     }
 
-    /// Null is no.
+    /// Whether the request is linked; null means no.
     #[inline]
     fn linked(&self) -> Result<bool> {
         let Some(cells) = &self.cells[Role::Linked as usize] else {
@@ -245,7 +248,7 @@ impl Parquet {
         }
     }
 
-    /// The record in the present row.
+    /// The record in the current row.
     #[inline]
     fn record(&mut self) -> Result<Record> {
         let op = self.op()?;
@@ -362,7 +365,7 @@ impl Reader for Parquet {
         self.devices.name(device)
     }
 
-    /// As large a part of the file as of its rows.
+    /// Estimated from the share of the rows that was read.
     fn bytes_read(&self) -> u64 {
         let rows = u128::from(self.before) + self.row as u128;
         let bytes = rows * u128::from(self.file_bytes) / u128::from(self.all_rows.max(1));

@@ -2,11 +2,11 @@
 
 use super::Parquet;
 use super::cells::{Cells, Decoded};
-use super::schema::{Meaning, decoder, find, is_dictionary, is_text};
+use super::schema::{ColumnRoles, decoder, find, is_dictionary, is_text};
 use crate::parquet_file::ParquetFile;
 use sledsim_base::error::{Error, Result};
 use sledsim_traces::columns::{Columns, Quantity, Role};
-use sledsim_traces::devices::Devices;
+use sledsim_traces::devices::DeviceColumn;
 use sledsim_traces::{Compression, Input, Options};
 use std::path::Path;
 
@@ -26,14 +26,14 @@ impl Parquet {
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
             return Err(Error::file(shown, problem));
         }
-        let Some(whole) = input.as_whole().cloned() else {
-            let problem = "Parquet is read from its end: it must be a file";
+        let Some(whole) = input.as_file().cloned() else {
+            let problem = "Parquet needs random access: give a file";
             return Err(Error::file(shown, problem));
         };
         let file_bytes = whole.bytes();
         let file = ParquetFile::of(whole).map_err(|problem| Error::file(shown, problem))?;
         let schema = file.schema().clone();
-        let Meaning { columns, of_run } = Meaning::of(&schema, wanted, shown)?;
+        let ColumnRoles { columns, of_run } = ColumnRoles::of(&schema, wanted, shown)?;
         let mut used = Vec::new();
         let mut chosen = [const { None }; Role::ALL.len()];
         for role in Role::ALL {
@@ -99,8 +99,8 @@ impl Parquet {
             completion: of_rows("completion_ns", time())?,
             lateness: of_rows("lateness_ns", time())?,
             devices: match numbered {
-                true => Devices::numbers(),
-                false => Devices::new(columns.devices_are_names),
+                true => DeviceColumn::numbers(),
+                false => DeviceColumn::new(columns.devices_are_names),
             },
             batches,
             columns,

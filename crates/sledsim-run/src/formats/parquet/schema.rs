@@ -1,4 +1,4 @@
-//! Which columns of a file are read, and how each is decoded.
+//! Finds the columns of a file, and the decoder of each.
 
 use super::cells::Decoded;
 use arrow_schema::{DataType, Schema, TimeUnit};
@@ -11,14 +11,14 @@ use std::path::Path;
 const ROWS_COLUMNS: &str =
     "time=arrival_ns:ns, offset=lbn:512B, bytes=blocks:512B, op=op, device=stream, origin=zero";
 
-/// What the columns of a file mean.
-pub struct Meaning {
+/// The roles of the columns of a file.
+pub struct ColumnRoles {
     pub columns: Columns,
     /// Whether it holds the rows of a run.
     pub of_run: bool,
 }
 
-impl Meaning {
+impl ColumnRoles {
     /// As the key `columns` says, or as their names say if they are sledsim's.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Meaning {
             None => {
                 let names = names(schema);
                 let problem = format!(
-                    "a Parquet file needs to be told which column is what, in which unit: give \
+                    "the columns are not sledsim's: give roles and units of the columns by \
                      {EXAMPLE}; its columns are {names}"
                 );
                 return Err(Error::file(shown, problem));
@@ -71,7 +71,7 @@ pub fn find<'a>(
     Err(Error::file(path, problem))
 }
 
-/// The columns there are, for messages.
+/// The names of the columns, for messages.
 fn names(schema: &Schema) -> String {
     let names = schema.fields().iter().map(|field| field.name().as_str());
     names.collect::<Vec<_>>().join(", ")
@@ -88,7 +88,7 @@ pub fn is_dictionary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(_, values) if is_text(values))
 }
 
-/// How a column of this type is decoded.
+/// The decoder of a column of this type.
 pub fn decoder(
     columns: &Columns,
     role: Role,

@@ -4,25 +4,25 @@ use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Batches in a closed replay, which count as one request: the host sends their
-/// commands at once, and what comes between them, and goes on when all are
-/// complete.
+/// Batches in a closed replay, each of which counts as one request: the host
+/// sends its commands (and those between them in the trace) at once, and
+/// continues when all are complete.
 #[derive(Debug, Default)]
 pub struct Batches {
-    /// Devices with a batch that is not complete.
+    /// Devices with an unfinished batch.
     open: BTreeSet<u32>,
-    /// When the commands since then were sent.
+    /// When the commands of these batches were sent.
     arrival: Nanos,
-    /// The group that each outstanding command is of, by id, and how many of
-    /// each group are outstanding.
+    /// The group of each outstanding command, by id, and the number of
+    /// outstanding commands of each group.
     group_of: BTreeMap<u64, u64>,
     left: BTreeMap<u64, u64>,
     group: u64,
 }
 
 impl Batches {
-    /// Takes a command that was sent at `arrival`; whether it is none of the
-    /// batches under way, and so one that a completion called for.
+    /// Takes a command sent at `arrival`; returns whether it starts a new group,
+    /// and so used up a completion.
     pub fn take(&mut self, id: u64, record: &Record, arrival: Nanos) -> bool {
         let begins = self.open.is_empty();
         if begins {
@@ -42,13 +42,13 @@ impl Batches {
         begins
     }
 
-    /// When the next command is sent if it belongs to those before.
+    /// The time of the next command, if it belongs to the current group.
     pub fn due(&self) -> Option<Nanos> {
         (!self.open.is_empty()).then_some(self.arrival)
     }
 
-    /// Whether the completion of `id` is one that the host goes on after.
-    pub fn goes_on(&mut self, id: u64) -> bool {
+    /// Records the completion of `id`; returns whether its group is complete.
+    pub fn completes_group(&mut self, id: u64) -> bool {
         let Some(group) = self.group_of.remove(&id) else {
             return true;
         };

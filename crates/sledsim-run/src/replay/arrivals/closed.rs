@@ -1,4 +1,5 @@
-//! A closed replay: so many requests outstanding, with one think time.
+//! Closed replay: a constant number of outstanding requests, with one think
+//! time.
 
 use super::batches::Batches;
 use super::{Arrivals, Feed, Placed};
@@ -7,7 +8,7 @@ use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::workloads::{Closed as Calls, ClosedSpec};
 
-/// The next request, or batch, a think time after a completion.
+/// The next request or batch arrives one think time after a completion.
 pub struct Closed {
     next: Option<Placed>,
     batches: Batches,
@@ -50,7 +51,7 @@ impl Arrivals for Closed {
 
     #[inline]
     fn completed(&mut self, id: u64, at: Nanos) {
-        if self.batches.goes_on(id) {
+        if self.batches.completes_group(id) {
             self.calls.completed(at);
         }
     }

@@ -1,5 +1,5 @@
-//! A closed replay of a recording: each request as long after the completion
-//! it waited for as in the recording.
+//! Closed replay of a recording: each request arrives as long after the
+//! completion it waited for as in the recording.
 
 use super::{Arrivals, Feed, Placed};
 use crate::replay::dependency_inference::DependencyInference;
@@ -9,10 +9,10 @@ use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
 
-/// Among which requests the one is that a request waited for.
+/// The requests that a request may have waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependsOn {
-    /// Those of its stream: its device in the trace.
+    /// The requests of its stream: its device in the trace.
     Stream,
     /// All.
     All,
@@ -23,7 +23,7 @@ pub const DEPENDS_ON: [(&str, DependsOn); 2] =
     [("stream", DependsOn::Stream), ("all", DependsOn::All)];
 
 impl DependsOn {
-    /// What counts as the stream of a record.
+    /// The stream of a record.
     pub fn stream(self, record: &Record) -> u32 {
         match self {
             Self::Stream => record.device,
@@ -32,20 +32,21 @@ impl DependsOn {
     }
 }
 
-/// Requests that wait for completions, read ahead as far as [`DependencyReplay`] says.
+/// Requests that wait for completions, read ahead as far as
+/// [`DependencyReplay`] needs.
 pub struct Dependent {
     depends_on: DependsOn,
     paced: DependencyReplay<Placed>,
 }
 
 impl Dependent {
-    /// Of a recording with these causes.
+    /// For a recording with this inference.
     pub fn new(depends_on: DependsOn, causes: DependencyInference) -> Self {
         let paced = DependencyReplay::new(causes);
         Self { depends_on, paced }
     }
 
-    /// What must be known of a request.
+    /// The times of a request that [`DependencyReplay`] needs.
     fn recorded(&self, placed: &Placed, feed: &Feed) -> Recorded {
         let record = &placed.record;
         let lateness = record.lateness.unwrap_or_default();

@@ -1,14 +1,25 @@
-//! When the requests of a replayed trace arrive: one file for each mode.
+//! The modes of arrival of a replayed trace, one file each.
 //!
 //! A mode takes requests from the [`Feed`] in the order of the trace, holds
-//! those that have not arrived, and says which is next and when. It is called for
-//! each request, and allocates nothing for one.
+//! those that have not arrived, and returns the next one and its arrival. It is
+//! called for each request and allocates nothing per request.
+//!
+//! In reading order:
+//! - `open`: at the times of the trace.
+//! - `closed`: a constant number of outstanding requests.
+//! - `one_by_one`: one outstanding request, with recorded think times.
+//! - `dependent`: after the completion that each request waited for.
+//! - `batches`: batches as one request, for closed replays.
+
+mod open;
+
+mod closed;
+
+mod one_by_one;
+
+mod dependent;
 
 mod batches;
-mod closed;
-mod dependent;
-mod one_by_one;
-mod open;
 
 pub use closed::Closed;
 pub use dependent::{DEPENDS_ON, Dependent, DependsOn};
@@ -22,16 +33,17 @@ use sledsim_base::units::Nanos;
 
 /// A mode of arrival.
 pub trait Arrivals: Send {
-    /// When the next request arrives, as [`sledsim_core::model::source::Source::next_arrival`].
+    /// The arrival of the next request, as
+    /// [`sledsim_core::model::source::Source::next_arrival`].
     ///
     /// # Errors
     /// A bad record.
     fn due(&mut self, feed: &mut Feed) -> Result<Option<Nanos>>;
 
-    /// That request.
+    /// The next request.
     fn next(&self) -> Option<&Placed>;
 
-    /// It was sent as `id` at `at`; another one is next.
+    /// Records that the next request was sent as `id` at `at`.
     ///
     /// # Errors
     /// A bad record.

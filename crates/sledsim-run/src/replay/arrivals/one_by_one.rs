@@ -1,4 +1,4 @@
-//! A replay of a trace without times: one request outstanding, with the think
+//! Replay of a trace without times: one outstanding request, with the think
 //! times of the trace.
 
 use super::batches::Batches;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
-/// The next request, or batch, as long after the completion of the one before
-/// as that one says.
+/// The next request or batch arrives one recorded think time after the
+/// completion of the one before.
 pub struct OneByOne {
     next: Option<Placed>,
     batches: Batches,
-    /// When the next one arrives, if the one before is complete.
+    /// The next arrival, if the request before is complete.
     due: Option<Nanos>,
-    /// From the completion of the one under way to the next arrival.
+    /// From the completion of the outstanding request to the next arrival.
     think: Nanos,
 }
 
@@ -54,13 +54,13 @@ impl Arrivals for OneByOne {
 
     #[inline]
     fn completed(&mut self, id: u64, at: Nanos) {
-        if self.batches.goes_on(id) {
+        if self.batches.completes_group(id) {
             self.due = Some(Nanos(at.0.saturating_add(self.think.0)));
         }
     }
 
     fn state(&self, facts: &mut Value) {
         facts["queue_depth"] = json!(1);
-        facts["think_ms"] = Value::Null; // as recorded, each its own
+        facts["think_ms"] = Value::Null; // each request has its own
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
-/// Each request at its time.
+/// Each request arrives at its time in the trace.
 pub struct OpenReplay {
     next: Option<Placed>,
 }

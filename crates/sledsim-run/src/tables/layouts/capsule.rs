@@ -25,7 +25,7 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::devices::mems::parallel::{Micropositioning, Parallel};
 use std::ops::Range;
 
-/// Bytes at the head of a page unless told otherwise.
+/// Bytes at the head of a page by default.
 const HEADER_BYTES: u32 = 32;
 
 /// See the head of this file.

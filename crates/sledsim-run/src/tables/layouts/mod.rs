@@ -1,4 +1,4 @@
-//! Table layouts: where values lie, and which requests a query takes.
+//! Table layouts: the places of values, and the requests of a query.
 //!
 //! Contract of every [`TableLayout`]:
 //! - no two values share a byte of the device, and none lies outside it or before
@@ -103,25 +103,25 @@ pub struct Run {
 /// Takes the extents of one request.
 pub type Emit<'a> = dyn FnMut(&[Extent]) -> Result<()> + 'a;
 
-/// Where values lie, and which requests a query takes.
+/// The places of values, and the requests of a query.
 pub trait TableLayout: Send {
-    /// How many records the device has room for.
+    /// The number of records that fit on the device.
     fn capacity(&self) -> u64;
 
-    /// The values of `column` from `record` on that lie one after the other.
+    /// The contiguous values of `column` from `record` on.
     fn run(&self, column: usize, record: u64) -> Run;
 
     /// The records that are written together with `record` of `column`.
     fn unit(&self, column: usize, record: u64) -> Range<u64>;
 
     /// The records whose pages are written whenever those of `record` are, when
-    /// all of `records` are written: by itself, unless told otherwise.
+    /// all of `records` are written: by itself, by default.
     fn swept(&self, record: u64, records: &Range<u64>) -> Range<u64> {
         let _ = records;
         record..record + 1
     }
 
-    /// Whether pages hold nothing but values of these columns.
+    /// Whether pages hold only values of these columns.
     fn fills_pages(&self, columns: &[usize]) -> bool;
 
     /// The requests for `columns`, in the order of the table, of the records in
@@ -137,7 +137,7 @@ pub trait TableLayout: Send {
     /// What `emit` says.
     fn point(&self, columns: &[usize], record: u64, emit: &mut Emit<'_>) -> Result<()>;
 
-    /// Its parameters by name, for a table of so many records.
+    /// Its parameters by name, for a table of `records` records.
     fn to_json(&self, columns: &[Column], records: u64) -> Value;
 }
 

@@ -1,7 +1,7 @@
 //! Whole records in pages of 8 KB, the pages one after the other: the layout of
 //! row stores (CMU-CS-03-125, section 5.2.1).
 //!
-//! Whatever is asked of a record, its whole page is moved.
+//! Every access to a record transfers its whole page.
 
 use super::{Emit, Run, Settings, TableLayout, by_track, extent, room};
 use crate::tables::schema::Column;
@@ -11,7 +11,7 @@ use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::devices::mems::parallel::Parallel;
 use std::ops::Range;
 
-/// Bytes of a page, and how many of them are its header unless told otherwise:
+/// Bytes of a page, and how many of them are its header by default:
 /// pages of 8 KB hold 115 records of 71 bytes (section 5.2.6).
 const PAGE_BYTES: u32 = 8192;
 const HEADER_BYTES: u32 = 16;

@@ -14,27 +14,27 @@ use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::devices::mems::parallel::Parallel;
 use std::ops::Range;
 
-/// Bytes at the head of a page unless told otherwise.
+/// Bytes at the head of a page by default.
 const HEADER_BYTES: u32 = 32;
 /// Pages are counted for as many records as this.
 const RECORDS: u64 = 1 << 30;
 
 /// See the head of this file.
 pub(super) struct Vertical {
-    columns: Vec<Own>,
+    columns: Vec<ColumnTracks>,
     header: u64,
     /// Blocks of a track.
     track: u64,
 }
 
 /// A column and the blocks that are its own.
-struct Own {
+struct ColumnTracks {
     width: u64,
     per_page: u64,
     lbns: Range<u64>,
 }
 
-impl Own {
+impl ColumnTracks {
     /// The block that holds `record`.
     fn page(&self, record: u64) -> u64 {
         self.lbns.start + record / self.per_page
@@ -65,7 +65,7 @@ impl Vertical {
         for (index, (column, &per_page)) in columns.iter().zip(&per_page).enumerate() {
             before += pages(&per_page);
             let end = first + index as u64 + 1 + (spare * before / all) as u64;
-            own.push(Own {
+            own.push(ColumnTracks {
                 width: u64::from(column.width),
                 per_page,
                 lbns: begin * track..end * track,
@@ -82,7 +82,7 @@ impl Vertical {
 
 impl TableLayout for Vertical {
     fn capacity(&self) -> u64 {
-        let room = |own: &Own| (own.lbns.end - own.lbns.start) * own.per_page;
+        let room = |own: &ColumnTracks| (own.lbns.end - own.lbns.start) * own.per_page;
         self.columns.iter().map(room).min().unwrap_or(0)
     }
 
@@ -124,7 +124,7 @@ impl TableLayout for Vertical {
     }
 
     fn to_json(&self, columns: &[Column], records: u64) -> Value {
-        let by_column = |fact: &dyn Fn(&Own) -> u64| -> Map<String, Value> {
+        let by_column = |fact: &dyn Fn(&ColumnTracks) -> u64| -> Map<String, Value> {
             (columns.iter().zip(&self.columns))
                 .map(|(column, own)| (column.name().to_owned(), fact(own).into()))
                 .collect()

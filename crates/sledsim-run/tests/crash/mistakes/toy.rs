@@ -1,10 +1,10 @@
-//! A small write-back cache, right or wrong in one way.
+//! A small write-back cache, correct or with one defect.
 //!
 //! Blocks are written to free slots of the front; a directory that survives
 //! power failures says which slot is the newest of a block, and is changed when
 //! the slot has been written. When few slots are free, blocks are copied to the
 //! back, and leave the directory when they are there. A slot is free again when
-//! nobody reads it any more.
+//! no request reads it any more.
 
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};

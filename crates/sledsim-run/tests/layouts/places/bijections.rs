@@ -1,4 +1,4 @@
-//! Layouts are bijections, and runs tell the truth.
+//! Layouts are bijections, and their runs are correct.
 
 use super::{laid, small_disk, small_sled};
 use crate::common::device;

@@ -1,5 +1,5 @@
-//! Are layouts bijections, and do blocks lie where the layout says? Brute force
-//! over small devices, and tilings of full-size ones.
+//! Layouts: bijections and places of blocks, by brute force over small devices
+//! and tilings of full-size ones.
 
 mod bijections;
 mod classes;

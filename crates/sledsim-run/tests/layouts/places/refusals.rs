@@ -1,10 +1,10 @@
-//! What is told of layouts that a device cannot have.
+//! Errors about layouts that do not fit a device.
 
 use super::{small_disk, small_sled, try_laid};
 use crate::common::device;
 
 #[test]
-fn what_a_device_cannot_have_is_refused() {
+fn unsuitable_layouts_are_refused() {
     let sled = small_sled("g2", 2);
     let disk = small_disk();
     let (memory, flash) = (device("memory", &[]), device("flash", &[]));

@@ -1,6 +1,6 @@
-//! Are runs measured right? Conservation, brute force over the rows, and runs
-//! that must be each other's equals: cut and uncut, stopped and bounded, one
-//! thread and several.
+//! Statistics of runs: conservation, brute force over the rows, and runs with
+//! equal results: with and without warm-up, stopped and bounded, on one thread
+//! and on several.
 
 mod distributions;
 mod precision;

@@ -25,7 +25,7 @@ fn rest(run: &Run) -> Value {
 }
 
 #[test]
-fn a_run_that_it_stops_is_the_run_of_so_many_requests() {
+fn a_run_stopped_by_precision_equals_the_run_of_as_many_requests() {
     for arrivals in ["rate = 700.0\n", "queue_depth = 5\n", ""] {
         let stopped = planned(&g2(), &load(arrivals), &precise(0.02));
         let said = &stopped.document["summary"]["precision"];
@@ -41,7 +41,7 @@ fn a_run_that_it_stops_is_the_run_of_so_many_requests() {
 }
 
 #[test]
-fn a_load_that_ends_before_says_so() {
+fn a_load_that_ends_before_its_precision_is_reported() {
     let said = |text: &str| {
         let run = planned(&g2(), &load(text), &precise(0.001));
         run.document["summary"]["precision"].clone()
@@ -72,7 +72,7 @@ fn a_load_that_ends_before_says_so() {
 }
 
 #[test]
-fn a_trace_ends_it_too() {
+fn the_precision_also_stops_a_trace() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.trace");
     let lines: String = (0..50)

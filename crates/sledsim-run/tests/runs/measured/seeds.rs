@@ -20,7 +20,7 @@ fn seeds(seeds: u64, threads: usize) -> Plan {
 const LOAD: &str = "rate = 900.0\nrequests = 2000\nseed = 3\nwarm_up_requests = 100\n";
 
 #[test]
-fn threads_make_no_difference() {
+fn results_do_not_depend_on_threads() {
     for precision in [None, Some(0.04)] {
         let run = |threads| {
             let plan = Plan {
@@ -47,7 +47,7 @@ fn load_of(text: &str) -> Load {
 }
 
 #[test]
-fn together_they_are_their_sum() {
+fn several_seeds_give_the_sum_of_single_runs() {
     let all = planned(&g2(), &load(LOAD), &seeds(4, 2));
     let summary = &all.document["summary"];
     let singles: Vec<Run> = (3..7)
@@ -126,7 +126,7 @@ fn one_seed_is_a_plain_run() {
 }
 
 #[test]
-fn the_first_error_is_told_and_all_stop() {
+fn the_first_error_is_reported_and_all_stop() {
     // Every one fails; told is what the first seed says, on any machine.
     let text = "requests = 50\nrate = 1000.0\nwarm_up_s = 0.06\n";
     let alone = |seed: u64| {
@@ -142,7 +142,7 @@ fn the_first_error_is_told_and_all_stop() {
 }
 
 #[test]
-fn progress_is_told_and_a_wish_to_stop_is_heard() {
+fn progress_is_reported_and_runs_can_be_interrupted() {
     let mut last = Progress {
         completed: 0,
         requests: None,
@@ -168,7 +168,7 @@ fn progress_is_told_and_a_wish_to_stop_is_heard() {
 }
 
 #[test]
-fn what_there_is_only_of_one_run_is_refused() {
+fn results_of_single_runs_are_refused() {
     for (plan, says) in [
         (
             Plan {

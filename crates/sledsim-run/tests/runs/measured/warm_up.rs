@@ -1,4 +1,4 @@
-//! What is cut off as warm-up.
+//! The warm-up of runs.
 
 use super::{Seen, close, g2, in_memory, load, number, planned, rows, tried, try_load};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn energy(summary: &Value) -> f64 {
 }
 
 #[test]
-fn what_is_cut_and_what_counts_are_the_whole() {
+fn warm_up_and_counted_requests_add_up_to_the_whole() {
     for (arrivals, cut) in [
         ("rate = 800.0", "warm_up_requests = 700"),
         ("rate = 800.0", "warm_up_s = 1.25"),
@@ -74,7 +74,7 @@ fn what_is_cut_and_what_counts_are_the_whole() {
 /// A server of fixed service times, one request at a time: everything is
 /// known. Half of the requests are cut, and half of the busy time.
 #[test]
-fn a_metronome() {
+fn half_the_requests_of_a_constant_server_are_warm_up() {
     let text =
         "title = \"x\"\nkind = \"memory\"\nblocks = 1000\nlatency_ms = 1.0\nms_per_block = 0.0\n";
     let device = Device::from_keys(Keys::parse(text, "x.toml").unwrap(), None).unwrap();
@@ -93,7 +93,7 @@ fn a_metronome() {
 }
 
 #[test]
-fn longer_than_the_load_is_an_error() {
+fn a_warm_up_longer_than_the_load_is_refused() {
     let message = |text: &str| {
         let error = try_load(text).and_then(|load| tried(&g2(), &load, &in_memory()));
         error.map(drop).unwrap_err().to_string()

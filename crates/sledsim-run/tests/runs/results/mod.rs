@@ -1,5 +1,5 @@
-//! Are the results right? Statistics against brute force, the summary against
-//! its schema, rows against their documentation.
+//! Results: statistics against brute force, the summary against its schema,
+//! rows against their documentation.
 
 mod rows;
 mod schema;

@@ -157,7 +157,7 @@ fn batches_hold_the_rows_and_start_over() {
 }
 
 #[test]
-fn what_does_not_fit_into_signed_columns_saturates() {
+fn values_beyond_signed_columns_saturate() {
     let mut buffer = RowBuffer::new(&DEVICES, 1);
     buffer.push(&Row {
         completion: Nanos::MAX,
@@ -216,7 +216,7 @@ fn an_unwritable_target_is_refused_before_the_first_row() {
 }
 
 #[test]
-fn given_up_or_panicked_leaves_nothing_and_keeps_the_old_file() {
+fn a_drop_or_a_panic_leaves_nothing_and_keeps_the_old_file() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("out.parquet");
     fs::write(&path, "old").unwrap();
@@ -315,7 +315,7 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// A pipe that nobody reads: the pushing side must come to wait.
+/// A pipe without a reader: `push` must wait.
 #[cfg(unix)]
 #[test]
 fn memory_is_bounded_however_slow_the_disk() {

@@ -137,7 +137,7 @@ fn full() -> Value {
 }
 
 #[test]
-fn summaries_follow_it() {
+fn summaries_follow_the_schema() {
     valid(&full()).unwrap();
     valid(&summary(&Stats::new(), &RunFacts::default())).unwrap();
     // One request that takes no time at all: no rate, no variation.
@@ -159,7 +159,7 @@ fn summaries_follow_it() {
 }
 
 #[test]
-fn what_is_undefined_is_null() {
+fn undefined_values_are_null() {
     let nothing = summary(&Stats::new(), &RunFacts::default());
     for key in [
         "duration_s",
@@ -174,7 +174,7 @@ fn what_is_undefined_is_null() {
 }
 
 #[test]
-fn other_documents_do_not() {
+fn other_documents_do_not_follow_the_schema() {
     let change = |edit: &dyn Fn(&mut Value)| {
         let mut summary = full();
         edit(&mut summary);

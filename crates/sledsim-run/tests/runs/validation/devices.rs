@@ -1,5 +1,5 @@
-//! Devices, against their own times and the week of hplajw; the table, and what
-//! cannot be compared.
+//! Validation of devices against their own times and the week of hplajw; the
+//! table, and refused comparisons.
 
 use super::close;
 use crate::common;
@@ -193,7 +193,7 @@ fn requests_meet_their_own_measurements_whatever_the_order_of_completion() {
 
 /// Three requests of known times, one without a measurement.
 #[test]
-fn queue_and_service_are_told_apart() {
+fn queue_and_service_are_separated() {
     let memory = common::device("memory", &[]);
     let text = "t,lba,n,op,r,q\n0,0,8,r,5,1\n1000,8,8,w,9,2\n2000,64,8,r,,\n3000,0,8,r,4,4\n";
     let columns = "columns = \"time=t:ms, offset=lba:512B, bytes=n:512B, op=op, response=r:ms, \
@@ -232,7 +232,7 @@ fn queue_and_service_are_told_apart() {
 }
 
 #[test]
-fn requests_are_told_apart_by_what_came_before() {
+fn requests_are_classified_by_the_request_before() {
     // After (100, 8): behind it, on its last block, 255 and 256 blocks behind
     // its end, 255 and 256 before its start.
     let second = [
@@ -268,7 +268,7 @@ fn requests_are_told_apart_by_what_came_before() {
 }
 
 #[test]
-fn the_table_holds_what_the_figures_are_from() {
+fn the_table_holds_the_data_of_the_figures() {
     let device = disk();
     let file = trace("m.validate", &requests(|i| 100.0 + i as f64));
     let validation = validated(&device, &file.path, "");
@@ -331,7 +331,7 @@ fn the_table_holds_what_the_figures_are_from() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
+fn refused_comparisons_have_a_message() {
     let device = common::device("g2", &[]);
     let says = |error: Error, words: &[&str]| {
         let said = error.to_string();

@@ -95,7 +95,7 @@ fn the_figure_of_two_uniform_distributions_has_a_closed_form() {
 }
 
 #[test]
-fn what_is_not_there_has_no_figure() {
+fn missing_times_have_no_figure() {
     let none = compared(&[], &[]);
     assert_eq!((none.demerit_ms(), none.paired_rms_ms()), (None, None));
     assert_eq!(none.demerit_percent(), None);
@@ -115,7 +115,7 @@ fn what_is_not_there_has_no_figure() {
 
 /// Nearest rank, counted out by hand.
 #[test]
-fn statistics_are_those_of_the_list() {
+fn statistics_match_the_list() {
     let ms: Vec<u64> = (1..=40).rev().map(|i| i * 1_000_000).collect();
     let told = compared(&ms, &[7_000_000; 40]);
     let measured = told.measured();

@@ -1,6 +1,6 @@
-//! Are measured and simulated times set side by side rightly? Closed forms,
-//! brute force over the definition of the figure, and devices whose own times
-//! are fed back to them as measurements.
+//! Comparison of measured and simulated times: closed forms, brute force over
+//! the definition of the figure, and devices with their own simulated times as
+//! measurements.
 
 mod devices;
 mod figures;

@@ -1,6 +1,5 @@
-//! Tables: are values where the paper says, does each have bytes of its own, do
-//! pages give back what went in, does the device do as much as it must and no
-//! more?
+//! Tables: places of values as in the paper, each with its own bytes; values
+//! read as written; and no unnecessary requests.
 
 mod places;
 mod refusals;

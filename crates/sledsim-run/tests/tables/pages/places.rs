@@ -1,4 +1,4 @@
-//! Where values lie: as in the report, and each with bytes of its own.
+//! Places of values: as in the report, and each with its own bytes.
 
 use super::{KINDS, check_places, of_widths, parallel, settings, small, table, whole};
 use crate::common::device;

@@ -1,4 +1,4 @@
-//! What is told of data that no table takes.
+//! Errors about data that a table cannot hold.
 
 use super::{KINDS, batch, binary, check_places, drive, of_widths, settings, small, table, whole};
 use crate::common;
@@ -94,7 +94,7 @@ fn bad_data_are_refused_by_name_and_change_nothing() {
 }
 
 #[test]
-fn what_no_page_holds_is_refused_by_name() {
+fn unsupported_columns_are_refused_by_name() {
     let device = small(20);
     let wide = |width| of_widths(&[8, width], 10, 1);
     for kind in [TableLayoutKind::Capsule, TableLayoutKind::Vertical] {

@@ -1,4 +1,4 @@
-//! What the device is asked for.
+//! The requests that queries send to the device.
 
 use super::{KINDS, all, of_widths, settings, small, table};
 use crate::common::device;

@@ -1,4 +1,4 @@
-//! Pages give back what went in.
+//! Values are read from pages as written.
 
 use super::{KINDS, batch, binary, bytes, drive, settings, small, table, whole};
 use arrow_array::types::Int64Type;
@@ -12,7 +12,7 @@ use sledsim_run::tables::{Settings, Table, TableLayoutKind};
 use std::sync::Arc;
 
 #[test]
-fn a_null_is_named_by_its_place_in_all_the_data() {
+fn the_error_about_a_null_names_its_record_in_all_the_data() {
     let good: Int64Array = (0..5).map(Some).collect();
     let bad: Int64Array = [Some(1), None].into_iter().collect();
     let field = Field::new("n", DataType::Int64, true);

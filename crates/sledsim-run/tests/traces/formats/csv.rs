@@ -1,4 +1,4 @@
-//! Generic CSV: how columns are found, what they mean, and what bad ones are told.
+//! Generic CSV: finding and decoding columns, and errors about bad ones.
 
 use super::{CSV, MAP, message, message_with, read, read_with, record, refuses, with_response};
 use proptest::prelude::*;
@@ -221,11 +221,11 @@ fn csv_bad_fields_are_named() {
 }
 
 #[test]
-fn columns_must_be_told_and_told_right() {
+fn the_key_columns_is_required_and_checked() {
     let found = message("csv", "a,b\n1,2\n");
     assert!(
         found.starts_with(
-            "t:1: a CSV needs to be told which column is what, in which unit: give --columns \""
+            "t:1: the header is not sledsim's: give roles and units of the columns by --columns \""
         ),
         "{found}"
     );
@@ -237,8 +237,8 @@ fn columns_must_be_told_and_told_right() {
             "tme=ts:us",
             "columns: 'tme' is unknown; did you mean 'time'?",
         ),
-        ("time=ts:us,time=x:us", "columns: 'time' is there twice"),
-        ("op=:read,op=x", "columns: 'op' is there twice"),
+        ("time=ts:us,time=x:us", "columns: 'time' is given twice"),
+        ("op=:read,op=x", "columns: 'op' is given twice"),
         ("time=ts:us", "columns: no 'offset': give offset=lba:512B"),
         (
             "offset=o:B,bytes=b:B,op=o",
@@ -382,7 +382,7 @@ fn our_own_csv_needs_no_key() {
 }
 
 #[test]
-fn a_column_says_which_requests_are_linked() {
+fn a_column_marks_linked_requests() {
     let linked = |name: &str, text: String, map: Option<&str>| -> Vec<bool> {
         let (records, _) = read_with(name, text, map).unwrap();
         records.iter().map(|record| record.linked).collect()

@@ -1,5 +1,5 @@
-//! What holds of every format: no bytes make it panic, and its files are told from
-//! those of others.
+//! Properties of every format: no bytes make it panic, and its files are
+//! recognised.
 
 use super::{CSV, MAP, SRT, SRT_HEADER, VSCSI, Vscsi, format, srt};
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn detection_tells_all_of_them_apart() {
+fn detection_recognises_all_formats() {
     let folder = tempfile::TempDir::new().unwrap();
     for (name, bytes, columns) in samples() {
         if columns.is_some() || name == "mqsim" || name == "disksim_ascii" {

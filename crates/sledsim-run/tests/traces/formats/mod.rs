@@ -1,4 +1,4 @@
-//! Trace formats: what each field means, and what bad ones are told. The
+//! Trace formats: the meaning of each field, and errors about bad ones. The
 //! bytes are made here from the descriptions of the formats.
 
 mod csv;

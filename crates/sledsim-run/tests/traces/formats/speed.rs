@@ -1,4 +1,4 @@
-//! How fast the formats are read and written.
+//! The speed of reading and writing the formats.
 
 use super::format;
 use sledsim_run::formats::all;

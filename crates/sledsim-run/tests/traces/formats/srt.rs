@@ -137,7 +137,7 @@ fn srt_bad_records_are_named_by_byte() {
             "blockmajor = 256",
             "blockmajor of disk 0 is '256'",
         ),
-        ("3 ->", "0 ->", "header: disk 0 is there twice"),
+        ("3 ->", "0 ->", "header: disk 0 occurs twice"),
         ("3 ->", "x ->", "header: disk number is 'x'"),
     ] {
         let header = SRT_HEADER.replacen(old, new, 1);

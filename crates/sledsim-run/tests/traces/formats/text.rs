@@ -1,4 +1,4 @@
-//! Text formats, one a test.
+//! Text formats, one per test.
 
 use super::{format, message, read, read_with, record, refuses, with_response};
 use sledsim_base::request::Op;

@@ -1,4 +1,4 @@
-//! VMware vSCSI: its versions and opcodes, and what bad records are told.
+//! VMware vSCSI: its versions and opcodes, and errors about bad records.
 
 use super::{VSCSI, Vscsi, message, read, record, with_response};
 use sledsim_base::request::Op;

@@ -1,4 +1,4 @@
-//! Where requests go: devices, addresses and offsets.
+//! Mapping of requests: devices, addresses and offsets.
 
 use super::{TWO, file, lbns, message, open, replay};
 use proptest::prelude::*;

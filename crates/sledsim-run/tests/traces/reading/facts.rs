@@ -1,4 +1,4 @@
-//! What is told about a trace, and about the real ones.
+//! Statistics of small traces and of real ones.
 
 use super::{TWO, file, replay};
 use crate::common::reference;

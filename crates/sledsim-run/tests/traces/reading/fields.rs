@@ -1,4 +1,4 @@
-//! Fields of lines: what they are read as, and what bad ones and bad keys are told.
+//! Fields of lines: their values, and errors about bad fields and keys.
 
 use super::{SMALL, file, message, replay};
 use proptest::prelude::*;

@@ -105,7 +105,7 @@ fn line_ends_blanks_flags_and_compression_make_no_difference() {
 }
 
 #[test]
-fn files_that_are_no_traces_are_told_so() {
+fn files_that_are_no_traces_are_refused() {
     for (content, expected) in [
         (Vec::new(), "bad.trace: no requests"),
         (b"# only\n\n \t\r\n".to_vec(), "bad.trace: no requests"),
@@ -196,7 +196,7 @@ fn files_that_are_no_traces_are_told_so() {
 /// Cut off anywhere, a compressed file never passes for a shorter trace; with
 /// any bit flipped, it never passes for another one.
 #[test]
-fn compressed_files_that_are_cut_or_damaged_are_told_so() {
+fn truncated_or_damaged_compressed_files_are_refused() {
     let (_folder, path) = file(SMALL);
     let (expected, _) = replay(&path, "", 10_000).unwrap();
     // Times that rise too slowly to be compressed well, past several blocks.

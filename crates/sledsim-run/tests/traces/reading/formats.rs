@@ -1,10 +1,10 @@
-//! How the format of a trace is told.
+//! Detection of the format of a trace.
 
 use super::{file, gzip, message, replay, zstd};
 use tempfile::TempDir;
 
 #[test]
-fn the_format_is_told_by_content_then_by_what_is_plausible_then_by_the_ending() {
+fn the_format_follows_from_content_then_plausibility_then_ending() {
     // One in 15 s in ms, 66,662 per s in ns.
     let both = "15001 0 5 1 1\n30002 0 6 1 0\n";
     let folder = TempDir::new().unwrap();
@@ -150,7 +150,7 @@ fn the_format_is_told_by_content_then_by_what_is_plausible_then_by_the_ending() 
 
 /// The first bytes that are looked at end in the middle of a line, wherever.
 #[test]
-fn long_heads_are_cut_without_harm() {
+fn detection_accepts_a_head_that_ends_within_a_line() {
     for start in 0..40 {
         let mut text = format!("#{}\n", "x".repeat(start));
         // 70 records in the first 128 KiB, in long lines.

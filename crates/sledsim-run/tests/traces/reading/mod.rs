@@ -1,4 +1,4 @@
-//! Traces: what is read, what is done to it, and what bad files are told.
+//! Traces: reading, mapping to the device, and errors about bad files.
 
 mod addresses;
 mod facts;

@@ -94,7 +94,7 @@ fn a_pipe_is_read_once_or_kept_for_all() {
 }
 
 #[test]
-fn reading_can_be_stopped_and_says_how_far_it_is() {
+fn reading_can_be_interrupted_and_reports_its_progress() {
     let text: String = (0..200_000)
         .map(|i| format!("{i} 3 {} 1 1\n", i % 90))
         .collect();

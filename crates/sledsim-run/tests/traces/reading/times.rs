@@ -1,4 +1,4 @@
-//! When requests arrive: scaled, counted from the first, sorted, or closed.
+//! Arrivals: scaled, counted from the first, sorted, or closed.
 
 use super::{SMALL, TWO, file, lbns, message, open, replay};
 use proptest::prelude::*;
@@ -163,7 +163,7 @@ fn with_a_glitch(after: u64, odd: u64) -> String {
 }
 
 #[test]
-fn a_glitch_of_the_clock_is_named_and_dropped_if_asked_to() {
+fn a_glitch_of_the_clock_is_reported_or_dropped() {
     // Ahead by 11 days and by 250 years, behind by 10,000 s.
     for (after, odd, here) in [
         (

@@ -93,7 +93,7 @@ fn a_file_is_a_workload_and_may_stand_on_another() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_refused() {
     let files = "set_mib = 10\n";
     for (kind, text, says) in [
         (

@@ -1,4 +1,4 @@
-//! What a load is like: figures against those of its trace and brute force.
+//! Statistics of a load against those of its trace and brute force.
 
 use super::{DEVICE, info, load};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use sledsim_traces::trace_info;
 use std::collections::BTreeSet;
 
 #[test]
-fn a_load_is_like_the_trace_that_it_makes() {
+fn a_load_has_the_statistics_of_its_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("load.csv");
     let load = load("cello", "requests = 30_000").unwrap();

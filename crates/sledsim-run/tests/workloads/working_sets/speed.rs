@@ -1,4 +1,4 @@
-//! How fast the workloads are drawn.
+//! The speed of drawing workloads.
 
 use super::{DEVICE, load, try_source};
 use sledsim_core::model::source::Source;

@@ -1,9 +1,10 @@
-//! The fields of a line of a CSV, with and without quotes.
+//! Splits lines of a CSV into fields, with and without quotes.
 
 use crate::columns::Separator;
 use std::ops::Range;
 
-/// Calls `found` with every field of a line without quotes; their number.
+/// Calls `found` with every field of a line without quotes; returns their
+/// number.
 #[inline]
 pub fn each_field(
     line: &[u8],
@@ -41,7 +42,7 @@ pub fn each_field(
     }
 }
 
-/// A span without the blanks at its ends.
+/// A span without leading and trailing blanks.
 #[inline]
 fn trimmed(line: &[u8], mut span: Range<usize>) -> Range<usize> {
     while span.start < span.end && line[span.start].is_ascii_whitespace() {
@@ -53,9 +54,9 @@ fn trimmed(line: &[u8], mut span: Range<usize>) -> Range<usize> {
     span
 }
 
-/// Writes the fields of a line without their quotes to `text`, and to `fields`
-/// where each one is; false if the quotes do not match. Two quotes inside a
-/// quoted field are one.
+/// Writes the fields of a line without their quotes to `text`, and their spans
+/// to `fields`; false if the quotes do not match. Two quotes inside a quoted
+/// field stand for one.
 pub fn unquote(
     line: &[u8],
     separator: Separator,
@@ -115,9 +116,9 @@ pub fn unquote(
         if at == line.len() {
             break;
         }
-        at += 1; // the separator: another field follows, perhaps an empty one
+        at += 1; // the separator: another field follows, possibly empty
     }
-    // Never empty: that would stand for a line without quotes.
+    // Never empty: an empty text means a line without quotes.
     text.push(b'\n');
     true
 }

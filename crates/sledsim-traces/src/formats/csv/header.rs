@@ -1,4 +1,4 @@
-//! The first line of a CSV: its separator, and what each field is.
+//! The first line of a CSV: finds the separator and the role of each field.
 
 use super::fields::unquote;
 use crate::columns::{ColumnName, Columns, Role, Separator};
@@ -13,7 +13,7 @@ const ALL: [Separator; 4] = [
     Separator::Blanks,
 ];
 
-/// The first line without the mark that some programs put before UTF-8.
+/// The first line without a comment mark or byte order mark.
 pub fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(line)
@@ -30,8 +30,8 @@ fn names(header: &[u8], separator: Separator) -> Option<Vec<String>> {
     Some(fields.into_iter().map(name).collect())
 }
 
-/// Finds the named columns: with the separator of the key, or the first one
-/// with which they are all there.
+/// Finds the named columns, with the separator of the key or the first one that
+/// yields all of them.
 pub fn named(
     lines: &Lines,
     columns: &Columns,
@@ -78,12 +78,12 @@ pub fn named(
         }
     }
     let (names, missing) = best;
-    let (missing, there) = (missing.unwrap_or_default(), names.join(", "));
-    Err(lines.refuse(format!("no column '{missing}': the header has {there}")))
+    let (missing, names) = (missing.unwrap_or_default(), names.join(", "));
+    Err(lines.refuse(format!("no column '{missing}': the header has {names}")))
 }
 
-/// Places numbered columns: with the separator of the key, or the first one
-/// that gives enough fields.
+/// Finds the numbered columns, with the separator of the key or the first one
+/// that yields enough fields.
 pub fn numbered(
     lines: &Lines,
     columns: &Columns,

@@ -1,10 +1,15 @@
-//! Any CSV, whose columns the key `columns` names, and sledsim's own.
+//! Generic CSV, with columns given by the key `columns`, and sledsim's own CSV.
+//!
+//! In reading order:
+//! - `header`: finds the separator and the roles of the fields.
+//! - `fields`: splits a line into fields.
 
-mod fields;
 mod header;
 
+mod fields;
+
 use crate::columns::{ColumnName, Columns, EXAMPLE, Quantity, Role, Separator, scaled};
-use crate::devices::Devices;
+use crate::devices::DeviceColumn;
 use crate::format::{Clock, Format, Options};
 use crate::lines::{Lines, excerpt};
 use crate::reader::Reader;
@@ -28,28 +33,28 @@ pub(super) const ENTRY: Format = Format {
     open: |input, options| Ok(Box::new(Csv::new(Lines::new(input), options)?)),
 };
 
-/// One request a line. Fields may be in double quotes (a quote inside is
-/// doubled), but may not go over the end of a line; blanks around them do not
-/// count. A line must have as many fields as the first one.
+/// One request per line. Fields may be in double quotes (a quote inside is
+/// doubled), but may not contain the end of a line; blanks around them are
+/// ignored. Every line must have as many fields as the first one.
 pub struct Csv {
     lines: Lines,
     columns: Columns,
     separator: Separator,
-    /// What each field of a line is.
+    /// The role of each field of a line.
     roles: Vec<Option<Role>>,
     /// The factor of each role's unit.
     factors: [u64; Role::ALL.len()],
-    /// Where in the line, or in `unquoted`, the field of each role is.
+    /// The span in the line, or in `unquoted`, of each role's field.
     spans: [Range<usize>; Role::ALL.len()],
-    /// The present line without quotes, if it had any.
+    /// The current line without quotes, if it had any.
     unquoted: Vec<u8>,
-    /// Where its fields are.
+    /// The spans of its fields.
     fields: Vec<Range<usize>>,
-    devices: Devices,
-    /// Whether the present line is a record not yet handed out: the first
-    /// one, where there is no header.
+    devices: DeviceColumn,
+    /// Whether the current line is a record not yet returned: the first line of
+    /// a file without a header.
     pending: bool,
-    /// The time of the first record, and what is taken off all times.
+    /// The time of the first record, and the time subtracted from all.
     origin: Option<u64>,
 }
 
@@ -71,7 +76,7 @@ impl Csv {
         }
         let Some(columns) = columns else {
             return Err(lines.refuse(format!(
-                "a CSV needs to be told which column is what, in which unit: give {EXAMPLE}"
+                "the header is not sledsim's: give roles and units of the columns by {EXAMPLE}"
             )));
         };
         let mut factors = [1; Role::ALL.len()];
@@ -91,7 +96,7 @@ impl Csv {
         };
         Ok(Self {
             pending: there && columns.are_numbers(),
-            devices: Devices::new(columns.devices_are_names),
+            devices: DeviceColumn::new(columns.devices_are_names),
             lines,
             columns,
             separator,
@@ -104,7 +109,7 @@ impl Csv {
         })
     }
 
-    /// Finds the fields of the present line.
+    /// Splits the current line into fields.
     #[inline]
     fn split(&mut self) -> Result<()> {
         let line = self.lines.line();
@@ -140,7 +145,7 @@ impl Csv {
         )))
     }
 
-    /// The field of a role in the present line.
+    /// The field of a role in the current line.
     #[inline]
     fn field(&self, role: Role) -> &[u8] {
         let text = match self.unquoted.as_slice() {
@@ -196,7 +201,7 @@ impl Csv {
 
     /// The time of a role that may be blank.
     #[inline]
-    fn maybe(&self, role: Role) -> Result<Option<Nanos>> {
+    fn optional_time(&self, role: Role) -> Result<Option<Nanos>> {
         if self.columns.get(role).is_none() || self.field(role).is_empty() {
             return Ok(None);
         }
@@ -207,7 +212,7 @@ impl Csv {
         Ok(Some(Nanos(ns)))
     }
 
-    /// The record in the present line.
+    /// The record in the current line.
     #[inline]
     fn record(&mut self) -> Result<Record> {
         self.split()?;
@@ -236,9 +241,9 @@ impl Csv {
             op,
             offset,
             bytes,
-            response: self.maybe(Role::Response)?,
-            think: self.maybe(Role::Think)?,
-            queue: self.maybe(Role::Queue)?,
+            response: self.optional_time(Role::Response)?,
+            think: self.optional_time(Role::Think)?,
+            queue: self.optional_time(Role::Queue)?,
             lateness: None,
             linked: self.linked()?,
         };
@@ -277,7 +282,7 @@ impl Csv {
         Ok(device)
     }
 
-    /// A time as the key `origin` says.
+    /// A time since the origin that the key `origin` gives.
     #[inline]
     fn since_origin(&mut self, ns: u64) -> Result<u64> {
         let origin = match self.origin {

@@ -1,8 +1,9 @@
-//! Who came after whom: marks on a line, added at its end, removed anywhere,
-//! counted from any place in O(log n).
+//! Order statistics: marks appended at the end and removed anywhere; their
+//! number before or after a slot takes O(log n).
 
-/// A bit a slot; above the words of bits a tree of their counts (Fenwick 1994).
-pub(super) struct Order {
+/// A bitmap of marked slots, with a Fenwick tree (1994) over the counts of its
+/// words.
+pub(super) struct RankedSlots {
     bits: Vec<u64>,
     /// Node i holds the marks of the words i - lowbit(i) .. i.
     tree: Vec<u32>,
@@ -10,8 +11,8 @@ pub(super) struct Order {
     marks: u32,
 }
 
-impl Order {
-    /// Room for so many slots, at least.
+impl RankedSlots {
+    /// Room for at least this many slots.
     pub fn new(slots: usize) -> Self {
         let words = slots.div_ceil(64).max(1);
         Self {
@@ -22,13 +23,13 @@ impl Order {
         }
     }
 
-    /// Whether there is no slot left; [`Order::close_up`] makes room.
+    /// Whether no slot is left; [`RankedSlots::compact`] makes room.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.next as usize == 64 * self.bits.len()
     }
 
-    /// A mark in the next slot.
+    /// Marks the next slot and returns it.
     #[inline]
     pub fn add(&mut self) -> u32 {
         let slot = self.next;
@@ -56,7 +57,7 @@ impl Order {
         }
     }
 
-    /// Marks in earlier slots.
+    /// The number of marks in earlier slots.
     #[inline]
     pub fn before(&self, slot: u32) -> u32 {
         let mut node = slot as usize / 64;
@@ -69,15 +70,15 @@ impl Order {
         count
     }
 
-    /// Marks in later slots than this marked one.
+    /// The number of marks after this marked slot.
     #[inline]
     pub fn after(&self, slot: u32) -> u32 {
         self.marks - 1 - self.before(slot)
     }
 
     /// Moves all marks to the front, in order: each to the slot that
-    /// [`Order::before`] told.
-    pub fn close_up(&mut self) {
+    /// [`RankedSlots::before`] returned for it.
+    pub fn compact(&mut self) {
         self.next = self.marks;
         let mut left = self.marks;
         for word in &mut self.bits {
@@ -106,14 +107,14 @@ mod tests {
     use sledsim_base::random::Stream;
 
     #[test]
-    fn counts_are_those_of_a_plain_list() {
+    fn counts_match_a_plain_list() {
         let mut random = Stream::new(1, "order");
-        let mut order = Order::new(300);
+        let mut order = RankedSlots::new(300);
         let mut marked: Vec<u32> = Vec::new();
         for _ in 0..20_000 {
             if order.is_full() {
                 marked = marked.iter().map(|slot| order.before(*slot)).collect();
-                order.close_up();
+                order.compact();
                 assert!(marked.iter().copied().eq(0..marked.len() as u32));
             }
             if marked.len() < 60 && random.chance(0.6) || marked.is_empty() {

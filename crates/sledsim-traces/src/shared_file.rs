@@ -1,28 +1,28 @@
-//! A file that is read at any place.
+//! One file read at several positions at the same time.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// A file that is read at any place, by several at once.
+/// A file that several readers read, each at its own position.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct SharedFile {
     file: Arc<File>,
     bytes: u64,
 }
 
-impl Whole {
-    /// That file, as long as it is now.
+impl SharedFile {
+    /// The file with its current length.
     ///
     /// # Errors
-    /// What the system says of its length.
+    /// The length cannot be determined.
     pub fn of(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         let file = Arc::new(file);
         Ok(Self { file, bytes })
     }
 
-    /// The first so many bytes of that file.
+    /// The first `bytes` bytes of the file.
     pub(crate) fn with_bytes(file: Arc<File>, bytes: u64) -> Self {
         Self { file, bytes }
     }
@@ -33,15 +33,15 @@ impl Whole {
         self.bytes
     }
 
-    /// Reads from the byte `at` on; others may read elsewhere meanwhile.
+    /// A reader from the byte `at` on, independent of all others.
     #[must_use]
-    pub fn from(&self, at: u64) -> impl Read + Send + use<> {
+    pub fn reader_at(&self, at: u64) -> impl Read + Send + use<> {
         let file = Arc::clone(&self.file);
         At { file, at }
     }
 }
 
-/// A place in a file.
+/// A position in a file.
 struct At {
     file: Arc<File>,
     at: u64,
