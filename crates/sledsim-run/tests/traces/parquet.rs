@@ -465,7 +465,10 @@ fn files_that_are_no_parquet_or_cut_are_refused() {
     let error = read(Path::new("/dev/null"), Some(MAP))
         .unwrap_err()
         .to_string();
-    assert!(error.contains("needs random access: give a file"), "{error}");
+    assert!(
+        error.contains("needs random access: give a file"),
+        "{error}"
+    );
 }
 
 #[test]
