@@ -1,4 +1,4 @@
-"""What all tests share; the code blocks of the documents and docstrings are tests, too.
+"""Shared set-up of the tests; the code blocks of documents and docstrings are tests, too.
 
 The seed that the head of a run prints fixes the order of the tests and what hypothesis draws.
 `pytest --randomly-seed=SEED` does the same again.
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(
 
 @pytest.fixture(autouse=True)
 def signals() -> Iterator[None]:
-    """Signals do what they do at a terminal, even where the tests run in the background."""
+    """Restore the default handling of signals, even where the tests run in the background."""
     usual: dict[int, Any] = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGHUP: signal.SIG_DFL,

@@ -1,4 +1,4 @@
-"""What the emulator adds to the time of a device, and how many requests it serves.
+"""Benchmarks of the emulator: latency beyond the time of the device, and throughput.
 
 fio is the client, a program of its own, and so is the server. Run by benches/bench.py, or alone.
 """

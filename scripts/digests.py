@@ -1,4 +1,4 @@
-"""Digests of what a build computes, to see that a change moves no number.
+"""Digests of the results of a build, to check that a change moves no number.
 
 Run it with the Python of each build, then compare::
 

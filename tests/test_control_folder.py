@@ -23,7 +23,7 @@ def test_the_folder_is_private_to_the_user(home: Path) -> None:
 def test_a_folder_that_others_write_to_is_refused(home: Path, mode: int) -> None:
     home.mkdir()
     home.chmod(mode)
-    with pytest.raises(ss.SledsimError, match=rf"{home}: must be a folder that is yours"):
+    with pytest.raises(ss.SledsimError, match=rf"{home}: must be a folder that you own"):
         folder()
 
 
@@ -31,7 +31,7 @@ def test_a_link_is_refused(home: Path, tmp_path: Path) -> None:
     """Its target may be good now, and another one later."""
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     home.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ss.SledsimError, match=rf"{home}: must be a folder that is yours"):
+    with pytest.raises(ss.SledsimError, match=rf"{home}: must be a folder that you own"):
         folder()
 
 

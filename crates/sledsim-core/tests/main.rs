@@ -1,11 +1,12 @@
-//! The integration tests of the core, linked once. What measures its whole
-//! process is a binary of its own: see `[[test]]` in Cargo.toml.
+//! The integration tests of the core, linked into one binary. Tests that
+//! measure the whole process have separate binaries: see `[[test]]` in
+//! Cargo.toml.
 
-/// What they share.
+/// Shared helpers.
 #[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
-/// Every file here is run.
+/// Checks that every test file is listed here.
 mod listed;
 
 mod devices {

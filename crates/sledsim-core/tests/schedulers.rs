@@ -1,5 +1,4 @@
-//! Do schedulers pick what their definitions say, and SPTF what a look at
-//! every request would?
+//! Do schedulers pick by their definitions, and SPTF as an exhaustive search?
 
 use crate::common::device;
 use crate::common::sleds::{Log, Spy, sled};
@@ -89,8 +88,8 @@ fn doings() -> impl Strategy<Value = Vec<Do>> {
     prop::collection::vec(prop_oneof![3 => push, 2 => pop], 1..120)
 }
 
-/// Does it with a scheduler and with `pick`, which looks at all that wait, in
-/// the order of pushing; every request picked is served.
+/// Runs the actions with a scheduler and with `pick`, which searches all
+/// waiting requests in the order of pushing; every request picked is served.
 fn agree(
     mut mechanism: Box<dyn Mechanism>,
     scheduler: &mut dyn Scheduler,

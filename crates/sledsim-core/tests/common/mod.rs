@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Helpers shared by the integration tests.
 
 pub mod policies;
 mod reference;
@@ -69,14 +69,14 @@ impl CompletionSink for Rows {
     }
 }
 
-/// Hands `model` the requests at their arrivals, waking it on time.
+/// Submits the requests to `model` at their arrivals, and wakes it on time.
 pub fn run_open(model: &mut dyn Model, requests: &[Request]) -> Rows {
     let mut rows = Rows::default();
     run_through(model, requests, &mut rows);
     rows
 }
 
-/// As [`run_open`], with answers of another kind.
+/// As [`run_open`], with another sink.
 pub fn run_through(model: &mut dyn Model, requests: &[Request], sink: &mut dyn CompletionSink) {
     for request in requests {
         while let Some(at) = model.wake_at().filter(|at| *at < request.arrival) {

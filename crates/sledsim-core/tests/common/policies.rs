@@ -1,21 +1,21 @@
-//! Replacement policies written down naively, by key: vectors, the oldest first,
-//! searched from one end to the other.
+//! Naive reference implementations of replacement policies, by key: vectors,
+//! the oldest first, searched linearly.
 
 use std::collections::VecDeque;
 
-/// Whether a key may be given up.
+/// Whether a key may be evicted.
 pub type MayGo<'a> = &'a dyn Fn(u64) -> bool;
 
-/// A cache of so many keys.
+/// A cache of a fixed number of keys.
 pub trait Naive {
-    /// Whether `key` is there.
+    /// Whether `key` is cached.
     fn has(&self, key: u64) -> bool;
-    /// `key` is there and asked for.
+    /// Handles a hit of `key`.
     fn hit(&mut self, key: u64);
-    /// `key` is not there and comes. If the cache is full, one that may go is
-    /// given up for it; if none may, nothing happens and the answer is `Err`.
+    /// Handles a miss of `key`. If the cache is full, evicts an evictable key for
+    /// it; if there is none, changes nothing and returns `Err`.
     fn miss(&mut self, key: u64, full: bool, may_go: MayGo<'_>) -> Result<Option<u64>, ()>;
-    /// `key` is there and goes for another reason.
+    /// Removes the cached `key` for another reason.
     fn forget(&mut self, key: u64);
 }
 
@@ -58,8 +58,8 @@ impl Naive for NaiveLru {
     }
 }
 
-/// Arlitt et al. 1999: K = F + L, and L is the K given up last. (The order of
-/// the vector is that of last use.)
+/// Arlitt et al. 1999: K = F + L, and L is the K evicted last. (The vector is
+/// in the order of last use.)
 #[derive(Default)]
 pub struct NaiveLfuda {
     /// Key, F, K.
@@ -97,8 +97,8 @@ impl Naive for NaiveLfuda {
     }
 }
 
-/// Priorities that take up the age at each hit: MSST 2005 as printed, or
-/// libCacheSim. All are halved now and then, so that they stay finite.
+/// Priorities that add the age at each hit: MSST 2005 as printed, or
+/// libCacheSim. All are halved periodically, so that they stay finite.
 pub struct NaiveAges {
     /// Key, priority, whether it is set aside; the order is that of last use.
     list: Vec<(u64, f64, bool)>,
@@ -262,7 +262,7 @@ pub struct NaiveArc {
 }
 
 impl NaiveArc {
-    /// Whom a row of REPLACE(x, p) would give up, one after the other.
+    /// The keys that repeated REPLACE(x, p) would evict, in order.
     fn replacements(&self, x_in_b2: bool, p: f64) -> Vec<u64> {
         let (mut t1, mut t2) = (self.t1.clone(), self.t2.clone());
         let mut order = Vec::new();
@@ -357,7 +357,7 @@ impl Naive for NaiveArc {
 pub struct NaiveS3Fifo {
     pub small_slots: usize,
     pub main_slots: usize,
-    /// How many are remembered; with `fill`, the rules are libCacheSim's.
+    /// How many keys are remembered; with `fill`, the rules are libCacheSim's.
     pub ghosts: usize,
     pub fill: bool,
     pub evicted: bool,
@@ -462,7 +462,7 @@ pub const VARIANTS: [&str; 6] = [
     "s3fifo(fill=main)",
 ];
 
-/// The naive twin of a policy with its keys at their defaults, or of one of the
+/// The naive reference of a policy with default keys, or of one of the
 /// [`VARIANTS`].
 pub fn naive(name: &str, slots: usize) -> Box<dyn Naive> {
     // Shares in whole numbers: eight tenths protected, one tenth small, nine

@@ -1,9 +1,9 @@
-//! Files beside the repository that results are compared with.
+//! Reference files outside the repository, for comparison with results.
 
 use std::path::PathBuf;
 
-/// The path of a reference file, or `None`, with one line that says so, where
-/// the reference folder is absent.
+/// The path of a reference file; `None`, with a printed line, if the reference
+/// folder is absent.
 pub fn reference(path: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     if !root.is_dir() {

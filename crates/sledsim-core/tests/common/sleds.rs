@@ -1,4 +1,4 @@
-//! Sleds as mechanisms, and a spy on what is asked of one.
+//! Sleds as mechanisms, and a spy that records the calls of one.
 
 use super::device;
 use sledsim_base::request::Request;
@@ -31,7 +31,7 @@ pub fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
     spec.with_motion(Make(spec.behaviour, spec.parallel.clone()))
 }
 
-/// What a station did, in the order in which it did it.
+/// The events of a station, in order.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The mechanism served this from `at` to `end`.
@@ -44,7 +44,7 @@ pub enum Event {
     Done(Row),
 }
 
-/// The events of a station, shared by its mechanism and its answers.
+/// The events of a station, shared by its mechanism and its sink.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<Event>>>);
 
@@ -67,7 +67,7 @@ impl Log {
         rows
     }
 
-    /// What the station did on its own account: (at, end, request).
+    /// The background requests of the station: (at, end, request).
     pub fn background(&self) -> Vec<(Nanos, Nanos, Request)> {
         let own = |event| match event {
             Event::Served { at, end, request } if request.flags.background => {
@@ -89,8 +89,7 @@ impl CompletionSink for Log {
     fn note(&mut self, _row: &Row) {}
 }
 
-/// A mechanism that writes down what it serves, and counts the estimates it is
-/// asked for.
+/// A mechanism that records the requests it serves, and counts estimates.
 pub struct Spy {
     inner: Box<dyn Mechanism>,
     log: Log,

@@ -1,9 +1,9 @@
-//! Does a decorator hand on every hook of what it wraps? The traits have
-//! defaults, so that one which is forgotten would be wrong without a word.
+//! Does a decorator forward every method of the object it wraps? The traits
+//! have default methods, so that a forgotten one would not fail to compile.
 //!
-//! A probe answers every hook with something that is no default. What a
-//! decorator answers otherwise must be the hooks listed for it, no more and no
-//! fewer. The names of the hooks are read from the source of the traits.
+//! A probe returns a non-default value from every method. The methods for which
+//! a decorator returns another value must be exactly those listed for it. The
+//! names of the methods are read from the source of the traits.
 
 use crate::common::device;
 use serde_json::Value;
@@ -27,7 +27,7 @@ use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Answers by the name of the hook.
+/// Results by method name.
 type Said = BTreeMap<&'static str, String>;
 
 /// The methods of the trait called `name` in a source file.
@@ -40,7 +40,7 @@ fn hooks<'a>(source: &'a str, name: &str) -> BTreeSet<&'a str> {
     names.filter_map(|line| line.split('(').next()).collect()
 }
 
-/// What `wrapper` answers otherwise than `probe`.
+/// The methods for which `wrapper` returns another result than `probe`.
 fn differences(probe: &Said, wrapper: &Said) -> BTreeSet<&'static str> {
     assert!(probe.keys().eq(wrapper.keys()));
     let both = probe.iter().zip(wrapper.values());
@@ -86,7 +86,7 @@ impl BatchPlanner for Tasks {
     fn reaches(&self, _: Nanos, _: &mut dyn FnMut(u32, u32, u32)) {}
 }
 
-/// A mechanism and a model of which every answer is its own.
+/// A mechanism and a model that return non-default values from every method.
 #[derive(Clone)]
 struct Probe {
     tasks: Tasks,
@@ -174,7 +174,7 @@ impl Mechanism for Probe {
     }
 }
 
-/// What a mechanism answers.
+/// The results of all methods of a mechanism.
 fn ask(mechanism: &mut dyn Mechanism) -> Said {
     let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
     let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
@@ -209,7 +209,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             format!("{:?}", mechanism.reseek(&Step::default())),
         ),
         ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
-        ("is_gone", format!("{:?}", mechanism.has_failed(at))),
+        ("has_failed", format!("{:?}", mechanism.has_failed(at))),
         ("counts", format!("{:?}", mechanism.counts())),
         ("energy", format!("{:?}", mechanism.energy(at))),
     ])
@@ -233,13 +233,13 @@ fn mechanism_decorators_forward_every_method() {
     let mems = sled.mems().expect("a sled");
     let faults = mems.faults.as_ref().expect("a table [faults]");
     let mut faulty = Faulty::new(PROBE, mems.geometry, faults, 0.0);
-    // What fails and how often is its own to say, and which blocks a pass had; it
-    // finds tracks again for its own passes, and for none around it.
+    // It reports its own failures, their counts and the blocks of a pass; it
+    // re-seeks for its own passes only.
     let own = [
         "blocks",
         "blocks_of",
         "counts",
-        "is_gone",
+        "has_failed",
         "lost_blocks",
         "reseek",
     ];
@@ -317,8 +317,8 @@ impl CompletionSink for Nowhere {
     fn note(&mut self, _: &Row) {}
 }
 
-/// What a model answers. What was submitted to it and when it was woken is in
-/// its last report.
+/// The results of all methods of a model. Its last report has the requests
+/// submitted and the times of wakes.
 fn ask_model(model: &mut dyn Model) -> Said {
     let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     let mut said = Said::from([
@@ -372,8 +372,8 @@ fn model_decorators_forward_every_method() {
     let own = BTreeSet::from(["contents", "links"]);
     assert_eq!(differences(&probe, &ask_model(&mut tail)), own);
 
-    // The host chooses what comes next, so that no batch would stay whole, and
-    // hands it on when it is woken.
+    // The host's scheduler could split batches, so it refuses them; it submits
+    // requests when it is woken.
     let mut host = HostQueue::new("host", 0, inner(), Box::<Fcfs>::default(), 1);
     let own = BTreeSet::from(["links", "submit"]);
     assert_eq!(differences(&probe, &ask_model(&mut host)), own);

@@ -1,5 +1,5 @@
-//! Does a sled keep the mechanism's contract, under every kinematics and rule?
-//! And a disk?
+//! Does a sled fulfil the contract of a mechanism, under every kinematics and
+//! rule? Does a disk?
 
 use crate::common::device;
 use crate::common::sleds::sled;
@@ -62,8 +62,8 @@ fn mechanism(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
     }
 }
 
-/// Serves random requests at random times, and looks at the mechanism before
-/// each of them.
+/// Serves random requests at random times, and inspects the mechanism before
+/// each.
 fn visit(mut look: impl FnMut(&dyn Mechanism, Nanos, &mut Stream)) {
     for (name, overrides) in CASES {
         println!("{name} {overrides:?}");
@@ -187,7 +187,7 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
             if cylinder < sled.blocks() {
                 assert_eq!(place(cylinder), place(lbn) + 1);
             }
-            // A row is one pass, whatever comes before and behind.
+            // A row is one pass, regardless of the passes before and after it.
             let serve = |first: u64, blocks: u64| {
                 let request = Request::new(0, Nanos::ZERO, Op::Read, first, blocks as u32);
                 mechanism(name, overrides).serve(Nanos::ZERO, &request, &mut Vec::new())

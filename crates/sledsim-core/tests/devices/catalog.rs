@@ -219,7 +219,7 @@ fn files_extend_presets_and_other_files() {
 
     let first = file("first.toml", "base = \"second.toml\"\n");
     file("second.toml", "base = \"first.toml\"\n");
-    assert!(error(&first, &[]).contains("circle"));
+    assert!(error(&first, &[]).contains("cycle"));
     let bad = file("bad.toml", "base = \"g2\"\n\ntips = 64.5\n");
     assert!(error(&bad, &[]).contains("bad.toml:3: tips = 64.5"));
 }

@@ -1,5 +1,5 @@
-//! Do background tasks take what unused tips leave, no more, and at no cost?
-//! Against sets of LBNs that are searched one by one.
+//! Do background tasks use exactly the unused tips, at no cost? Compared with
+//! sets of LBNs searched one by one.
 
 use crate::common::{self, sleds::sled};
 use crate::common::{device, run_open};

@@ -1,5 +1,5 @@
-//! The figures on the page about the model: measured anew and compared with
-//! what it says, digit by digit.
+//! The figures of the documentation page about the model, measured again and
+//! compared digit by digit.
 
 use crate::common::{self, device};
 use sledsim_base::error::Result;

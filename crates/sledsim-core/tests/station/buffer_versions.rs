@@ -1,7 +1,7 @@
-//! Does a read always return what was written last? The blocks carry versions
-//! in a map beside the station, which is told only what the mechanism served
-//! and which rows were announced, and gives the buffer every benefit of the
-//! doubt: it holds whatever passed through it last.
+//! Does a read always return the last write? A map outside the station keeps
+//! versions of blocks. It sees only the requests that the mechanism served and
+//! the rows announced, and assumes that the buffer holds the last data that
+//! passed through it.
 
 use crate::common::run_through;
 use crate::common::sleds::{Event, Log, Spy, sled};

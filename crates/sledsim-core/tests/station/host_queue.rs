@@ -1,5 +1,5 @@
-//! When picks happen, in the device and in the host before it: exactly what
-//! has arrived by then is considered.
+//! When picks happen, in the device and in the host's queue: each considers
+//! exactly the requests that have arrived.
 
 use crate::common::{device, run_open};
 use sledsim_base::request::{Op, Request};

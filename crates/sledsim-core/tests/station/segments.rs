@@ -1,4 +1,4 @@
-//! Do segments keep one copy of a block, and what is still being written?
+//! Do segments keep one copy of a block, and the blocks being written?
 
 use sledsim_base::request::Extent;
 use sledsim_core::queueing::station::Segments;

@@ -1,10 +1,10 @@
-//! Does a device without a buffer do what it did before there were buffers?
+//! Are the times of devices without a buffer unchanged?
 //!
-//! A regression test: the checksums are our own output, taken just before
-//! stations learned to buffer, and again when a pass learned to go on into the
-//! next extent of a request. They show that nothing moved; that the times are
-//! right is shown elsewhere. A change that moves a preset's times on
-//! purpose takes new checksums from the message of this test.
+//! A regression test: the checksums are outputs recorded just before stations
+//! got buffers, and again when passes could continue into the next extent of a
+//! request. They show that times are unchanged; other tests show that they are
+//! right. After an intended change of a preset's times, take the new checksums
+//! from the message of this test.
 
 use crate::common::{Rows, device, run_open};
 use sledsim_base::random::Stream;

@@ -132,7 +132,7 @@ fn read_failures(keys: &mut Keys, children: u32) -> Result<VecDeque<(Nanos, usiz
     }
     for (index, child) in children_to_fail.iter().enumerate() {
         if children_to_fail[..index].contains(child) {
-            let must = "must name each child once: what has failed stays so";
+            let must = "must name each child once: a failed child stays failed";
             return Err(keys.refuse_item("fail_child", index, must));
         }
     }

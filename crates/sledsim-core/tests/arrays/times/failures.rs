@@ -30,7 +30,7 @@ fn a_degraded_read_takes_as_long_as_the_slowest_of_the_others() {
                 .count(),
             4
         );
-        // Who has its block is asked alone.
+        // A read of a block on a working child goes to that child alone.
         assert_eq!(
             rows.notes
                 .iter()

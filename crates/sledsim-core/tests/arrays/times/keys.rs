@@ -1,4 +1,4 @@
-//! What is told of what cannot be an array.
+//! Error messages for invalid arrays.
 
 use super::resolve;
 

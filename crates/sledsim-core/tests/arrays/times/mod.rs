@@ -1,5 +1,5 @@
-//! What do arrays cost, by arithmetic? Children are memories that take the same
-//! time for everything, so that every time can be worked out by hand.
+//! Times of arrays, worked out by hand. Children are memories with constant
+//! times.
 
 mod failures;
 mod keys;

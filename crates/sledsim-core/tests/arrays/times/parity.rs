@@ -6,7 +6,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use std::collections::BTreeSet;
 
-/// What the children did: device, operation, LBN, blocks.
+/// The requests of the children: device, operation, LBN, blocks.
 fn asked(rows: &Rows) -> Vec<(u16, Op, u64, u32)> {
     let mut asked: Vec<_> = (rows.notes.iter())
         .map(|row| (row.device, row.op, row.lbn, row.blocks))

@@ -1,4 +1,4 @@
-//! Requests of the children of a sound array.
+//! Requests to the children of an array without failures.
 
 use super::{CONSTANT, MS, STREAMING, array, raid5, read, responses, write};
 use crate::common::run_open;
@@ -24,7 +24,7 @@ fn blocks_requested_twice_are_read_once() {
 
 #[test]
 fn child_requests_match_the_host_requests() {
-    // Every request of a child is accounted for by what the requests need.
+    // The child requests are exactly those that the host requests need.
     for kind in ["raid1", "raid5"] {
         let keys = format!(
             "children = 4\n{}{CONSTANT}",

@@ -1,4 +1,5 @@
-//! Other engines: one on a real clock, and one with a sorted list of events.
+//! Alternative engines: one on a real clock, and one with a sorted list of
+//! events.
 
 use super::list::{MODELS, Make};
 use super::{Load, Rows, requests, run};
@@ -66,7 +67,7 @@ enum Event {
     Completed(Nanos, u64),
 }
 
-/// Writes down every call that reaches a model or a source.
+/// Records every call of a model or a source.
 struct Log<T> {
     inner: T,
     events: std::sync::Arc<std::sync::Mutex<Vec<Event>>>,
@@ -121,8 +122,8 @@ impl Source for Log<Load> {
     }
 }
 
-/// The obvious engine: one list of everything to come, sorted anew each time
-/// by time, then kind (completion, arrival, wake), then order of entry.
+/// The naive engine: one list of all future events, sorted again each time by
+/// time, then kind (completion, arrival, wake), then order of entry.
 fn sorted_list_engine(source: &mut dyn Source, model: &mut dyn Model) -> Vec<Row> {
     let mut rows = Rows::default();
     let mut completions: Vec<(Nanos, u64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The models that the suite goes through.
+//! The models under test.
 
 use crate::common::{DISK_POWER, device};
 use sledsim_base::keys::Keys;
@@ -260,13 +260,13 @@ fn rebuilding_parity() -> Box<dyn Model> {
     )
 }
 
-/// Whether every mechanism in it does nothing but serve the requests it
-/// reports, one at a time.
+/// Whether every mechanism in it only serves the requests it reports, one at a
+/// time.
 pub(super) fn is_plain(name: &str) -> bool {
     !name.contains("buffered") && !name.contains("tier") && name != "flash"
 }
 
-/// As a scheduler's label says, host and all.
+/// A device with the scheduler of a label, including a host's.
 fn scheduled(name: &str, overrides: &[(&str, &str)], label: &str) -> Box<dyn Model> {
     let choice = SchedulerSpec::named(label).expect("a scheduler");
     let built = device(name, overrides).build_with(&choice);

@@ -1,6 +1,6 @@
-//! Does every model keep the contract? One suite for sleds and disks without
-//! and with a buffer, a stripe of two sleds, a memory in front of a sled, flash, write
-//! buffers, caching tiers, and arrays that fail and are rebuilt.
+//! Does every model fulfil the contract? One suite for sleds and disks without
+//! and with a buffer, a stripe of two sleds, a memory in front of a sled,
+//! flash, write buffers, caching tiers, and arrays that fail and are rebuilt.
 
 mod engines;
 mod list;

@@ -7,7 +7,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, simulate};
 use std::collections::BTreeMap;
 
-/// Rates below, near and above what the models sustain.
+/// Rates below, near and above the limits of the models.
 const RATES: [f64; 3] = [200.0, 1100.0, 5000.0];
 
 #[test]

@@ -1,5 +1,5 @@
-//! What a caching tier fetches: reads that stream pass it by, and groups are as
-//! large as pays.
+//! What a caching tier fetches: reads of streams bypass it, and automatic fetch
+//! sizes cost least.
 
 use super::tiers::{Loose, memory, play, tier};
 use sledsim_base::random::Stream;

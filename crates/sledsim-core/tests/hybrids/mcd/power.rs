@@ -1,4 +1,4 @@
-//! Does a caching tier go on after a power failure as before it?
+//! Does a caching tier work after a power failure as before it?
 
 use crate::common::Rows;
 use sledsim_base::keys::Keys;

@@ -1,5 +1,5 @@
-//! Does a caching tier do right by any requests, under any switches, with
-//! children that may take any time?
+//! Is a caching tier correct for random requests and settings, with children of
+//! random times?
 
 use super::tiers::{Asked, Loose, POISON, Played, check_tokens, initial, play, tier};
 use sledsim_base::random::Stream;
@@ -155,7 +155,7 @@ fn requests(count: u64, blocks: u64, mean_ns: f64, seed: u64) -> Vec<Request> {
         .collect()
 }
 
-/// What must hold of any rows.
+/// Checks invariants of rows.
 fn check_rows(requests: &[Request], played: &Played) {
     let mut ids: Vec<u64> = played.rows.iter().map(|row| row.id).collect();
     ids.sort_unstable();
@@ -198,8 +198,8 @@ fn check_rows(requests: &[Request], played: &Played) {
     assert!(spent.is_empty(), "parents that are none: {spent:?}");
 }
 
-/// Everything the children were asked is in their rows, and writes are durable
-/// when they are complete.
+/// Checks that rows list all child requests, and that completed writes are
+/// durable.
 fn check_children(asked: &[Asked; 2], played: &Played) {
     for (child, asked) in asked.iter().enumerate() {
         let asked = asked.lock().expect("one thread");
@@ -211,7 +211,7 @@ fn check_children(asked: &[Asked; 2], played: &Played) {
     }
 }
 
-/// The same requests, handed over without waking in between: as late as can be.
+/// The same requests, submitted without wakes in between: as late as possible.
 fn late(model: &mut dyn Model, requests: &[Request], seed: u64) -> Vec<Row> {
     let mut random = Stream::new(seed, "lateness");
     let mut played = Played::default();

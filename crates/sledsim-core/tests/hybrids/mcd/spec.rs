@@ -1,4 +1,4 @@
-//! Does a caching tier refuse what makes no sense, and say why?
+//! Does a caching tier refuse invalid keys and name the reason?
 
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;

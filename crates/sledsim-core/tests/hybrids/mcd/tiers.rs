@@ -1,5 +1,5 @@
-//! Caching tiers under test: children that time nothing kindly and write down
-//! what they are asked, and a host that knows what a read may return.
+//! Caching tiers under test: children with adverse times that record their
+//! requests, and a host that knows which data a read may return.
 
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -31,18 +31,18 @@ pub fn spec(text: &str, front_blocks: u64, back_blocks: u64) -> McdSpec {
     spec
 }
 
-/// What a child was asked, in order.
+/// The requests of a child, in order.
 pub type Asked = Arc<Mutex<Vec<Request>>>;
 
-/// What a block of the back holds at first.
+/// The initial token of a block of the back.
 pub fn initial(lbn: u64) -> u64 {
     1 << 60 | lbn
 }
 
-/// What the blocks of a front hold that were never written: nobody may see it.
+/// The initial token of the blocks of a front; no read may return it.
 pub const POISON: u64 = u64::MAX;
 
-/// A child that serves all requests at once, each as long as it likes.
+/// A child that serves all requests concurrently, each for a random time.
 ///
 /// Blocks are read and written at any instant between arrival and completion,
 /// each block at its own.
@@ -235,7 +235,7 @@ impl Contents for Tokens {
     }
 }
 
-/// What came of requests.
+/// The results of a run.
 #[derive(Default)]
 pub struct Played {
     /// Rows of the host's requests in the order of their announcement.
@@ -269,13 +269,12 @@ pub fn tokens(request: &Request) -> Vec<u64> {
     (0..blocks).map(|at| (request.id + 1) << 24 | at).collect()
 }
 
-/// Plays requests: at their arrivals, or with at most `depth` under way and
-/// each `think` after a completion. With `keeps` their tokens are held and
-/// asked for.
+/// Runs requests: at their arrivals, or with at most `depth` under way and each
+/// `think` after a completion. With `keeps`, tokens are written and read back.
 ///
 /// # Panics
-/// When nothing is due any more and requests are not complete, or when the
-/// model does more than it can have to.
+/// If nothing is due but requests are incomplete, or if the model has an
+/// implausible number of events.
 pub fn play(
     model: &mut dyn Model,
     requests: &[Request],

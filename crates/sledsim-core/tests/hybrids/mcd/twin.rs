@@ -1,7 +1,7 @@
-//! Does a caching tier move what its obvious twin moves, request for request?
+//! Does a caching tier send the same requests as a naive reference?
 //!
-//! One request at a time, and long pauses. The twin is a map of segments with
-//! what is valid of them, and the naive policies of `common/policies.rs`.
+//! One request at a time, with long pauses. The reference is a map of segments
+//! with their valid blocks, and the naive policies of `common/policies.rs`.
 
 use super::tiers::{Loose, play, spec, tier};
 use crate::common::policies::{Naive, naive};
@@ -19,7 +19,7 @@ const POLICIES: [&str; 5] = ["lru", "lfuda", "slru", "arc", "s3fifo"];
 /// in which they are moved.
 type Moved = (usize, bool, Vec<u64>);
 
-/// What the front holds of a segment.
+/// The valid blocks of a segment in the front.
 struct Held {
     slot: u64,
     valid: BTreeSet<u64>,
@@ -57,7 +57,7 @@ impl Twin {
         (segment * self.segment..end).collect()
     }
 
-    /// Where a block lives on the front.
+    /// The location of a block on the front.
     fn at(&self, lbn: u64) -> u64 {
         self.header(lbn / self.segment) + u64::from(self.headers) + lbn % self.segment
     }
@@ -199,8 +199,8 @@ impl Twin {
         }
     }
 
-    /// A dirty segment goes to the back, with as many dirty neighbours as may;
-    /// which they are.
+    /// Writes a dirty segment to the back with as many dirty neighbours as allowed;
+    /// returns them.
     fn write_back(&mut self, segment: u64, busy: &BTreeSet<u64>) -> Vec<u64> {
         let goes = |segment: u64| {
             let held = self.held.get(&segment);

@@ -63,7 +63,7 @@ fn the_idle_detector_counts_from_the_last_request_on_the_back() {
     assert_eq!(writes[0].0, 40);
     assert!(writes[0].1 < 1_003_000 + 11_000, "{writes:?}");
     assert_eq!((writes[1].0, writes[1].1), (60, late));
-    // While the host leaves it alone it goes on.
+    // Without host requests it continues.
     assert_eq!(writes[2], (80, late + 11_000));
 }
 

@@ -1,5 +1,5 @@
-//! Random histories with tokens: what reads return, and what is there after
-//! power failed.
+//! Random histories with tokens: the data that reads return, and the data after
+//! power failures.
 
 use super::keeper::{ContentTracker, Fickle, Make};
 use super::{BACK, FRONT, memories, spec};
@@ -153,8 +153,8 @@ impl Host {
         (0..SPAN).map(|lbn| contents.token(lbn)).collect()
     }
 
-    /// What every block is now must be what was written last; from here on that
-    /// is all there is.
+    /// Checks that every block has its last token, and restarts the history from
+    /// there.
     fn check_all(&mut self, at: Nanos, says: &str) {
         let history = std::mem::take(&mut self.history);
         let contents = self.model.contents().expect("contents");
@@ -210,7 +210,7 @@ fn keep(device: Device) -> Box<dyn Model> {
 /// Blocks of the back in these histories: few, so that they meet again.
 const SPAN: u64 = 150;
 
-/// A buffer of some small shape, with children that keep contents.
+/// A buffer of a random small shape, with children that keep contents.
 fn any_buffer(seed: u64) -> Box<dyn Model> {
     let mut chance = Stream::new(seed, "shape");
     let mut pick = |of: &[&str]| of[chance.below(of.len() as u64) as usize].to_owned();
@@ -413,7 +413,7 @@ impl Kept {
     }
 }
 
-/// A child that tells what it was given.
+/// A child that records the tokens of its writes.
 struct Spied {
     inner: Box<dyn Model>,
     held: Vec<u64>,

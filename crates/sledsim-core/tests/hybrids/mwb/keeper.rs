@@ -1,4 +1,4 @@
-//! Children that keep contents, and one that takes its time.
+//! Children that keep contents, and one with random times.
 
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub type Make = Box<dyn Fn() -> Box<dyn Model> + Send>;
 
-/// Serves any number of requests at once, each for a time of its own, so that
+/// Serves any number of requests concurrently, each for a random time, so that
 /// they complete in any order.
 pub struct Fickle {
     pub blocks: u64,

@@ -1,4 +1,4 @@
-//! What keys mean, and what mistakes in them are told.
+//! The meaning of keys, and the messages for invalid ones.
 
 use super::{FRONT, memories, read, requests, seen};
 use crate::common::run_open;

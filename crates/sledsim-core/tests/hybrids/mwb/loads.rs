@@ -1,4 +1,4 @@
-//! Random loads against a map of blocks, loads that are too much, and speed.
+//! Random loads against a map of blocks, saturating loads, and speed.
 
 use super::{BACK, FRONT, build, memories, read, requests};
 use crate::common::run_open;

@@ -1,5 +1,5 @@
-//! The MEMS write buffer: exact times with memories as children, what goes
-//! where, and what a power failure leaves.
+//! The MEMS write buffer: exact times with memories as children, the placement
+//! of blocks, and the data after a power failure.
 
 mod cleaning;
 mod crashes;
@@ -59,8 +59,8 @@ fn requests(list: &[(u64, Op, u64, u32)]) -> Vec<Request> {
         .collect()
 }
 
-/// (operation, first LBN, blocks, arrival, completion) of what a child did for
-/// the host, or for nobody.
+/// (operation, first LBN, blocks, arrival, completion) of the requests of a
+/// child, for host requests or internal ones.
 fn seen(rows: &Rows, child: u16, for_host: bool) -> Vec<(Op, u64, u32, u64, u64)> {
     (rows.notes.iter())
         .filter(|row| row.device == child && row.parent.is_some() == for_host)

@@ -1,4 +1,4 @@
-//! Which batch is next, and what it is estimated to take.
+//! Which batch is next, and the estimate of its positioning time.
 
 use super::{Keys, linked};
 use crate::common::sleds::sled;

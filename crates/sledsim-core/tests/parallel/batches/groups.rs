@@ -1,4 +1,4 @@
-//! What is grouped, and how many passes a group takes.
+//! Which commands are grouped, and how many passes a group takes.
 
 use super::{BARE, Keys, ROW_NS, batch, class, linked, run};
 use crate::common::{device, run_open};

@@ -1,5 +1,5 @@
-//! Is a batch served as a whole, and does each of its commands get what is its
-//! own? On the sled of CMU-CS-03-125: 10 blocks at once, 100 squares; a row
+//! Is a batch served as a whole, and does each of its commands get its own
+//! share? On the sled of CMU-CS-03-125: 10 blocks at once, 100 squares; a row
 //! takes 90 bits at 700 kbit/s.
 
 mod choice;

@@ -1,4 +1,4 @@
-//! What each command of a batch gets, and what its row says.
+//! The share of each command of a batch, and its row.
 
 use super::{Keys, ROW_NS, batch, class, linked, rows, run};
 use crate::common::sleds::sled;
@@ -69,7 +69,7 @@ fn commands_of_other_streams_come_in_between_and_never_inside() {
     assert_eq!(depths, [0, 1, 1, 2, 3, 4]);
 }
 
-/// What a command should be told, pass by pass of the service it was part of.
+/// The expected row of a command, from the passes of its service.
 fn expected(
     member: &Request,
     at: Nanos,

@@ -1,4 +1,4 @@
-//! What mistakes in the keys are told.
+//! Error messages for invalid keys.
 
 use super::Keys;
 

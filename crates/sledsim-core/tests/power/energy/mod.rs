@@ -1,4 +1,4 @@
-//! Is energy power times time, and do policies and savings do what physics says?
+//! Is energy power times time, and do policies and savings agree with theory?
 
 mod keys;
 mod policies;

@@ -90,7 +90,7 @@ fn spent_j(pauses: &[f64], after_s: f64, [idle_w, inactive_w, startup_j]: [f64; 
     pauses.iter().map(of).sum()
 }
 
-/// What the clairvoyant spends: of each pause the cheaper way.
+/// The energy of the clairvoyant policy: the cheaper choice in each pause.
 fn clairvoyant_j(pauses: &[f64], [idle_w, inactive_w, startup_j]: [f64; 3]) -> f64 {
     let of = |pause: &f64| (idle_w * pause).min(inactive_w * pause + startup_j);
     pauses.iter().map(of).sum()

@@ -1,5 +1,5 @@
-//! Does a buffer cost and save what its description says? Times are worked out
-//! by hand from the times of the sled alone, of the bus and of the command.
+//! Do times with a buffer agree with its description? Times are worked out by
+//! hand from the times of the sled alone, of the bus and of the command.
 
 mod bus;
 mod energy;

@@ -1,4 +1,4 @@
-//! Reads: hits, read-ahead, and which segments are given up.
+//! Reads: hits, read-ahead, and which segments are replaced.
 
 use super::{Ask, OFF, OVERHEAD, ROW, asked, blocks_of, bus, serve, station};
 use crate::common::sleds::{Event, Log, Spy, sled};

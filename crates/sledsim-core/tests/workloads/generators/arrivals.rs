@@ -1,4 +1,4 @@
-//! Arrivals: constant, in bursts, and of customers who think.
+//! Arrivals: constant, in bursts, and of customers with think times.
 
 use super::{DEVICE, chi_square, five_errors, mean, serve, try_source};
 use sledsim_base::random::Stream;

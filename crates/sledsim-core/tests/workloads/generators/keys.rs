@@ -1,4 +1,4 @@
-//! All generators keep to their keys, refuse bad ones, and tell those in effect.
+//! All generators obey their keys, refuse bad ones, and report those in effect.
 
 use super::{DEVICE, end, serve, try_source};
 use proptest::prelude::*;

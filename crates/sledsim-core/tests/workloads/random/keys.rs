@@ -1,4 +1,4 @@
-//! What each key changes, and what bad ones are told.
+//! The effect of each key, and the messages for bad ones.
 
 use super::{DEVICE, correlation, five_errors, open, try_source};
 use sledsim_base::request::{Op, Request};

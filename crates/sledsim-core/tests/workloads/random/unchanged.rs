@@ -1,4 +1,4 @@
-//! Regression tests: the numbers and requests that there always were.
+//! Regression tests: random numbers and requests are unchanged.
 
 use super::{DEVICE, open, try_source};
 use sledsim_base::keys::Keys;

@@ -67,11 +67,11 @@ fn dirty_neighbours_are_written_along_and_stay() {
     ];
     let case = run(small(27, keys), &requests);
     let expected = [
-        // Segment 1 leaves and takes segment 0 along: slots 1 and 0.
+        // Segment 1 is evicted, and segment 0 is written with it: slots 1 and 0.
         (500_000, "front", R, 10, 16, None),
         (501_160, "back", W, 0, 16, None),
         (602_760, "front", W, 0, 9, Some(3)),
-        // Segment 0 is clean now, and leaves at once.
+        // Segment 0 is clean now, and is evicted at once.
         (1_000_000, "front", W, 9, 9, Some(4)),
         (1_500_000, "front", R, 19, 1, Some(5)),
     ];
@@ -124,7 +124,7 @@ fn a_group_is_fetched_without_segments_in_the_front() {
 
 #[test]
 fn dirty_segments_are_cleaned_when_the_back_is_idle_or_too_many_are_dirty() {
-    // The back rests since the begin: as soon as the slot is idle.
+    // The back has been idle since the start: as soon as the slot is idle.
     let keys = "clean_after_idle_ms = 1";
     let case = run(small(36, keys), &[(5_000_000, W, 3, 2)]);
     let expected = [

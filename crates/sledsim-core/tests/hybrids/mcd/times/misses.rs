@@ -1,4 +1,4 @@
-//! Misses and hits: what is fetched, and who waits for it.
+//! Misses and hits: which blocks are fetched, and which requests wait.
 
 use super::{PLAIN, R, W, run, small};
 
@@ -149,7 +149,7 @@ fn a_fetch_of_missing_blocks_waits_until_the_slot_is_idle() {
         (2000, W, 4, 1),
         (2001, R, 0, 1),
         (2002, W, 6, 1),
-        // Later ones stay behind it, though what they want is valid.
+        // Later requests wait behind it, though their blocks are valid.
         (2003, R, 0, 1),
     ];
     let case = run(small(36, ""), &requests);

@@ -1,10 +1,11 @@
-//! Does a caching tier ask its children what MSST 2005 says, and when?
+//! Does a caching tier send its children the requests of MSST 2005, at the
+//! right times?
 //!
 //! Worked by hand, with memories as children: n blocks take the front
 //! 1000 + 10 n ns, the back 100000 + 100 n ns, and the segment buffer 7 + n ns.
-//! Segments are of 8 blocks; with its header a slot takes 9 of the front. Of a
-//! child's request the number of blocks and when it was submitted are told,
-//! and times say the rest.
+//! Segments are of 8 blocks; with its header a slot takes 9 of the front. The
+//! tests check when each child request was submitted and its number of blocks;
+//! the times imply the rest.
 
 mod groups;
 mod misses;
@@ -32,7 +33,7 @@ fn small(front_blocks: u64, keys: &str) -> Mcd {
 /// All techniques off.
 const PLAIN: &str = "shortcut = false\nimmediate_report = false\npartial_write = false";
 
-/// When, which child, what, first block and how many, for whom.
+/// Time, child, operation, first block, number of blocks, and host request.
 type Asked = (u64, &'static str, Op, u64, u32, Option<u64>);
 
 struct Case {
@@ -64,7 +65,7 @@ impl Case {
         ids.map(|id| self.row(id).completion.0).collect()
     }
 
-    /// What the children were asked.
+    /// The requests of the children.
     fn asked(&self) -> Vec<Asked> {
         let mut notes: Vec<&Row> = self.rows.notes.iter().collect();
         notes.sort_by_key(|note| note.id);

@@ -1,4 +1,4 @@
-//! Requests out of the common: streams, flushes, trims, the last segment.
+//! Special requests: streams, flushes, trims, the last segment.
 
 use super::{PLAIN, R, W, run, small};
 use crate::common::run_open;

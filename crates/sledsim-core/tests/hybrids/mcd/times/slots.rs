@@ -1,4 +1,4 @@
-//! Slots are given up, and handed out again.
+//! Slots are evicted, and assigned again.
 
 use super::{PLAIN, R, W, run, small};
 
@@ -25,7 +25,7 @@ fn a_clean_segment_is_evicted_at_once_and_a_dirty_one_through_the_buffer() {
     expected.swap(2, 3);
     assert_eq!(case.asked(), expected);
     assert_eq!(case.completions(), [1090, 502_170]);
-    // Of a partial segment what is valid goes, and only that.
+    // Of a partial segment, only the valid blocks are written.
     let case = run(
         small(9, ""),
         &[(0, W, 1, 1), (2000, W, 4, 2), (500_000, W, 8, 8)],
@@ -89,9 +89,10 @@ fn operations_wait_for_room_in_the_buffer() {
 
 #[test]
 fn deferred_writes_are_sent_when_a_request_waits_for_them() {
-    // One slot. Segment 0 leaves for segment 1 at 501080 and yields to the read
-    // of it and to the next ones, of segments 2 and 3. A write to segment 0 at
-    // 550000 must not wait for these: it goes behind the read under way.
+    // One slot. Segment 0 is evicted for segment 1 at 501080; its write is deferred
+    // behind the read of segment 1 and the next ones, of segments 2 and 3. A write
+    // to segment 0 at 550000 must not wait for these: the deferred write follows
+    // the read under way.
     let requests = [
         (0, W, 0, 8),
         (500_000, R, 8, 8),
@@ -109,9 +110,9 @@ fn deferred_writes_are_sent_when_a_request_waits_for_them() {
 
 #[test]
 fn deferred_writes_are_sent_when_the_buffer_is_full() {
-    // One slot, a buffer of one segment, and a stream that passes by and keeps
-    // the back busy from 2490000 to 2994000. Segment 0 leaves at 2501080 and
-    // yields to the stream, but the segment it leaves for needs its room. The
+    // One slot, a buffer of one segment, and a stream that bypasses the front and
+    // keeps the back busy from 2490000 to 2994000. Segment 0 is evicted at 2501080;
+    // its write is deferred, but the next segment needs its room in the buffer. The
     // same again 2500000 later.
     let mut requests = vec![(0, R, 8, 8), (500_000, R, 16, 8), (1_000_000, R, 24, 8)];
     for (again, ahead) in [(0, 4), (2_500_000, 9)] {
