@@ -72,7 +72,7 @@ impl Layout {
 
     /// The device with its blocks laid out by this layout.
     fn on(&self, device: &Device) -> Device {
-        Device::new(device.device.clone().laid_out(self.laid.clone()))
+        Device::new(device.device.clone().with_layout(self.laid.clone()))
     }
 
     /// Name and keys in effect, as JSON.

@@ -226,7 +226,7 @@ impl Scenario {
                 samples: additions.samples.as_deref(),
             };
             let laid = ResolvedLayout::read(layout, &mut device.site(&traces, check))?;
-            device = device.laid_out(laid);
+            device = device.with_layout(laid);
         }
         let tasks = if additions.background.is_empty() {
             let tasks = background.into_iter().map(TaskSpec::read);

@@ -105,7 +105,7 @@ fn an_added_layout_works() {
         let (g2, check) = (device("g2", &[]), &mut |_| Ok(()));
         let keys = Keys::parse(&format!("name = \"{name}\""), "x.toml").unwrap();
         let laid = ResolvedLayout::among(known, keys, &mut g2.site(&traces, check))?;
-        Ok::<_, Error>(g2.laid_out(laid))
+        Ok::<_, Error>(g2.with_layout(laid))
     };
     let laid = lay("backwards").unwrap();
     assert_eq!(laid.layout().unwrap().to_json()["name"], "backwards");

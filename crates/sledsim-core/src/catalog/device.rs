@@ -218,7 +218,7 @@ impl Device {
 
     /// The same device with a layout.
     #[must_use]
-    pub fn laid_out(self, layout: ResolvedLayout) -> Self {
+    pub fn with_layout(self, layout: ResolvedLayout) -> Self {
         Self {
             layout: Some(layout),
             ..self

@@ -94,7 +94,7 @@ impl Mechanism for Memory {
         0
     }
 
-    fn seek_lower_bound(&self, _at: Nanos, _major: i64) -> Nanos {
+    fn seek_lower_bound(&self, _at: Nanos, _cylinder: i64) -> Nanos {
         self.latency
     }
 

@@ -84,9 +84,9 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
     };
     let pipe = Arc::new(OrganPipe::new(blocks, unit, best, &order));
     let mut facts = json!({ "unit_blocks": unit });
-    popularity.to_json(&mut facts);
+    popularity.add_to(&mut facts);
     if let Some(reshuffle) = &reshuffle {
-        reshuffle.to_json(&mut facts);
+        reshuffle.add_to(&mut facts);
     }
     let layout: Arc<dyn Layout> = pipe.clone();
     Ok(LayoutSpec {

@@ -41,7 +41,7 @@ impl Popularity {
         })
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         match self {
             Self::First => facts["law"] = json!("first"),
             Self::Zipf { seed } => {

@@ -48,7 +48,7 @@ impl Reshuffle {
         Ok(every_s.map(|every_s| Self { every_s, most }))
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         facts["reshuffle_s"] = json!(self.every_s);
         facts["reshuffle_units"] = json!(self.most);
     }

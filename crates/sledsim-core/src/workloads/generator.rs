@@ -198,11 +198,11 @@ impl GeneratorSpec {
             "seed": self.seed,
             "read_fraction": self.read_fraction,
         });
-        self.sizes.to_json(&mut facts);
+        self.sizes.add_to(&mut facts);
         facts["first_lbn"] = json!(self.first_lbn);
         facts["last_lbn"] = json!(self.last_lbn);
-        self.places.to_json(&mut facts);
-        self.arrivals.to_json(&mut facts);
+        self.places.add_to(&mut facts);
+        self.arrivals.add_to(&mut facts);
         facts
     }
 

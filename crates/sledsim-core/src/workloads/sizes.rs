@@ -56,7 +56,7 @@ impl SizeSpec {
         })
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         let size = SIZES.iter().find(|(_, size)| *size == self.size);
         facts["size"] = json!(size.map(|(name, _)| *name));
         facts["mean_size_kib"] = json!(self.mean_size_kib);

@@ -306,7 +306,7 @@ fn a_layout_keeps_contents_at_their_logical_blocks() {
     };
     let laid =
         ResolvedLayout::read(keys, &mut g2.site(&traces, &mut |_| Ok(()))).expect("a layout");
-    let report = crash(&g2.laid_out(laid), "sptf", &points(500));
+    let report = crash(&g2.with_layout(laid), "sptf", &points(500));
     assert!(report.passed(), "{}", report.shown[0]);
 }
 

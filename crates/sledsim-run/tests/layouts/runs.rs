@@ -186,7 +186,7 @@ fn rows_of_every_device_carry_logical_lbns_and_their_parts_add_up() {
             let device = device(name, overrides);
             let device = {
                 let laid = laid(&device, &format!("name = '{layout}'"));
-                device.laid_out(laid)
+                device.with_layout(laid)
             };
             // The host's queue needs positions on the device, behind the layout.
             for scheduler in ["fcfs", "sptf", "c_look(host=sptf)"] {
@@ -223,7 +223,7 @@ fn composites_take_an_organ_pipe_as_one_space_and_children_keep_their_own() {
     );
     let (mut model, _) = plain
         .clone()
-        .laid_out(laid.clone())
+        .with_layout(laid.clone())
         .build(&|| SchedulerSpec::default().make());
     let request = Request::new(0, Nanos::ZERO, Op::Read, 640, 64);
     let rows = run_open(&mut *model, &[request]);
@@ -242,7 +242,7 @@ fn composites_take_an_organ_pipe_as_one_space_and_children_keep_their_own() {
 fn simple_is_no_layout_bit_for_bit() {
     for name in ["g2", "atlas10k", "flash"] {
         let bare = device(name, &[]);
-        let same = bare.clone().laid_out(laid(&bare, "name = 'simple'"));
+        let same = bare.clone().with_layout(laid(&bare, "name = 'simple'"));
         let load = Keys::parse("requests = 3000\nqueue_depth = 4", "load.toml").unwrap();
         let load = Load::workload("random", load).unwrap();
         let of = |device| {
@@ -275,7 +275,7 @@ fn simple_is_no_layout_bit_for_bit() {
 fn the_document_names_the_layout_and_every_key_in_effect() {
     let device = device("osdi2000", &[]);
     let laid = laid(&device, "name = 'subregioned'\nregions = 3");
-    let device = device.laid_out(laid);
+    let device = device.with_layout(laid);
     let load = Load::workload("random", Keys::parse("requests = 10", "x").unwrap()).unwrap();
     let plan = &RowsTo::Nowhere;
     let run = run(&device, &load, SchedulerSpec::default(), plan, &mut |_| {
@@ -433,7 +433,7 @@ mod reshuffles {
             let laid = laid(&bare, keys);
             let (mut model, _) = bare
                 .clone()
-                .laid_out(laid)
+                .with_layout(laid)
                 .build(&|| SchedulerSpec::default().make());
             let rows = run_open(&mut *model, &requests);
             let mut reports = Vec::new();
@@ -476,7 +476,7 @@ mod reshuffles {
         let build = || {
             let laid = laid(&bare, keys);
             bare.clone()
-                .laid_out(laid)
+                .with_layout(laid)
                 .build(&|| SchedulerSpec::default().make())
                 .0
         };

@@ -127,7 +127,7 @@ impl InfoSpec {
             "format_others": found.others,
             "compression": compression.name(),
         });
-        contents.to_json(&mut facts);
+        contents.add_to(&mut facts);
         Skipped::of(&*records.reader).add_to(&mut facts);
         // The window that sorts all records, also if a smaller one was given.
         if facts["arrivals"]["late_requests"] != json!(0) {
@@ -160,7 +160,7 @@ impl InfoSpec {
         self.checked()?;
         let mut contents = Contents::new(self);
         feed(&mut |record, stream| contents.record(record, stream))?;
-        contents.to_json(facts);
+        contents.add_to(facts);
         facts["streams"] = contents.devices.to_json(&|_| None).into();
         if self.picture {
             contents.picture(facts);
@@ -276,7 +276,7 @@ impl Contents {
         self.sizes.requests.iter().sum()
     }
 
-    fn to_json(&self, facts: &mut Value) {
+    fn add_to(&self, facts: &mut Value) {
         let requests = self.requests();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
         let sequential = self.devices.sequential();
@@ -384,7 +384,7 @@ mod tests {
             contents.record(record, record.device);
         }
         let mut facts = json!({});
-        contents.to_json(&mut facts);
+        contents.add_to(&mut facts);
         facts
     }
 

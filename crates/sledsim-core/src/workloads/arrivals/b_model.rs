@@ -48,7 +48,7 @@ impl CascadeSpec {
         }))
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         facts["bias"] = json!(self.bias);
         facts["cascade_s"] = json!(self.cascade_s);
         facts["cascade_levels"] = json!(self.levels);

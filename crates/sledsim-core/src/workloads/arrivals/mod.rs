@@ -86,9 +86,9 @@ impl ArrivalSpec {
     }
 
     /// Adds every key with its value in effect.
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         match self {
-            Self::OpenArrivals(open) => open.to_json(facts),
+            Self::OpenArrivals(open) => open.add_to(facts),
             Self::Closed(closed, think) => {
                 facts["queue_depth"] = json!(closed.queue_depth);
                 facts["think_ms"] = json!(closed.think_ms);

@@ -64,7 +64,7 @@ impl BurstSpec {
         }
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         let lengths = LENGTHS.iter().find(|(_, lengths)| *lengths == self.lengths);
         facts["on_ms"] = json!(self.on_ms);
         facts["off_ms"] = json!(self.off_ms);

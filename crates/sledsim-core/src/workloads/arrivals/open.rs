@@ -77,16 +77,16 @@ impl OpenSpec {
         1.0 / self.rate / self.time_scale
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         let gaps = GAPS.iter().find(|(_, gaps)| *gaps == self.gaps);
         facts["rate"] = json!(self.rate);
         facts["time_scale"] = json!(self.time_scale);
         facts["arrivals"] = json!(gaps.map(|(name, _)| *name));
         if let Some(bursts) = &self.bursts {
-            bursts.to_json(facts);
+            bursts.add_to(facts);
         }
         if let Some(cascade) = &self.cascade {
-            cascade.to_json(facts);
+            cascade.add_to(facts);
         }
     }
 

@@ -25,7 +25,7 @@ impl ExtentSpec {
         })
     }
 
-    pub(super) fn to_json(&self, facts: &mut Value) {
+    pub(super) fn add_to(&self, facts: &mut Value) {
         facts["set_mib"] = json!(self.set_mib);
         facts["extent_kib"] = json!(self.extent_kib);
     }

@@ -58,8 +58,8 @@ impl FilesSpec {
 }
 
 impl PlaceKind for FilesSpec {
-    fn to_json(&self, facts: &mut Value) {
-        self.extents.to_json(facts);
+    fn add_to(&self, facts: &mut Value) {
+        self.extents.add_to(facts);
         facts["unit_kib"] = json!(self.unit_kib);
         facts["zipf_exponent"] = json!(self.exponent);
         facts["clustered"] = json!(self.clustered);

@@ -42,7 +42,7 @@ impl HotColdSpec {
 }
 
 impl PlaceKind for HotColdSpec {
-    fn to_json(&self, facts: &mut Value) {
+    fn add_to(&self, facts: &mut Value) {
         facts["hot_fraction"] = json!(self.fraction);
         facts["hot_share"] = json!(self.share);
         facts["hot_start"] = json!(self.start);

@@ -69,7 +69,7 @@ pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
 /// How a generator chooses places, as read from its keys.
 pub(super) trait PlaceKind: Debug + Send + Sync {
     /// Adds every key with its value in effect.
-    fn to_json(&self, facts: &mut Value);
+    fn add_to(&self, facts: &mut Value);
 
     /// Starts choosing places in `region`.
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>>;

@@ -43,8 +43,8 @@ impl NurandSpec {
 }
 
 impl PlaceKind for NurandSpec {
-    fn to_json(&self, facts: &mut Value) {
-        self.extents.to_json(facts);
+    fn add_to(&self, facts: &mut Value) {
+        self.extents.add_to(facts);
         facts["rows"] = json!(self.rows);
         facts["row_mask"] = json!(self.mask);
         facts["rows_per_page"] = json!(self.rows_per_page);

@@ -36,8 +36,8 @@ impl ScanSpec {
 }
 
 impl PlaceKind for ScanSpec {
-    fn to_json(&self, facts: &mut Value) {
-        self.extents.to_json(facts);
+    fn add_to(&self, facts: &mut Value) {
+        self.extents.add_to(facts);
         facts["scans"] = json!(self.scans);
     }
 

@@ -63,7 +63,7 @@ impl SequentialSpec {
 }
 
 impl PlaceKind for SequentialSpec {
-    fn to_json(&self, facts: &mut Value) {
+    fn add_to(&self, facts: &mut Value) {
         let way = INTERLEAVES.iter().find(|(_, way)| *way == self.interleave);
         facts["streams"] = json!(self.streams);
         facts["interleave"] = json!(way.map(|(name, _)| *name));

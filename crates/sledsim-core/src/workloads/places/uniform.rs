@@ -16,7 +16,7 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 struct UniformSpec;
 
 impl PlaceKind for UniformSpec {
-    fn to_json(&self, _facts: &mut Value) {}
+    fn add_to(&self, _facts: &mut Value) {}
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         Ok(Box::new(Uniform::new(region.slots, region.stream)))

@@ -45,7 +45,7 @@ impl ZipfSpec {
 }
 
 impl PlaceKind for ZipfSpec {
-    fn to_json(&self, facts: &mut Value) {
+    fn add_to(&self, facts: &mut Value) {
         facts["zipf_exponent"] = json!(self.exponent);
         facts["unit_blocks"] = json!(self.unit_blocks);
         facts["scatter"] = json!(self.scatter);
