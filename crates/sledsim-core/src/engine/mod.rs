@@ -4,7 +4,7 @@
 //! arrivals, wakes. At one instant completions come first (a closed load
 //! responds with new arrivals), then arrivals, then the wake, so that a model
 //! decides knowing all arrivals; completions of one instant keep the order of
-//! their announcement. [`backlog`] counts the requests under way.
+//! their announcement. `backlog` counts the requests under way.
 
 mod backlog;
 
