@@ -250,7 +250,7 @@ def test_wrong_devices(text: str, line: str, named: str, refused: Callable[..., 
         assert f"bad.toml{line}: " in refused(*words)
 
 
-@pytest.mark.parametrize(("base", "named"), [("bad.toml", "circle"), ("g9", "'g9'")])
+@pytest.mark.parametrize(("base", "named"), [("bad.toml", "cycle"), ("g9", "'g9'")])
 def test_wrong_bases(base: str, named: str, refused: Callable[..., str]) -> None:
     Path("bad.toml").write_text(f'base = "{base}"\n')
     assert named in refused("devices", "show", "bad.toml")
