@@ -4,8 +4,6 @@ import dataclasses
 from importlib.metadata import version as installed_version
 from typing import Any
 
-from sphinx.application import Sphinx
-
 project = "sledsim"
 author = "The sledsim authors"
 project_copyright = "2026, The sledsim authors"
@@ -26,28 +24,28 @@ html_title = f"sledsim {release}"
 _kept: dict[str, list[str]] = {}
 
 
-def keep(_app: Sphinx, what: str, name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+def keep(_app: Any, what: str, name: str, _object: Any, _options: Any, lines: list[str]) -> None:
     """Keep the text of a property: napoleon would take what stands before a colon for its type."""
     if what in {"attribute", "property"}:
         _kept[name] = list(lines)
 
 
 def restore(
-    _app: Sphinx, _what: str, name: str, _object: Any, _options: Any, lines: list[str]
+    _app: Any, _what: str, name: str, _object: Any, _options: Any, lines: list[str]
 ) -> None:
     kept = _kept.pop(name, None)
     if kept is not None and not any(line.startswith("---") for line in kept):
         lines[:] = kept
 
 
-def signature(_app: Sphinx, what: str, _name: str, of: Any, *_rest: Any) -> tuple[str, None] | None:
+def signature(_app: Any, what: str, _name: str, of: Any, *_rest: Any) -> tuple[str, None] | None:
     """Leave out the arguments of classes that functions make."""
     if what != "class" or dataclasses.is_dataclass(of) or issubclass(of, tuple):
         return None
     return "", None
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", keep, priority=400)
     app.connect("autodoc-process-docstring", restore, priority=600)
     app.connect("autodoc-process-signature", signature)

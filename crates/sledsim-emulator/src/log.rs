@@ -7,7 +7,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Report;
-use sledsim_run::stats::{RowsFile, RunFacts, Stats, summary};
+use sledsim_run::stats::{RowsFile, RunReport, Stats, summary};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -138,7 +138,7 @@ impl Log {
     #[must_use]
     pub fn to_json(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
         let kept = self.process_inbox();
-        let run = RunFacts {
+        let run = RunReport {
             simulated_end: until.max(kept.end),
             saturated: None,
             demand: None,

@@ -1,6 +1,6 @@
 //! A server: exports and the front ends that serve them.
 
-use crate::export::{About, Export};
+use crate::export::{Export, ExportInfo};
 use crate::front_end::{Exports, FrontEnd};
 use crate::fuse::{self, FuseMount};
 use crate::listen::Address;
@@ -198,7 +198,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     let (log, writer) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
-    let about = About {
+    let about = ExportInfo {
         name: name.clone(),
         file: spec.file,
         read_only: spec.read_only,

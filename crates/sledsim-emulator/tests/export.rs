@@ -4,7 +4,9 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{About, Command, CommandKind, Done, Export, Gathered, Refusal};
+use sledsim_emulator::export::{
+    BatchReply, Command, CommandKind, CommandResult, Export, ExportInfo, Refusal,
+};
 use sledsim_emulator::log::Log;
 use sledsim_emulator::store::{Sparse, Store};
 use sledsim_emulator::timeline::{Answer, Reply, Timeline};
@@ -106,7 +108,7 @@ impl Bench {
         let store = Watched(Sparse::in_memory(bytes).unwrap(), Arc::clone(&medium));
         let (log, writer) = Log::start(1.0, None).unwrap();
         let timeline = Timeline::start(model, 1.0, log.clone()).unwrap();
-        let about = About {
+        let about = ExportInfo {
             name: "d".into(),
             file: None,
             read_only,
@@ -320,16 +322,19 @@ fn a_read_only_export_refuses_writes() {
 }
 
 /// Forwards the results of a batch.
-struct Batch(Sender<Vec<Done>>);
+struct Batch(Sender<Vec<CommandResult>>);
 
-impl Gathered for Batch {
-    fn send(self: Box<Self>, done: Vec<Done>) {
+impl BatchReply for Batch {
+    fn send(self: Box<Self>, done: Vec<CommandResult>) {
         let _ = self.0.send(done);
     }
 }
 
 impl Bench {
-    fn batch(&self, commands: &[(CommandKind<'_>, u64, bool)]) -> Result<Vec<Done>, Refusal> {
+    fn batch(
+        &self,
+        commands: &[(CommandKind<'_>, u64, bool)],
+    ) -> Result<Vec<CommandResult>, Refusal> {
         let (told, done) = channel();
         let commands: Vec<_> = commands
             .iter()

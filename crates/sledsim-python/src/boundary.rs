@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
-use sledsim_run::panics::{caught, unexpected};
+use sledsim_run::panics::{catch_panic, internal_error};
 use std::path::Path;
 
 /// Builds a dict from fields of values, under their names, and from named expressions:
@@ -29,8 +29,8 @@ pub(crate) fn detached<T: Send>(
 
 /// As [`detached`], holding the interpreter.
 pub(crate) fn attempted<T>(file: Option<&Path>, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(work).unwrap_or_else(|message| {
-        let problem = unexpected(&message);
+    catch_panic(work).unwrap_or_else(|message| {
+        let problem = internal_error(&message);
         Err(match file {
             Some(path) => Error::file(path, problem),
             None => Error::Key(problem),

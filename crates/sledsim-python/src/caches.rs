@@ -34,7 +34,7 @@ pub(crate) fn hit_ratios<'py>(
     let mut check = Check::new(progress.as_ref());
     let load = &load.load;
     let counted = detached(py, load.file(), || {
-        spec.count_and_tell(load, &mut |at| check.report(at.completed, at.expected()))
+        spec.count_with_facts(load, &mut |at| check.report(at.completed, at.expected()))
     });
     let (counted, facts) = counted.map_err(|error| check.exception(error))?;
     let hits: PyResult<_> = counted

@@ -37,7 +37,7 @@ const CHECK_EVERY: u64 = 4096;
 /// its error ends the work and leaves nothing behind.
 ///
 /// # Errors
-/// Whatever is wrong with the load or the output, a closed load without a
+/// Any error in the load or the output, a closed load without a
 /// device, a load that the device cannot follow, or `check`'s.
 pub fn generate(
     load: &Load,

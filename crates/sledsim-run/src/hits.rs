@@ -55,13 +55,13 @@ impl HitsSpec {
     /// No sizes or policies, a size below a segment, too many slots, a workload
     /// or addresses that need to know how many blocks there are, a load whose
     /// order depends on how long requests take, or that has none to count;
-    /// whatever is wrong with the load; or `check`'s.
+    /// any error in the load; or `check`'s.
     pub fn count(
         &self,
         load: &Load,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Vec<Hits>> {
-        Ok(self.count_and_tell(load, check)?.0)
+        Ok(self.count_with_facts(load, check)?.0)
     }
 
     /// As [`HitsSpec::count`], with every key of the load and, of a trace, what
@@ -69,7 +69,7 @@ impl HitsSpec {
     ///
     /// # Errors
     /// As [`HitsSpec::count`].
-    pub fn count_and_tell(
+    pub fn count_with_facts(
         &self,
         load: &Load,
         check: &mut dyn FnMut(Progress) -> Result<()>,

@@ -17,7 +17,7 @@ const CHECK_EVERY: u64 = 4096;
 /// ended; the parts of a mix, and the scans of a scan, are streams.
 ///
 /// # Errors
-/// Whatever is wrong with the load, a load that is closed, or `check`'s.
+/// An error in the load, a load that is closed, or `check`'s.
 pub fn load_info(
     spec: &InfoSpec,
     load: &Load,

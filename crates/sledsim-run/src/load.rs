@@ -36,7 +36,7 @@ impl Load {
     /// generator, or a preset or the path of a TOML file that `keys` override.
     ///
     /// # Errors
-    /// An unknown name, an unreadable file, or whatever is wrong with a key.
+    /// An unknown name, an unreadable file, or any error in a key.
     pub fn workload(name: &str, keys: Keys) -> Result<Self> {
         let (name, mut keys, preset) = resolve(name, keys)?;
         let limits = limits(&mut keys)?;
@@ -55,7 +55,7 @@ impl Load {
     /// Reads how to replay the trace at `path` from `keys` and finishes them.
     ///
     /// # Errors
-    /// Whatever is wrong with a key; the file is opened by [`crate::run::run`].
+    /// Any error in a key; the file is opened by [`crate::run::run`].
     pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
@@ -110,7 +110,7 @@ impl Load {
     #[must_use]
     pub fn with_default_requests(mut self, most: u64) -> (Self, bool) {
         let goes_on = match &mut self.kind {
-            LoadKind::Workload(workload) => workload.go_on(most),
+            LoadKind::Workload(workload) => workload.extend_to(most),
             LoadKind::Trace(_) => false,
         };
         (self, goes_on)

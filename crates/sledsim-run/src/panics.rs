@@ -19,7 +19,7 @@ thread_local! {
 ///
 /// # Errors
 /// If it panics: what it message, and where. Nothing is printed.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -51,7 +51,7 @@ fn text(info: &PanicHookInfo<'_>) -> String {
 
 /// The message for a panic without a damaged file: a bug in sledsim.
 #[must_use]
-pub fn unexpected(message: &str) -> String {
+pub fn internal_error(message: &str) -> String {
     format!("this is an error in sledsim, please report it: {message}")
 }
 
@@ -61,16 +61,16 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_error_with_message_and_location() {
-        assert_eq!(caught(|| 7), Ok(7));
-        let inner = || caught(|| panic!("the {} is gone", "floor"));
-        let message: Result<(), String> = caught(inner).unwrap();
+        assert_eq!(catch_panic(|| 7), Ok(7));
+        let inner = || catch_panic(|| panic!("the {} is gone", "floor"));
+        let message: Result<(), String> = catch_panic(inner).unwrap();
         let message = message.unwrap_err();
         assert!(
             message.starts_with("the floor is gone; panics.rs:"),
             "{message}"
         );
         let values: Vec<u8> = Vec::new();
-        let message = caught(|| values[3]).unwrap_err();
+        let message = catch_panic(|| values[3]).unwrap_err();
         assert!(message.contains("index is 3"), "{message}");
         assert_eq!(DEPTH.get(), 0);
     }

@@ -156,7 +156,7 @@ impl Scenario {
     /// any, with `additions`.
     ///
     /// # Errors
-    /// An unreadable file, or whatever is wrong with a key.
+    /// An unreadable file, or any error in a key.
     pub fn resolve(file: Option<&Path>, additions: &Additions) -> Result<Self> {
         Self::resolve_with(file, additions, &mut |_| Ok(()))
     }

@@ -46,7 +46,7 @@ const LAST_FIRST: SchedulerEntry = SchedulerEntry {
 #[test]
 fn an_added_scheduler_works() {
     let known = Registry::over(&SCHEDULERS, &[LAST_FIRST]);
-    let choose = |keys: &str| SchedulerSpec::among(known, Keys::parse(keys, "x.toml")?);
+    let choose = |keys: &str| SchedulerSpec::from_registry(known, Keys::parse(keys, "x.toml")?);
     let keys = "requests = 40\nrate = 1e6\nread_fraction = 1";
     let load = Load::workload("random", Keys::parse(keys, "x.toml").unwrap()).unwrap();
     let ids = |scheduler| {
@@ -104,7 +104,7 @@ fn an_added_layout_works() {
     let lay = |name: &str| {
         let (g2, check) = (device("g2", &[]), &mut |_| Ok(()));
         let keys = Keys::parse(&format!("name = \"{name}\""), "x.toml").unwrap();
-        let laid = ResolvedLayout::among(known, keys, &mut g2.site(&traces, check))?;
+        let laid = ResolvedLayout::from_registry(known, keys, &mut g2.site(&traces, check))?;
         Ok::<_, Error>(g2.with_layout(laid))
     };
     let laid = lay("backwards").unwrap();
@@ -165,14 +165,14 @@ const LAST_USED: PolicyEntry = PolicyEntry {
 fn an_added_cache_policy_works() {
     let known = Registry::over(&POLICIES, &[LAST_USED]);
     let hits = |name: &str| {
-        let mut cache = Cache::new(&PolicySpec::among(known, name).unwrap(), 4);
+        let mut cache = Cache::new(&PolicySpec::from_registry(known, name).unwrap(), 4);
         (0..50).filter(|at| cache.access(at % 5)).count()
     };
     // Five keys in a loop never hit in four slots by least recent use; here the
     // first three stay, and of each further loop all but one or two hit.
     assert_eq!(hits("lru"), 0);
     assert!(hits("last_used") >= 9 * 3, "{}", hits("last_used"));
-    let error = PolicySpec::among(known, "last_use").unwrap_err();
+    let error = PolicySpec::from_registry(known, "last_use").unwrap_err();
     assert!(
         error.to_string().contains("did you mean 'last_used'?"),
         "{error}"

@@ -12,7 +12,7 @@ use crate::devices::memory::Memory;
 use crate::devices::mems::kind::SledKind;
 use crate::devices::mems::parallel::free::TaskSpec;
 use crate::devices::mems::spec::Mems;
-use crate::layouts::{ResolvedLayout, Site, Traces};
+use crate::layouts::{LayoutContext, ResolvedLayout, TraceOpener};
 use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::queueing::schedulers::{Scheduler, SchedulerSpec};
@@ -201,10 +201,10 @@ impl Device {
     #[must_use]
     pub fn site<'a>(
         &'a self,
-        traces: &'a dyn Traces,
+        traces: &'a dyn TraceOpener,
         check: &'a mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Site<'a> {
-        Site {
+    ) -> LayoutContext<'a> {
+        LayoutContext {
             name: &self.name,
             kind: self.kind(),
             blocks: self.blocks(),

@@ -18,7 +18,7 @@ use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
 use super::subregioned::{Grid, Order};
-use super::{Layout, LayoutEntry, LayoutSpec, Part, Run, Site};
+use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Part, Run};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -39,7 +39,7 @@ struct Bipartite {
     parts: Vec<Part>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
+fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let by = [("subregions", true), ("columns", false)];
     let (mut facts, base, small) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
         by_subregions(keys, site)?
@@ -54,7 +54,7 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
 /// and the number of blocks for small data.
 type Base = (Value, Box<dyn Layout>, u64);
 
-fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
+fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let grid = Grid::read(keys, site, "bipartite by subregions", Order::Columns)?;
     let geometry = grid.geometry;
     let row = geometry.blocks_per_cylinder() / u64::from(geometry.rows);
@@ -93,7 +93,7 @@ fn by_subregions(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
     Ok((facts, Box::new(Rectangles::new(geometry, parts)), small))
 }
 
-fn by_columns(keys: &mut Keys, site: &Site<'_>) -> Result<Base> {
+fn by_columns(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let (cylinders, mut columns) = read_columns(keys, site, "bipartite by columns")?;
     let blocks = |c: &ops::Range<u32>| cylinders.start(c.end) - cylinders.start(c.start);
     let sizes: Vec<u64> = columns.iter().map(blocks).collect();

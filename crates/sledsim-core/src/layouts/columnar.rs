@@ -9,7 +9,7 @@
 use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
-use super::{Layout, LayoutEntry, LayoutSpec, Part, Run, Site};
+use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Part, Run};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -28,7 +28,7 @@ pub(super) struct Columnar {
     parts: Vec<Part>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
+fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let (cylinders, columns) = read_columns(keys, site, ENTRY.name)?;
     let layout = Columnar::new(&cylinders, columns.clone());
     Ok(LayoutSpec::new(json!({ "columns": columns.len() }), layout))
@@ -38,7 +38,7 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
 /// outwards, as ranges of cylinder indices.
 pub(super) fn read_columns(
     keys: &mut Keys,
-    site: &Site<'_>,
+    site: &LayoutContext<'_>,
     name: &str,
 ) -> Result<(Cylinders, Vec<Range<u32>>)> {
     let columns = keys.opt_u32("columns", 1..=1_000_000)?.unwrap_or(25);

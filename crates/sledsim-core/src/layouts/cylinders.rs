@@ -1,6 +1,6 @@
 //! The cylinders of a sled or a disk, as runs of blocks.
 
-use super::Site;
+use super::LayoutContext;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
@@ -18,12 +18,12 @@ impl Cylinders {
     ///
     /// # Errors
     /// A device without cylinders; `name` is the layout that needs them.
-    pub(super) fn of(site: &Site<'_>, keys: &Keys, name: &str) -> Result<Self> {
+    pub(super) fn of(site: &LayoutContext<'_>, keys: &Keys, name: &str) -> Result<Self> {
         Self::find(site).ok_or_else(|| site.cannot(keys, name, "the cylinders of one sled or disk"))
     }
 
     /// The cylinders of the device, if it is a sled or a disk.
-    pub(super) fn find(site: &Site<'_>) -> Option<Self> {
+    pub(super) fn find(site: &LayoutContext<'_>) -> Option<Self> {
         let blocks = site.blocks;
         if let Some(mems) = site.mems {
             let size = mems.geometry.blocks_per_cylinder();

@@ -107,7 +107,7 @@ pub struct Part {
 }
 
 /// The device that a layout is for, and the services needed to read the layout.
-pub struct Site<'a> {
+pub struct LayoutContext<'a> {
     /// The device's name.
     pub name: &'a str,
     /// Its kind.
@@ -121,23 +121,23 @@ pub struct Site<'a> {
     /// The disk, if it is one.
     pub disk: Option<&'a DiskSpec>,
     /// Opens the traces that layouts name.
-    pub traces: &'a dyn Traces,
+    pub traces: &'a dyn TraceOpener,
     /// Called periodically while a file is read; an error of it ends the reading.
     pub check: &'a mut dyn FnMut(Progress) -> Result<()>,
 }
 
 /// Opens traces.
-pub trait Traces {
+pub trait TraceOpener {
     /// Opens the trace that the table `trace` of a layout names, and finishes its
     /// keys.
     ///
     /// # Errors
     /// An invalid key.
-    fn open(&self, keys: Keys) -> Result<Box<dyn Accesses>>;
+    fn open(&self, keys: Keys) -> Result<Box<dyn TraceAccesses>>;
 }
 
 /// The accesses of a trace, which a layout counts by location.
-pub trait Accesses: Debug {
+pub trait TraceAccesses: Debug {
     /// The file, as the table names it.
     fn file(&self) -> &str;
 
@@ -155,7 +155,7 @@ pub trait Accesses: Debug {
     ) -> Result<()>;
 }
 
-impl Site<'_> {
+impl LayoutContext<'_> {
     /// The error that the device cannot have the layout `name`, which needs
     /// `needs`.
     fn cannot(&self, keys: &Keys, name: &str, needs: &str) -> Error {
@@ -192,7 +192,7 @@ pub struct LayoutEntry {
     /// Its name.
     pub name: &'static str,
     /// Reads its keys, for a device.
-    pub read: fn(&mut Keys, &mut Site<'_>) -> Result<LayoutSpec>,
+    pub read: fn(&mut Keys, &mut LayoutContext<'_>) -> Result<LayoutSpec>,
 }
 
 impl Named for LayoutEntry {
@@ -224,8 +224,8 @@ impl ResolvedLayout {
     /// # Errors
     /// An unknown name, an invalid key, a layout that the device cannot have, or a
     /// bad trace.
-    pub fn read(keys: Keys, site: &mut Site<'_>) -> Result<Self> {
-        Self::among(LAYOUTS, keys, site)
+    pub fn read(keys: Keys, site: &mut LayoutContext<'_>) -> Result<Self> {
+        Self::from_registry(LAYOUTS, keys, site)
     }
 
     /// As [`ResolvedLayout::read`], but searches `known`: [`LAYOUTS`], or a
@@ -233,10 +233,10 @@ impl ResolvedLayout {
     ///
     /// # Errors
     /// As [`ResolvedLayout::read`].
-    pub fn among(
+    pub fn from_registry(
         known: Registry<LayoutEntry>,
         mut keys: Keys,
-        site: &mut Site<'_>,
+        site: &mut LayoutContext<'_>,
     ) -> Result<Self> {
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(simple::ENTRY.name);

@@ -12,7 +12,7 @@
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::reshuffle::Reshuffle;
-use super::{Layout, LayoutEntry, LayoutSpec, Run, Site};
+use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Run};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -42,7 +42,7 @@ pub struct OrganPipe {
     pub(super) held: Vec<u32>,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
+fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let blocks = site.blocks;
     let unit = keys.opt_u64("unit_blocks", 1..=u64::from(u32::MAX))?;
     let popularity = Popularity::read(keys, site)?;

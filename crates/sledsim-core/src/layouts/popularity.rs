@@ -1,6 +1,6 @@
 //! Popularity: which units of data are requested most.
 
-use super::{Accesses, Site};
+use super::{LayoutContext, TraceAccesses};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -15,12 +15,12 @@ pub(super) enum Popularity {
     /// whole device in the same units.
     Zipf { seed: u64 },
     /// The number of requests of a trace that touch a unit.
-    Trace(Box<dyn Accesses>),
+    Trace(Box<dyn TraceAccesses>),
 }
 
 impl Popularity {
     /// Reads `law` and `seed`, or the table `trace`.
-    pub(super) fn read(keys: &mut Keys, site: &Site<'_>) -> Result<Self> {
+    pub(super) fn read(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Self> {
         let zipf = keys.opt_choice("law", &[("first", false), ("zipf", true)])?;
         let seed = keys.opt_u64("seed", 0..=i64::MAX as u64)?;
         if seed.is_some() && zipf != Some(true) {
@@ -54,7 +54,12 @@ impl Popularity {
 
     /// The whole units of `unit` blocks among `blocks`, the most popular one
     /// first; ties in logical order.
-    pub(super) fn order(&self, blocks: u64, unit: u64, site: &mut Site<'_>) -> Result<Vec<u32>> {
+    pub(super) fn order(
+        &self,
+        blocks: u64,
+        unit: u64,
+        site: &mut LayoutContext<'_>,
+    ) -> Result<Vec<u32>> {
         let units = (blocks / unit) as u32;
         Ok(match self {
             Self::First => (0..units).collect(),

@@ -16,7 +16,7 @@
 
 use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
-use super::{LayoutEntry, LayoutSpec, Site};
+use super::{LayoutContext, LayoutEntry, LayoutSpec};
 use crate::devices::mems::geometry::Geometry;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -52,7 +52,7 @@ pub(super) struct Grid {
     order: Order,
 }
 
-fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
+fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let grid = Grid::read(keys, site, ENTRY.name, Order::Distance)?;
     let mut parts = grid.regions();
     parts.extend(grid.outside());
@@ -62,7 +62,12 @@ fn read(keys: &mut Keys, site: &mut Site<'_>) -> Result<LayoutSpec> {
 
 impl Grid {
     /// Reads `regions`, `order` and the span, for the layout `name`.
-    pub(super) fn read(keys: &mut Keys, site: &Site<'_>, name: &str, order: Order) -> Result<Self> {
+    pub(super) fn read(
+        keys: &mut Keys,
+        site: &LayoutContext<'_>,
+        name: &str,
+        order: Order,
+    ) -> Result<Self> {
         let regions = keys.opt_u32("regions", 1..=1_000_000)?.unwrap_or(5);
         let order = keys.opt_choice("order", &ORDERS)?.unwrap_or(order);
         let most = 1..=1_000_000;

@@ -18,12 +18,16 @@ pub trait Background: Send {
 
     /// The block for which the first overdue task requests a pass while the
     /// mechanism is at `cylinder`: the one with the least `estimate`.
-    fn wanted(&self, cylinder: u32, estimate: &dyn Fn(&Wanted) -> Nanos) -> Option<Wanted>;
+    fn next_pass(
+        &self,
+        cylinder: u32,
+        estimate: &dyn Fn(&PassRequest) -> Nanos,
+    ) -> Option<PassRequest>;
 }
 
 /// A block for which a task requests a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct PassRequest {
     /// The block.
     pub lbn: u64,
     /// Whether to read or to write it.

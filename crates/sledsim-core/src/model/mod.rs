@@ -33,7 +33,7 @@ mod energy;
 
 pub mod contents;
 
-pub use background::{Background, Wanted};
+pub use background::{Background, PassRequest};
 pub use batch_planner::BatchPlanner;
 pub use completion_queue::CompletionQueue;
 pub use contents::Contents;

@@ -84,7 +84,7 @@ impl MixSpec {
 
     /// Unless `requests` was given, extends the load to `most` requests or the
     /// longest time of a load; returns whether it did.
-    pub fn go_on(&mut self, most: u64) -> bool {
+    pub fn extend_to(&mut self, most: u64) -> bool {
         if !self.requests_given {
             self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
         }

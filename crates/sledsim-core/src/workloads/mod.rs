@@ -73,10 +73,10 @@ impl Workload {
 
     /// Unless `requests` was given, extends the load to `most` requests or the
     /// longest time of a load; returns whether it did.
-    pub fn go_on(&mut self, most: u64) -> bool {
+    pub fn extend_to(&mut self, most: u64) -> bool {
         match self {
-            Self::Generator(spec) => spec.go_on(most),
-            Self::Mix(spec) => spec.go_on(most),
+            Self::Generator(spec) => spec.extend_to(most),
+            Self::Mix(spec) => spec.extend_to(most),
         }
     }
 

@@ -21,7 +21,7 @@ use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
 use sledsim_core::model::mechanism::{Mechanism, Service, Span, Step};
 use sledsim_core::model::{
-    Background, BatchPlanner, CompletionSink, Energy, Model, Report, Wanted,
+    Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report,
 };
 use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ impl Background for Tasks {
         false
     }
 
-    fn wanted(&self, _: u32, _: &dyn Fn(&Wanted) -> Nanos) -> Option<Wanted> {
+    fn next_pass(&self, _: u32, _: &dyn Fn(&PassRequest) -> Nanos) -> Option<PassRequest> {
         None
     }
 }

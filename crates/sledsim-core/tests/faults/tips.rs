@@ -3,7 +3,7 @@
 
 use sledsim_base::error::Error;
 use sledsim_core::devices::mems::faults::{
-    Code, OutOfSpares, Study, TipFailures, Tips, tip_failures,
+    Code, OutOfSpares, TipFailureEstimate, TipFailures, Tips, tip_failures,
 };
 
 fn code(data: u32, ecc: u32) -> Code {
@@ -14,7 +14,7 @@ fn code(data: u32, ecc: u32) -> Code {
     }
 }
 
-fn study(plan: &TipFailures) -> Study {
+fn study(plan: &TipFailures) -> TipFailureEstimate {
     tip_failures(plan, &mut |_| Ok(())).expect("a study")
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The result of a command of a batch.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct CommandResult {
     /// Its row, as in a recording.
     pub row: Row,
     /// Time from its completion to its answer, in model time.
@@ -22,10 +22,10 @@ pub struct Done {
 }
 
 /// Receives the answers of a batch.
-pub trait Gathered: Send {
+pub trait BatchReply: Send {
     /// Sends the answers, in the order of the commands, when the last one is due. Must
     /// not block on the client.
-    fn send(self: Box<Self>, done: Vec<Done>);
+    fn send(self: Box<Self>, done: Vec<CommandResult>);
 }
 
 /// Why a batch is refused; no command of it has been executed.
@@ -52,9 +52,9 @@ struct Collector {
 }
 
 struct CollectorState {
-    done: Vec<Option<Done>>,
+    done: Vec<Option<CommandResult>>,
     missing: usize,
-    reply: Option<Box<dyn Gathered>>,
+    reply: Option<Box<dyn BatchReply>>,
 }
 
 /// The reply of one command: stores its answer in the collector.
@@ -71,7 +71,7 @@ impl Reply for CommandReply {
 
     fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
         let mut left = self.of.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.done[self.index] = Some(Done {
+        left.done[self.index] = Some(CommandResult {
             row: *row,
             lateness,
             answer,
@@ -101,7 +101,7 @@ impl Export {
     pub fn submit_batch(
         &self,
         commands: &[Command<'_>],
-        reply: Box<dyn Gathered>,
+        reply: Box<dyn BatchReply>,
     ) -> Result<(), Refusal> {
         self.check(commands)?;
         let last = commands.len() - 1;

@@ -4,7 +4,7 @@
 
 mod batch;
 
-pub use batch::{Done, Gathered, Refusal};
+pub use batch::{BatchReply, CommandResult, Refusal};
 
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
@@ -103,7 +103,7 @@ struct Sync {
 
 /// The parameters of an export.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct ExportInfo {
     /// Name of the export.
     pub name: String,
     /// The backing file; `None` for memory.
@@ -120,7 +120,7 @@ pub struct About {
 
 /// A served device.
 pub struct Export {
-    about: About,
+    about: ExportInfo,
     bytes: u64,
     timeline: Arc<Timeline>,
     store: Arc<dyn Store>,
@@ -136,7 +136,7 @@ impl Export {
     /// # Errors
     /// If no thread can be started.
     pub fn new(
-        about: About,
+        about: ExportInfo,
         timeline: Timeline,
         store: Box<dyn Store>,
         log: Arc<Log>,
@@ -164,7 +164,7 @@ impl Export {
 
     /// Its parameters.
     #[must_use]
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &ExportInfo {
         &self.about
     }
 

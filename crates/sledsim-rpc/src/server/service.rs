@@ -16,7 +16,7 @@ use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::links;
 use sledsim_core::model::links::Links;
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{Command, CommandKind, Done, Export, Gathered, Refusal};
+use sledsim_emulator::export::{BatchReply, Command, CommandKind, CommandResult, Export, Refusal};
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -93,7 +93,7 @@ impl Session {
     pub(super) fn begin(
         &self,
         batch: &v1::BatchRequest,
-        reply: Box<dyn Gathered>,
+        reply: Box<dyn BatchReply>,
     ) -> Result<(), Status> {
         self.check_running()?;
         let export = self.export(&batch.export)?;
@@ -279,8 +279,8 @@ fn failure(error: Errno) -> String {
 }
 
 /// Converts the results of a batch to its answer.
-pub(super) fn answered(tag: u64, done: Vec<Done>) -> v1::BatchResponse {
-    let result = |done: Done| {
+pub(super) fn answered(tag: u64, done: Vec<CommandResult>) -> v1::BatchResponse {
+    let result = |done: CommandResult| {
         let (status, data, error) = match done.answer {
             Ok(data) => (v1::Status::Ok, data.into(), String::new()),
             Err(error) => (v1::Status::Error, bytes::Bytes::new(), failure(error)),
@@ -301,10 +301,10 @@ pub(super) fn answered(tag: u64, done: Vec<Done>) -> v1::BatchResponse {
 }
 
 /// Sends the results of a batch to the call that waits for them.
-struct SendBatch(oneshot::Sender<Vec<Done>>);
+struct SendBatch(oneshot::Sender<Vec<CommandResult>>);
 
-impl Gathered for SendBatch {
-    fn send(self: Box<Self>, done: Vec<Done>) {
+impl BatchReply for SendBatch {
+    fn send(self: Box<Self>, done: Vec<CommandResult>) {
         // The call may have been cancelled.
         let _ = self.0.send(done);
     }

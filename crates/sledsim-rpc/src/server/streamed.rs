@@ -3,7 +3,7 @@
 use super::limiter::Permits;
 use super::service::{Session, answered, stopping};
 use crate::v1;
-use sledsim_emulator::export::{Done, Gathered};
+use sledsim_emulator::export::{BatchReply, CommandResult};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ const STREAMS_MAXIMUM: usize = 4;
 /// The results of a batch, or its refusal, with its permits.
 struct BatchAnswer {
     tag: u64,
-    done: Result<Vec<Done>, Status>,
+    done: Result<Vec<CommandResult>, Status>,
     _taken: Arc<Permits>,
 }
 
@@ -62,7 +62,7 @@ struct SendAnswer {
 }
 
 impl SendAnswer {
-    fn send_result(self, done: Result<Vec<Done>, Status>) {
+    fn send_result(self, done: Result<Vec<CommandResult>, Status>) {
         let Self {
             answers,
             tag,
@@ -77,8 +77,8 @@ impl SendAnswer {
     }
 }
 
-impl Gathered for SendAnswer {
-    fn send(self: Box<Self>, done: Vec<Done>) {
+impl BatchReply for SendAnswer {
+    fn send(self: Box<Self>, done: Vec<CommandResult>) {
         self.send_result(Ok(done));
     }
 }

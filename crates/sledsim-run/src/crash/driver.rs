@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::oracle::Oracle;
-use super::report::{Block, Report, Violation, Wrong};
+use super::report::{Block, Report, Violation, ViolationKind};
 use crate::load::{Load, LoadSource};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -165,7 +165,7 @@ impl Round<'_> {
             if matches!(ended, Ended::Idle) {
                 let unanswered: Vec<u64> = self.oracle.open().map(|request| request.id).collect();
                 for id in unanswered {
-                    self.violated(Wrong::Unanswered(id));
+                    self.violated(ViolationKind::Unanswered(id));
                 }
             }
             self.fail(at);
@@ -324,7 +324,7 @@ impl Round<'_> {
             let allowed = self.oracle.readable(lbn, begun);
             if !found.is_some_and(|token| allowed.contains(&token)) {
                 let block = self.block(lbn, found, allowed);
-                self.violated(Wrong::Returned(read.id, block));
+                self.violated(ViolationKind::Returned(read.id, block));
             }
         }
     }
@@ -402,7 +402,7 @@ impl Round<'_> {
             let allowed = self.oracle.may_survive(lbn);
             if !allowed.contains(&found) {
                 let block = self.block(lbn, Some(found), allowed);
-                self.violated(Wrong::Found(block));
+                self.violated(ViolationKind::Found(block));
             }
             self.oracle.found(lbn, found);
         }
@@ -418,7 +418,7 @@ impl Round<'_> {
         }
     }
 
-    fn violated(&mut self, wrong: Wrong) {
+    fn violated(&mut self, wrong: ViolationKind) {
         self.report.violations += 1;
         if self.report.shown.len() < self.plan.shown {
             self.report.shown.push(Violation {

@@ -23,7 +23,7 @@ mod oracle;
 mod report;
 
 pub use driver::test_model;
-pub use report::{Block, Happened, Report, UnderWay, Version, Violation, Wrong};
+pub use report::{Block, Happened, Report, UnderWay, Version, Violation, ViolationKind};
 
 use crate::load::Load;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ impl Plan {
 /// of power failures so far, and of all; when it errs, so does the test.
 ///
 /// # Errors
-/// Whatever is wrong with the plan or the load; a device that cannot keep
+/// Any error in the plan or the load; a device that cannot keep
 /// contents, or an array with a write hole; a load that writes nothing, or that
 /// outruns the device; and what `check` says.
 pub fn test(

@@ -71,12 +71,12 @@ pub struct Violation {
     /// When it was noticed, on the same clock.
     pub at: Nanos,
     /// What went wrong.
-    pub wrong: Wrong,
+    pub wrong: ViolationKind,
 }
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wrong {
+pub enum ViolationKind {
     /// A block held a forbidden version after a power failure.
     Found(Block),
     /// A read, with its id, returned a forbidden version.
@@ -174,9 +174,9 @@ impl Report {
 impl Violation {
     fn document(&self) -> Value {
         let (what, request, block) = match &self.wrong {
-            Wrong::Found(block) => ("found", None, Some(block)),
-            Wrong::Returned(id, block) => ("returned", Some(id), Some(block)),
-            Wrong::Unanswered(id) => ("unanswered", Some(id), None),
+            ViolationKind::Found(block) => ("found", None, Some(block)),
+            ViolationKind::Returned(id, block) => ("returned", Some(id), Some(block)),
+            ViolationKind::Unanswered(id) => ("unanswered", Some(id), None),
         };
         json!({
             "what": what,
@@ -223,9 +223,9 @@ impl fmt::Display for Violation {
         }
         write!(f, " (seed {seed}, round {round}), seen at {}: ", self.at)?;
         match &self.wrong {
-            Wrong::Found(block) => write!(f, "{block}"),
-            Wrong::Returned(id, block) => write!(f, "read {id}: {block}"),
-            Wrong::Unanswered(id) => write!(f, "request {id} was never completed"),
+            ViolationKind::Found(block) => write!(f, "{block}"),
+            ViolationKind::Returned(id, block) => write!(f, "read {id}: {block}"),
+            ViolationKind::Unanswered(id) => write!(f, "request {id} was never completed"),
         }
     }
 }

@@ -11,7 +11,7 @@ mod chunks;
 mod header;
 mod pages;
 
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use chunks::Chunks;
@@ -45,7 +45,7 @@ impl ParquetFile {
         let refuse = |message: &dyn std::fmt::Display| {
             format!("not a Parquet file that can be read ({message})")
         };
-        let opened = caught(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));
+        let opened = catch_panic(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));
         let builder = opened.map_err(|message| refuse(&message))?;
         Ok(Self {
             builder: builder.map_err(|error| refuse(&error))?,
@@ -70,7 +70,7 @@ impl ParquetFile {
     /// What is wrong with the file.
     pub fn batches(self, columns: Option<&[&str]>, batch_rows: usize) -> Result<Batches, String> {
         let Self { builder, file } = self;
-        let done = caught(|| {
+        let done = catch_panic(|| {
             let schema = builder.parquet_schema();
             let mask = match columns {
                 Some(columns) => ProjectionMask::columns(schema, columns.iter().copied()),
@@ -97,7 +97,7 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        caught(|| self.reader.next())
+        catch_panic(|| self.reader.next())
             .unwrap_or_else(|message| Some(Err(ArrowError::ParquetError(message))))
     }
 }

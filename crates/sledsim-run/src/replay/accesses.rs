@@ -6,7 +6,7 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Extent;
-use sledsim_core::layouts::{Accesses, Traces};
+use sledsim_core::layouts::{TraceAccesses, TraceOpener};
 use sledsim_core::model::Source;
 use std::path::Path;
 
@@ -21,8 +21,8 @@ pub struct TraceFiles<'a> {
     pub samples: Option<&'a Path>,
 }
 
-impl Traces for TraceFiles<'_> {
-    fn open(&self, mut keys: Keys) -> Result<Box<dyn Accesses>> {
+impl TraceOpener for TraceFiles<'_> {
+    fn open(&self, mut keys: Keys) -> Result<Box<dyn TraceAccesses>> {
         let file = keys.text("file")?;
         let path = trace_path(&keys, &file, self.beside, self.samples)?;
         let spec = TraceSpec::read(&path, &mut keys)?;
@@ -37,7 +37,7 @@ struct Trace {
     spec: TraceSpec,
 }
 
-impl Accesses for Trace {
+impl TraceAccesses for Trace {
     fn file(&self) -> &str {
         &self.file
     }

@@ -14,7 +14,7 @@ pub use plan::{Plan, RowsTo, SeriesTo};
 use crate::load::Load;
 use crate::replay::Measured;
 use crate::stats::{
-    Caution, Demand, Precision, RunFacts, Stats, TableFile, WarmUp, Window, series_batch, summary,
+    Caution, Demand, Precision, RunReport, Stats, TableFile, WarmUp, Window, series_batch, summary,
 };
 use arrow_array::RecordBatch;
 use recorder::{Recorder, Target};
@@ -55,7 +55,7 @@ pub struct Run {
 /// One run before its results are formatted.
 struct Single {
     stats: Stats,
-    facts: RunFacts,
+    facts: RunReport,
     workload: Value,
     batches: Vec<RecordBatch>,
     list: Vec<Row>,
@@ -68,7 +68,7 @@ struct Single {
 /// progress; its error ends the run, and leaves nothing behind.
 ///
 /// # Errors
-/// Whatever is wrong with the plan, the load, its file or the output.
+/// Any error in the plan, the load, its file or the output.
 pub fn run(
     device: &Device,
     load: &Load,
@@ -136,14 +136,14 @@ fn run_one(
         &mut report,
     )?;
     recorder.counted.check(&outcome)?;
-    let mut facts = RunFacts {
+    let mut facts = RunReport {
         simulated_end: outcome.idle,
         saturated: outcome.saturated,
         demand: (outcome.backlog.as_ref().filter(|_| source.is_open())).and_then(Demand::of),
         reports: recorder.counted.reports(outcome.idle, &*model),
         warm_up: recorder.counted.cut(&outcome),
         background: (model.background()).map_or_else(Vec::new, Background::to_json),
-        ..RunFacts::default()
+        ..RunReport::default()
     };
     judge(&mut facts, plan, &recorder.target, &outcome, is_unlimited);
     let windows = match recorder.series {
@@ -183,7 +183,7 @@ fn check_warm_up(warm_up: WarmUp, requests: Option<u64>) -> Result<()> {
 /// Adds to `facts` the cautions about the means, and whether the precision was
 /// reached.
 fn judge(
-    facts: &mut RunFacts,
+    facts: &mut RunReport,
     plan: &Plan,
     target: &Target,
     outcome: &Outcome,
@@ -226,7 +226,7 @@ fn missed_reason(outcome: &Outcome, is_unlimited: bool) -> String {
 }
 
 /// The results of runs that differ only in their seeds, as one.
-fn merged(stats: Stats, facts: RunFacts, workload: Value) -> Single {
+fn merged(stats: Stats, facts: RunReport, workload: Value) -> Single {
     Single {
         stats,
         facts,

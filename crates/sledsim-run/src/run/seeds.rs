@@ -5,9 +5,9 @@
 
 use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
-use crate::panics::{caught, unexpected};
+use crate::panics::{catch_panic, internal_error};
 use crate::stats::Demand;
-use crate::stats::{Caution, Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut};
+use crate::stats::{Caution, Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -45,7 +45,7 @@ struct SeedPool<'a> {
 /// The results of the completed runs.
 struct SeedResults {
     stats: Stats,
-    runs: Vec<Option<Result<(SeedRun, RunFacts, Value)>>>,
+    runs: Vec<Option<Result<(SeedRun, RunReport, Value)>>>,
 }
 
 /// Runs `load` with `plan.seeds` consecutive seeds, beginning with its own.
@@ -111,8 +111,8 @@ impl SeedPool<'_> {
             if index >= self.completed.len() || index >= self.give_up_from.load(Relaxed) {
                 return;
             }
-            let result = caught(|| self.run(index));
-            let result = result.unwrap_or_else(|said| Err(Error::Key(unexpected(&said))));
+            let result = catch_panic(|| self.run(index));
+            let result = result.unwrap_or_else(|said| Err(Error::Key(internal_error(&said))));
             if result.is_err() {
                 // Abandon later runs; an earlier one may also fail, and then its
                 // error is reported.
@@ -160,8 +160,8 @@ impl SeedPool<'_> {
 }
 
 /// The facts of all runs as those of one, and the workload of all.
-fn combine(results: Vec<(SeedRun, RunFacts, Value)>, plan: &Plan) -> (RunFacts, Value) {
-    let mut facts = RunFacts::default();
+fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport, Value) {
+    let mut facts = RunReport::default();
     let mut workload = Value::Null;
     let mut worst: Option<Precision> = None;
     let mut demands = Vec::with_capacity(results.len());

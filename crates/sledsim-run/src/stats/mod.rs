@@ -31,6 +31,6 @@ pub use rows_file::RowsFile;
 pub(crate) use rows_file::{file_properties, innermost_message};
 pub use series::{Series, Window, series_batch};
 pub use streaming::Stats;
-pub use summary::{Precision, RunFacts, SeedRun, WarmUpCut, summary};
+pub use summary::{Precision, RunReport, SeedRun, WarmUpCut, summary};
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -11,7 +11,7 @@ use sledsim_core::model::{Energy, Report};
 
 /// The facts of a run beside its rows; of several runs, their sums.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunFacts {
+pub struct RunReport {
     /// The last instant simulated; reports count up to here.
     pub simulated_end: Nanos,
     /// Set if the run was stopped because the load was more than the device
@@ -34,7 +34,7 @@ pub struct RunFacts {
     pub runs: Vec<SeedRun>,
 }
 
-impl RunFacts {
+impl RunReport {
     /// The demand, if it is more than the device can serve.
     #[must_use]
     pub fn overload(&self) -> Option<Demand> {
@@ -92,7 +92,7 @@ pub struct SeedRun {
 impl SeedRun {
     /// The results of a run with this seed.
     #[must_use]
-    pub fn new(seed: u64, stats: &Stats, facts: &RunFacts) -> Self {
+    pub fn new(seed: u64, stats: &Stats, facts: &RunReport) -> Self {
         let (duration, active, simulated) = spans(stats, facts);
         let count = stats.requests() as f64;
         Self {
@@ -128,7 +128,7 @@ impl SeedRun {
 }
 
 /// First arrival to last completion, first arrival to the end, and the end.
-fn spans(stats: &Stats, run: &RunFacts) -> (Nanos, Nanos, Nanos) {
+fn spans(stats: &Stats, run: &RunReport) -> (Nanos, Nanos, Nanos) {
     let simulated = run.simulated_end.max(stats.last_completion);
     let first = stats.first_arrival;
     (
@@ -149,7 +149,7 @@ fn confidence_json(interval: Option<Interval>) -> Value {
 /// requests, is null: numbers are finite. Standard deviations and variances
 /// are those of the population, not estimates from a sample.
 #[must_use]
-pub fn summary(stats: &Stats, run: &RunFacts) -> Value {
+pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     // Divisions by zero become null: JSON has no infinity.
     let count = stats.requests();
     let [reads, writes, flushes, trims] = stats.requests;

@@ -199,14 +199,14 @@ fn other_seeds_and_no_end() {
     }
     assert_eq!(shifted.next_arrival().unwrap(), None);
     let mut endless = spec(&text).unwrap();
-    assert!(endless.go_on(u64::MAX));
+    assert!(endless.extend_to(u64::MAX));
     let mut endless = endless.source(DEVICE).unwrap();
     assert!(endless.requests() > Some(1_000_000_000));
     assert!((0..50_000).all(|_| endless.take().is_ok()));
     assert!(
         !spec(&format!("requests = 5\n{text}"))
             .unwrap()
-            .go_on(u64::MAX)
+            .extend_to(u64::MAX)
     );
 }
 

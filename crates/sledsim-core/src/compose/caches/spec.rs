@@ -65,7 +65,7 @@ impl PolicySpec {
     /// # Errors
     /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
-        Self::among(POLICIES, label)
+        Self::from_registry(POLICIES, label)
     }
 
     /// As [`PolicySpec::named`], but searches `known`: [`POLICIES`], or a registry
@@ -73,7 +73,7 @@ impl PolicySpec {
     ///
     /// # Errors
     /// As [`PolicySpec::named`].
-    pub fn among(known: Registry<PolicyEntry>, label: &str) -> Result<Self> {
+    pub fn from_registry(known: Registry<PolicyEntry>, label: &str) -> Result<Self> {
         let mut keys = read_label("policy", "name", label)?;
         let name = keys.text("name")?;
         let entry = known.get(&name).ok_or_else(|| {

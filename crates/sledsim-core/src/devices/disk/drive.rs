@@ -48,7 +48,7 @@ pub struct Drive {
 
 /// The mode of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct How {
+pub struct PassMode {
     /// Whether it writes.
     pub write: bool,
     /// Whether sectors are accessed in the order in which they pass.
@@ -59,7 +59,7 @@ pub struct How {
     pub not_before: Nanos,
 }
 
-impl How {
+impl PassMode {
     /// Continues a read from the first block on.
     pub const READ_ON: Self = Self {
         write: false,
@@ -111,9 +111,9 @@ pub struct Pass {
 impl Drive {
     /// The mode of an access for `op`.
     #[must_use]
-    pub fn access(&self, op: Op) -> How {
+    pub fn access(&self, op: Op) -> PassMode {
         let write = op == Op::Write;
-        How {
+        PassMode {
             write,
             zero_latency: if write {
                 self.zero_latency_write
@@ -128,7 +128,7 @@ impl Drive {
     /// Seek, head switch, and the extra settling of a write in them, between two
     /// positions.
     #[inline]
-    fn position(&self, from: Arm, to: Arm, how: How) -> (Nanos, Nanos, Nanos) {
+    fn position(&self, from: Arm, to: Arm, how: PassMode) -> (Nanos, Nanos, Nanos) {
         if how.continues && from == to {
             return (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
         }
@@ -157,14 +157,14 @@ impl Drive {
     /// the arm at `from`.
     #[must_use]
     #[inline]
-    pub fn pass(&self, at: Nanos, from: Arm, how: How, lbn: u64, blocks: u32) -> Pass {
+    pub fn pass(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, blocks: u32) -> Pass {
         self.pass_over(at, from, how, lbn, &self.geometry.piece(lbn, blocks))
     }
 
     /// As [`Drive::pass`] for `piece`, which begins with `lbn`.
     #[must_use]
     #[inline]
-    pub fn pass_over(&self, at: Nanos, from: Arm, how: How, lbn: u64, piece: &Piece) -> Pass {
+    pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
         let arm = Arm {
             cylinder: track.cylinder,
@@ -241,7 +241,7 @@ impl Drive {
     /// The passes over `extent`, one after the other; `how` is the mode of the first,
     /// and the others continue it.
     #[must_use]
-    pub fn passes(&self, at: Nanos, from: Arm, how: How, extent: Extent) -> Passes<'_> {
+    pub fn passes(&self, at: Nanos, from: Arm, how: PassMode, extent: Extent) -> Passes<'_> {
         Passes {
             drive: self,
             at,
@@ -280,7 +280,7 @@ pub struct Passes<'a> {
     drive: &'a Drive,
     at: Nanos,
     arm: Arm,
-    how: How,
+    how: PassMode,
     lbn: u64,
     end: u64,
 }

@@ -30,4 +30,4 @@ pub mod sparing;
 pub mod spec;
 
 pub use arm::Disk;
-pub use drive::{Arm, Drive, How, Pass};
+pub use drive::{Arm, Drive, Pass, PassMode};

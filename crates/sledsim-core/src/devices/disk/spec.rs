@@ -5,7 +5,7 @@
 use super::arm::Disk;
 use super::controller::{Controller, Settings, WriteBack};
 use super::drive::Drive;
-use super::geometry::{Flaw, Geometry, ZoneSpec};
+use super::geometry::{Geometry, GeometryError, ZoneSpec};
 use super::mapping::Mapping;
 use super::rotation::{Rotation, angle_of, share};
 use super::seek::{self, Hpl, Seeks, ThreePart};
@@ -76,13 +76,13 @@ impl DiskSpec {
 
         let settle = Range::at_least(-LONGEST_MS).at_most(LONGEST_MS);
         let times_ms = read_seeks(keys, cylinders)?;
-        let staying_ms = keys.opt_f64("seek_zero_ms", time())?;
+        let fixed_access_ms = keys.opt_f64("seek_zero_ms", time())?;
         let drive = Drive {
             geometry,
             rotation,
             seeks: Seeks::new(
                 &times_ms,
-                staying_ms.unwrap_or_else(|| seek::staying_ms(&times_ms)),
+                fixed_access_ms.unwrap_or_else(|| seek::fixed_access_ms(&times_ms)),
             ),
             head_switch: Nanos::from_ms(keys.f64("head_switch_ms", time())?),
             write_settle_ns: (1e6 * keys.f64("write_settle_ms", settle)?).round() as i64,
@@ -340,7 +340,7 @@ fn check_cylinders(
 }
 
 /// Reports a flaw of the geometry with its line.
-fn refuse(keys: &Keys, zones: &[Keys], flaw: &Flaw) -> sledsim_base::error::Error {
+fn refuse(keys: &Keys, zones: &[Keys], flaw: &GeometryError) -> sledsim_base::error::Error {
     let keys = flaw.zone.map_or(keys, |zone| &zones[zone]);
     match flaw.key {
         (key, Some(item)) => keys.refuse_item(key, item, &flaw.must),

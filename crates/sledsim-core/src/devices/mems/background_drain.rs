@@ -1,7 +1,7 @@
 //! Passes of their own for background tasks that are almost complete.
 
 use crate::model::mechanism::Mechanism;
-use crate::model::{Background, CompletionSink, Events, Model, Report, Wanted};
+use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report};
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -72,7 +72,7 @@ impl BackgroundDrain {
     /// The request of a task for a pass of its own at `at`.
     fn own_request(&self, at: Nanos) -> Option<Request> {
         let mechanism = self.child.mechanism()?;
-        let request = |wanted: &Wanted| {
+        let request = |wanted: &PassRequest| {
             let mut request = Request::new(OWN + self.asked, at, wanted.op, wanted.lbn, 1);
             request.flags = Flags {
                 background: true,
@@ -81,9 +81,9 @@ impl BackgroundDrain {
             };
             request
         };
-        let estimate = |wanted: &Wanted| mechanism.estimate(at, &request(wanted));
+        let estimate = |wanted: &PassRequest| mechanism.estimate(at, &request(wanted));
         let cylinder = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
-        let wanted = mechanism.background()?.wanted(cylinder, &estimate)?;
+        let wanted = mechanism.background()?.next_pass(cylinder, &estimate)?;
         Some(request(&wanted))
     }
 

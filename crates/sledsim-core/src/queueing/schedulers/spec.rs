@@ -56,7 +56,7 @@ impl SchedulerSpec {
     /// # Errors
     /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
-        Self::among(SCHEDULERS, read_label("scheduler", "name", label)?)
+        Self::from_registry(SCHEDULERS, read_label("scheduler", "name", label)?)
     }
 
     /// The keys that a label stands for, `name` first.
@@ -73,7 +73,7 @@ impl SchedulerSpec {
     /// # Errors
     /// An unknown name or an invalid key.
     pub fn read(keys: Keys) -> Result<Self> {
-        Self::among(SCHEDULERS, keys)
+        Self::from_registry(SCHEDULERS, keys)
     }
 
     /// As [`SchedulerSpec::read`], but searches `known`: [`SCHEDULERS`], or a
@@ -81,7 +81,7 @@ impl SchedulerSpec {
     ///
     /// # Errors
     /// As [`SchedulerSpec::read`].
-    pub fn among(known: Registry<SchedulerEntry>, mut keys: Keys) -> Result<Self> {
+    pub fn from_registry(known: Registry<SchedulerEntry>, mut keys: Keys) -> Result<Self> {
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(fcfs::ENTRY.name);
         let kind = known.get(name).ok_or_else(|| {
@@ -99,7 +99,7 @@ impl SchedulerSpec {
         let host = match keys.opt_text("host")? {
             None => None,
             Some(label) => {
-                let host = Self::among(known, read_label("scheduler", "name", &label)?)?;
+                let host = Self::from_registry(known, read_label("scheduler", "name", &label)?)?;
                 if host.host.is_some() {
                     return Err(keys.refuse("host", "must have no host of its own"));
                 }

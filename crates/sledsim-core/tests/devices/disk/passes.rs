@@ -7,7 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::rotation::Rotation;
-use sledsim_core::devices::disk::{Arm, Disk, How, Pass};
+use sledsim_core::devices::disk::{Arm, Disk, Pass, PassMode};
 use sledsim_core::model::mechanism::{Mechanism, Step};
 use std::cell::Cell;
 
@@ -379,7 +379,7 @@ fn continued_reads_equal_one_long_read() {
                 );
                 let first = plan.passes(at, Arm::default(), plan.access(op), head).last();
                 let first = first.expect("a pass");
-                let how = How { continues: true, ..plan.access(op) };
+                let how = PassMode { continues: true, ..plan.access(op) };
                 let rest = plan.passes(first.end, first.arm, how, tail).last();
                 let rest = rest.expect("a pass");
                 prop_assert!(close(rest.end, last.end), "{blocks}: {rest:?} {last:?}");

@@ -169,9 +169,9 @@ fn a_load_without_a_count_can_go_on_and_other_seeds_are_a_number_away() {
     let spec = |text: &str| {
         GeneratorSpec::read("random", &mut Keys::parse(text, "load.toml").unwrap()).unwrap()
     };
-    assert!(!spec("rate = 500\nrequests = 10_000").go_on(u64::MAX));
+    assert!(!spec("rate = 500\nrequests = 10_000").extend_to(u64::MAX));
     let mut endless = spec("rate = 500");
-    assert!(endless.go_on(u64::MAX));
+    assert!(endless.extend_to(u64::MAX));
     let mut source = endless.source(DEVICE).unwrap();
     assert!(source.requests() > Some(1_000_000_000));
     for request in open("rate = 500\nrequests = 30_000", DEVICE) {

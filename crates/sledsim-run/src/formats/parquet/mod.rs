@@ -13,7 +13,7 @@ mod shown;
 pub(super) use cells::text;
 pub(super) use numbers::{BAD, numbers};
 
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use crate::parquet_file::Batches;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -81,7 +81,7 @@ impl Parquet {
                 &mut self.lateness,
             ];
             let all = self.cells.iter_mut().chain(extra).flatten();
-            let decoded = caught(|| {
+            let decoded = catch_panic(|| {
                 for cells in all {
                     cells.array = batch.column(cells.index).clone();
                     cells.decode(&self.columns);

@@ -6,7 +6,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::Report;
-use sledsim_run::stats::{Interval, Precision, RunFacts, SeedRun, Stats, WarmUpCut, summary};
+use sledsim_run::stats::{Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut, summary};
 use std::fs;
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn valid(summary: &Value) -> Result<(), String> {
 }
 
 fn full() -> Value {
-    let run = RunFacts {
+    let run = RunReport {
         simulated_end: Nanos(2_000_000_000_000),
         saturated: Some(Saturated {
             at: Nanos(1),
@@ -123,12 +123,12 @@ fn full() -> Value {
             reached: Some(0.02),
             missed: Some("why".into()),
         }),
-        ..RunFacts::default()
+        ..RunReport::default()
     };
     let stats = stats_of(&random_rows(4, 100));
     let runs = [1, 2].map(|seed| SeedRun::new(seed, &stats, &run));
     let interval = Interval::of_runs(&[1.0, 2.0], 1000);
-    let run = RunFacts {
+    let run = RunReport {
         runs: runs.into(),
         intervals: [interval, None, interval],
         ..run
@@ -139,9 +139,9 @@ fn full() -> Value {
 #[test]
 fn summaries_follow_the_schema() {
     valid(&full()).unwrap();
-    valid(&summary(&Stats::new(), &RunFacts::default())).unwrap();
+    valid(&summary(&Stats::new(), &RunReport::default())).unwrap();
     // One request that takes no time at all: no rate, no variation.
-    let instant = summary(&stats_of(&[Row::default()]), &RunFacts::default());
+    let instant = summary(&stats_of(&[Row::default()]), &RunReport::default());
     valid(&instant).unwrap();
     assert_eq!(instant["throughput_iops"], Value::Null);
     assert_eq!(instant["response_time_ms"]["mean"], json!(0.0));
@@ -150,7 +150,7 @@ fn summaries_follow_the_schema() {
         completion: Nanos::MAX,
         ..Row::default()
     };
-    let endless = summary(&stats_of(&[endless; 2]), &RunFacts::default());
+    let endless = summary(&stats_of(&[endless; 2]), &RunReport::default());
     valid(&endless).unwrap();
     assert!(close(
         &endless["response_time_ms"]["p50"],
@@ -160,7 +160,7 @@ fn summaries_follow_the_schema() {
 
 #[test]
 fn undefined_values_are_null() {
-    let nothing = summary(&Stats::new(), &RunFacts::default());
+    let nothing = summary(&Stats::new(), &RunReport::default());
     for key in [
         "duration_s",
         "throughput_iops",

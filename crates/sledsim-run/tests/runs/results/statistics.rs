@@ -7,7 +7,7 @@ use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Energy, Report};
-use sledsim_run::stats::{RunFacts, summary};
+use sledsim_run::stats::{RunReport, summary};
 
 #[test]
 fn a_run_worked_out_by_hand() {
@@ -46,7 +46,7 @@ fn a_run_worked_out_by_hand() {
     };
     let found = summary(
         &stats,
-        &RunFacts {
+        &RunReport {
             simulated_end: Nanos(11_000_000),
             saturated: Some(Saturated {
                 at: Nanos(11_000_000),
@@ -56,7 +56,7 @@ fn a_run_worked_out_by_hand() {
                 report("g2", 4, energy(0.5, 0.25)),
                 report("cache", 1, energy(0.0, 1.25)),
             ],
-            ..RunFacts::default()
+            ..RunReport::default()
         },
     );
     // 6 ms is 5 ms after the first arrival; 1,024,000 bytes moved in it.
@@ -129,7 +129,7 @@ fn a_run_worked_out_by_hand() {
 #[test]
 fn every_time_agrees_with_brute_force() {
     let rows = random_rows(1, 25_000);
-    let found = summary(&stats_of(&rows), &RunFacts::default());
+    let found = summary(&stats_of(&rows), &RunReport::default());
     type TimeOf = fn(&Row) -> Nanos;
     let time_of: [(&str, TimeOf); 15] = [
         ("response_time_ms", |r| r.completion - r.arrival),
@@ -188,7 +188,7 @@ fn every_time_agrees_with_brute_force() {
 #[test]
 fn totals_agree_with_brute_force() {
     let rows = random_rows(2, 10_000);
-    let found = summary(&stats_of(&rows), &RunFacts::default());
+    let found = summary(&stats_of(&rows), &RunReport::default());
     let count = |wanted: &dyn Fn(&&Row) -> bool| rows.iter().filter(wanted).count();
     let blocks = |op| -> u64 {
         let served = rows.iter().filter(|r| r.op == op && r.status == Status::Ok);
@@ -232,7 +232,7 @@ fn parts_merged_are_the_whole_bit_for_bit() {
         right.merge(&y);
         assert_eq!(left, whole, "{cuts:?}");
         assert_eq!(right, whole, "{cuts:?}");
-        let text = |stats| summary(stats, &RunFacts::default()).to_string();
+        let text = |stats| summary(stats, &RunReport::default()).to_string();
         assert_eq!(text(&left), text(&whole));
     }
     let mut more = whole.clone();

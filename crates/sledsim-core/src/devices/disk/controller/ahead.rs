@@ -5,7 +5,7 @@
 
 use super::pieces::TimedPiece;
 use super::settings::{Buffer, ReadAhead};
-use crate::devices::disk::drive::{Arm, Drive, How};
+use crate::devices::disk::drive::{Arm, Drive, PassMode};
 use crate::devices::disk::geometry;
 use crate::devices::disk::geometry::Track;
 use sledsim_base::request::Extent;
@@ -30,7 +30,7 @@ pub struct ReadAheadPlan {
     /// Time and position of the arm at the start of the next pass.
     at: Nanos,
     arm: Arm,
-    how: How,
+    how: PassMode,
 }
 
 /// A read followed by read-ahead.
@@ -125,7 +125,7 @@ impl ReadAheadPlan {
             },
             at,
             arm,
-            how: How::READ_ON,
+            how: PassMode::READ_ON,
         };
         (left > 0).then_some((ahead, whole))
     }

@@ -50,7 +50,7 @@ mod writes;
 pub use settings::{Buffer, BusTimes, Keep, Overheads, ReadAhead, Settings, Share, WriteBack};
 
 use super::arm::Disk;
-use super::drive::{Drive, How};
+use super::drive::{Drive, PassMode};
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
@@ -268,7 +268,7 @@ impl Controller {
 
     /// Moves extents from `at` on and leaves their pieces, in LBN order within each
     /// extent, in `self.pieces`.
-    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: How) -> MoveResult {
+    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: PassMode) -> MoveResult {
         let (mut now, mut arm) = (at, self.disk.arm());
         let mut moved = MoveResult {
             parts: Parts::default(),
@@ -312,7 +312,7 @@ impl Controller {
         &mut self,
         at: Nanos,
         extents: &[Extent],
-        mut how: How,
+        mut how: PassMode,
         asked: Nanos,
     ) -> MoveResult {
         let arm = self.disk.arm();

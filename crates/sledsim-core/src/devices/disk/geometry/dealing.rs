@@ -1,6 +1,6 @@
 //! Dealing: assigns the blocks of a zone to its remaining places.
 
-use super::{BadPlaces, Flaw, Geometry, Stretch, Zone, ZoneSpec};
+use super::{BadPlaces, Geometry, GeometryError, Stretch, Zone, ZoneSpec};
 use crate::devices::disk::sparing::{Range, Sparing};
 use std::ops;
 
@@ -11,7 +11,7 @@ impl Geometry {
         index: usize,
         sparing: Sparing,
         slips: &BadPlaces,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), GeometryError> {
         let sectors = u64::from(spec.blocks_per_track);
         let cylinder = sectors * u64::from(self.surfaces);
         let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
@@ -41,7 +41,7 @@ impl Geometry {
             _ if sparing.tracks => spec.spares * sectors,
             _ => spec.spares,
         };
-        let flaw = |key, must: String| Flaw {
+        let flaw = |key, must: String| GeometryError {
             zone: Some(index),
             key: (key, None),
             must,
@@ -161,7 +161,7 @@ pub(super) fn slips(
     zone: usize,
     surfaces: u32,
     sparing: Sparing,
-) -> Result<BadPlaces, Flaw> {
+) -> Result<BadPlaces, GeometryError> {
     let sectors = u64::from(spec.blocks_per_track);
     let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
     let tracks = cylinders * u64::from(surfaces);
@@ -170,7 +170,7 @@ pub(super) fn slips(
     } else {
         (1, tracks * sectors)
     };
-    let flaw = |item, must| Flaw {
+    let flaw = |item, must| GeometryError {
         zone: Some(zone),
         key: ("slips", Some(item)),
         must,

@@ -1,6 +1,6 @@
 //! Defects: blocks at bad places are remapped to spares.
 
-use super::{BadPlaces, Flaw, Geometry, Remap, ZoneSpec};
+use super::{BadPlaces, Geometry, GeometryError, Remap, ZoneSpec};
 use crate::devices::disk::sparing::Sparing;
 use std::ops;
 
@@ -10,7 +10,7 @@ impl Geometry {
         zones: &[ZoneSpec],
         sparing: Sparing,
         bad: &mut [BadPlaces],
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), GeometryError> {
         let mut remaps: Vec<Remap> = Vec::new();
         let mut replacing: Vec<(usize, ops::Range<u64>)> = Vec::new();
         for (zone, spec) in zones.iter().enumerate() {
@@ -20,7 +20,7 @@ impl Geometry {
                 1
             };
             for (item, &[from, to]) in spec.defects.iter().enumerate() {
-                let flaw = |must: String| Flaw {
+                let flaw = |must: String| GeometryError {
                     zone: Some(zone),
                     key: ("defects", Some(item)),
                     must,
@@ -69,7 +69,7 @@ impl Geometry {
             .flat_map(|(zone, spec)| (0..spec.defects.len()).map(move |item| (zone, item)));
         for ((zone, item), (other, spare)) in listed.zip(&replacing) {
             if bad[*other].iter().any(|bad| overlap(bad, spare)) {
-                return Err(Flaw {
+                return Err(GeometryError {
                     zone: Some(zone),
                     key: ("defects", Some(item)),
                     must: "must not end in a place that is bad itself".into(),

@@ -23,7 +23,7 @@ mod tracks;
 mod zones;
 
 pub use tracks::{Piece, Sector, Track};
-pub use zones::{Flaw, ZoneSpec};
+pub use zones::{GeometryError, ZoneSpec};
 
 use super::mapping::Mapping;
 use super::sparing::{Range, Sparing};
@@ -96,7 +96,7 @@ impl Geometry {
         sparing: Sparing,
         zones: &[ZoneSpec],
         unused_end: u64,
-    ) -> Result<Self, Flaw> {
+    ) -> Result<Self, GeometryError> {
         let mut geometry = Self {
             surfaces,
             mapping,
@@ -126,7 +126,7 @@ impl Geometry {
                 Range::Disk if unused_end == 0 => "sparing",
                 _ => "unused_end_blocks",
             };
-            return Err(Flaw {
+            return Err(GeometryError {
                 zone: None,
                 key: (key, None),
                 must: "must leave blocks to the drive".into(),

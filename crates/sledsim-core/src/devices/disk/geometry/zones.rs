@@ -29,7 +29,7 @@ pub struct ZoneSpec {
 
 /// An error in the geometry of a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub struct GeometryError {
     /// Index of the zone; `None` for the whole drive.
     pub zone: Option<usize>,
     /// The key, and the index in its list.

@@ -15,7 +15,7 @@ mod three_part;
 
 pub use datasheet::{average_limits_ms, datasheet};
 pub use hpl::{Hpl, hpl};
-pub use staying::staying_ms;
+pub use staying::fixed_access_ms;
 pub use table::{rising, table};
 pub use three_part::{ThreePart, three_part};
 
@@ -33,9 +33,9 @@ pub struct Seeks {
 
 impl Seeks {
     /// Creates the table from times in ms (0 to 4000): the first is for one cylinder.
-    /// `staying_ms` is the time of an access that stays on its cylinder.
+    /// `fixed_access_ms` is the time of an access that stays on its cylinder.
     #[must_use]
-    pub fn new(times_ms: &[f64], staying_ms: f64) -> Self {
+    pub fn new(times_ms: &[f64], fixed_access_ms: f64) -> Self {
         let ns = times_ms.iter().map(|&ms| Nanos::from_ms(ms).0 as u32);
         let times: Vec<u32> = std::iter::once(0).chain(ns).collect();
         let mut least = times.clone();
@@ -45,7 +45,7 @@ impl Seeks {
         Self {
             times,
             least,
-            staying: Nanos::from_ms(staying_ms),
+            staying: Nanos::from_ms(fixed_access_ms),
         }
     }
 

@@ -8,7 +8,7 @@
 /// cylinders, but not below 0 or above the time for one; `times_ms[0]` is for one
 /// cylinder. 0 if there is none.
 #[must_use]
-pub fn staying_ms(times_ms: &[f64]) -> f64 {
+pub fn fixed_access_ms(times_ms: &[f64]) -> f64 {
     let short = &times_ms[..times_ms.len().min(10)];
     let &[first, _, ..] = short else {
         return times_ms.first().copied().unwrap_or(0.0);

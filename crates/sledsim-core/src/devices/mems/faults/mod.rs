@@ -26,7 +26,7 @@ mod tips;
 
 pub use code::{Code, TipSector};
 pub use faulty::Faulty;
-pub use monte_carlo::{Study, TipFailures, tip_failures};
+pub use monte_carlo::{TipFailureEstimate, TipFailures, tip_failures};
 pub use remap_table::RemapTable;
 pub use spec::{Failed, Faults, Remap};
 pub use tips::{OutOfSpares, Tips};

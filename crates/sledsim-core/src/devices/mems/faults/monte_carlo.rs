@@ -27,7 +27,7 @@ pub struct TipFailures {
 
 /// The estimate, each list indexed by the number of failed tips from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Study {
+pub struct TipFailureEstimate {
     /// Squares of the new device.
     pub squares: u32,
     /// Spare tips of the new device.
@@ -97,7 +97,10 @@ impl TipFailures {
 ///
 /// # Errors
 /// Parameters that make no device, or the error of `check`.
-pub fn tip_failures(plan: &TipFailures, check: &mut dyn FnMut(u64) -> Result<()>) -> Result<Study> {
+pub fn tip_failures(
+    plan: &TipFailures,
+    check: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<TipFailureEstimate> {
     let squares = plan.squares()?;
     let spares = plan.tips - squares * plan.code.tips();
     let new = Tips::new(plan.code, squares, spares, plan.out_of_spares);
@@ -128,7 +131,7 @@ pub fn tip_failures(plan: &TipFailures, check: &mut dyn FnMut(u64) -> Result<()>
     let blocks = trials * f64::from(squares);
     let mean = |of: usize, by: f64| sums.iter().map(|sum| sum[of] as f64 / by).collect();
     let given_up: Vec<f64> = mean(2, blocks);
-    Ok(Study {
+    Ok(TipFailureEstimate {
         squares,
         spares,
         data_share: f64::from(squares) * f64::from(plan.code.data) / f64::from(plan.tips),

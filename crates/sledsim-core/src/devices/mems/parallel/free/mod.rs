@@ -24,7 +24,7 @@ pub use kinds::{Effect, KINDS, TaskKind, Touch};
 pub use task::{Order, TaskSpec};
 
 use super::{MediaAddress, Parallel};
-use crate::model::{Background, Wanted};
+use crate::model::{Background, PassRequest};
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
@@ -271,7 +271,11 @@ impl Background for BackgroundTasks {
 
     /// Of the rows with due blocks in the nearest cylinder, for the first task in its
     /// tail, the one with the shortest positioning time.
-    fn wanted(&self, cylinder: u32, estimate: &dyn Fn(&Wanted) -> Nanos) -> Option<Wanted> {
+    fn next_pass(
+        &self,
+        cylinder: u32,
+        estimate: &dyn Fn(&PassRequest) -> Nanos,
+    ) -> Option<PassRequest> {
         let (spots, touch) =
             (self.tasks.iter()).find_map(|task| task.own_pass_candidates(cylinder))?;
         let op = if touch == Touch::Read {
@@ -279,7 +283,7 @@ impl Background for BackgroundTasks {
         } else {
             Op::Write
         };
-        let wanted = spots.map(|spot| Wanted {
+        let wanted = spots.map(|spot| PassRequest {
             lbn: self.parallel.lbn(&spot),
             op,
         });
