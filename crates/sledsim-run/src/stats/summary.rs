@@ -76,7 +76,7 @@ pub struct SeedRun {
     pub active: Nanos,
     /// The last instant simulated.
     pub simulated: Nanos,
-    /// Means of the [response, service and queue](RunFacts::intervals) times
+    /// Means of the [response, service and queue](RunReport::intervals) times
     /// in nanoseconds; not numbers without requests.
     pub means_ns: [f64; KINDS.len()],
     /// Its own interval of the mean response time.
