@@ -19,25 +19,32 @@ order = 2001
 title = "A paper"
 authors = "Its authors"
 published = "Somewhere 2001"
+summary = "All of it comes out."
 items = ["table1"]
 [[left_out]]
 place = "Figure 1"
 because = "A drawing."
 """
+SETUP = """
+how = "One disk."
+[setup]
+factor = 1.0
+disk = { base = "atlas10k", bus = 2 }
+[readings.other]
+what = "Something else."
+setup = { factor = 2.0, disk = { bus = 3 } }
+"""
 TABLE = """
 title = "A table"
 place = "Table 1"
 how = "Somehow."
-[hypotheses]
-other = "Something else."
+readings = ["other"]
 [values.mean]
 what = "mean"
-published = 2.0
-tolerance = 0.1
-[values.mean.explained]
-expected = 3
-because = "For a reason."
-source = "A book."
+published = "2.0"
+error = 0.05
+error_from = "sampling"
+error_because = "Two standard errors."
 [values.fastest]
 what = "devices"
 published = ["a", "b"]
@@ -55,6 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     own = tmp_path / "papers" / "paper2001"
     own.mkdir(parents=True)
     (own / "paper.toml").write_text(PAPER)
+    (own / "setup.toml").write_text(SETUP)
     (own / "table1.toml").write_text(TABLE)
     (own / "table1.py").write_text("")
     monkeypatch.setattr(model, "_FOLDER", tmp_path / "papers")
@@ -68,13 +76,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 GOOD = """
 from matplotlib.figure import Figure
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 
-def simulate(*, quick: bool) -> Found:
-    mean = 2.05 if quick else 2.0
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    mean = (2.05 if quick else 2.0) * setup["factor"]
     return Found(
         {"mean": mean, "fastest": {"a": 1.0, "b": 2.0}, "curve": (1.0, 2.0, 3.0)},
-        {"other": {"mean": 4.0}},
         {"drawn": [[1.0, 2.0], [3.0, 4.0]]},
     )
 """
@@ -87,9 +94,9 @@ def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     simulated: list[str] = []
     usual = engine.simulate
 
-    def counted(name: str, *, quick: bool) -> engine.Result:
+    def counted(name: str, *, quick: bool, reading: str = "") -> engine.Result:
         simulated.append(name)
-        return usual(name, quick=quick)
+        return usual(name, quick=quick, reading=reading)
 
     monkeypatch.setattr(engine, "simulate", counted)
     return simulated

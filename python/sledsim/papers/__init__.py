@@ -11,12 +11,16 @@
 from sledsim.papers.engine import Result, run
 from sledsim.papers.judge import Verdict
 from sledsim.papers.model import (
-    Explained,
+    Change,
+    Expected,
     Found,
     Item,
     LeftOut,
     Paper,
+    Point,
     Published,
+    Reading,
+    Setup,
     Simulated,
     external_file,
     find,
@@ -25,13 +29,17 @@ from sledsim.papers.model import (
 from sledsim.papers.simulations import once, run_of, summary_of
 
 __all__ = [
-    "Explained",
+    "Change",
+    "Expected",
     "Found",
     "Item",
     "LeftOut",
     "Paper",
+    "Point",
     "Published",
+    "Reading",
     "Result",
+    "Setup",
     "Simulated",
     "Verdict",
     "external_file",

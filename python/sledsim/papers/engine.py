@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import inspect
 import json
 import multiprocessing
 import os
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.papers import judge, model, simulations, versions
+from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from sledsim.papers.model import Found, Item, Published
+    from sledsim.papers.judge import Verdict
+    from sledsim.papers.model import Found, Item, Reading, Setup
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Result:
         return found
 
     @property
-    def verdict(self) -> judge.Verdict:
+    def verdict(self) -> Verdict:
         """The verdict on all values together."""
-        verdict: judge.Verdict = self.document["verdict"]
+        verdict: Verdict = self.document["verdict"]
         return verdict
 
 
@@ -52,6 +54,7 @@ def run(
     folder: Path,
     *,
     quick: bool = False,
+    reading: str = "",
     workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> list[Result]:
@@ -60,16 +63,20 @@ def run(
     Items whose files exist, made by the same code from the same data, are read: see
     :mod:`sledsim.papers.versions`. The others share their simulations, whose outcomes are stored in
     the folder ``SLEDSIM_OUTCOMES`` of the environment, or in ``folder/outcomes``. The same code
-    writes the same files, byte for byte, but for items that take real time.
+    writes the same files, byte for byte.
 
     Parameters
     ----------
     items
         The items, as from :func:`sledsim.papers.find`.
     folder
-        Where the files go: ``folder/PAPER/ITEM.json``, below ``folder/quick`` if ``quick``.
+        Where the files go: ``folder/PAPER/ITEM.json``, below ``folder/quick`` if ``quick``, and
+        below ``readings/READING`` of that for a reading.
     quick
         Simulate fewer requests.
+    reading
+        A reading of the paper of the items. Their values, figures and verdicts are then those
+        under it alone.
     workers
         How many processes; as many as there are cores by default. 1 stays in this one.
     progress
@@ -78,36 +85,47 @@ def run(
     Raises
     ------
     SledsimError
-        For a file that cannot be written, a missing library, or a worker that died.
+        For a reading that an item does not have, a file that cannot be written, a missing library,
+        or a worker that died.
     """
+    for item in items if reading else ():
+        _reading_of(item, reading)
     outcomes = simulations.folder_of(folder)
     folder = folder / "quick" if quick else folder
+    folder = folder / "readings" / reading if reading else folder
     _need_matplotlib()
     beat = progress or (lambda _done, _of: None)
-    kept = {
+    done = {
         item.id: result
         for item in items
-        if (result := _read(item, folder, quick=quick)) is not None
+        if (result := _read(item, folder, quick=quick, reading=reading)) is not None
     }
-    missing = [item.id for item in items if item.id not in kept]
-    done = dict(kept)
+    missing = [item.id for item in items if item.id not in done]
 
     def keep(result: Result) -> None:
-        _write(result, folder, quick=quick)
+        _write(result, folder)
         done[result.item.id] = result
         beat(len(done), len(items))
 
     beat(len(done), len(items))
-    alone = [item.id for item in items if item.real_time and item.id in missing and not quick]
-    together = [name for name in missing if name not in alone]
-    workers = min(workers or os.cpu_count() or 1, len(together))
+    each = partial(_simulate_in, outcomes, quick=quick, reading=reading)
+    workers = min(workers or os.cpu_count() or 1, len(missing))
     if workers > 1:
-        each = partial(_simulate_in, outcomes, quick=quick)
-        _in_processes(together, each, workers, keep, lambda: beat(len(done), len(items)))
-        together = []
-    for name in (*together, *alone):
-        keep(_simulate_in(outcomes, name, quick=quick))
+        _in_processes(missing, each, workers, keep, lambda: beat(len(done), len(items)))
+    else:
+        for name in missing:
+            keep(each(name))
     return [done[item.id] for item in items]
+
+
+def _reading_of(item: Item, name: str) -> Reading:
+    """Return a reading of an item by its name."""
+    for reading in item.readings:
+        if reading.name == name:
+            return reading
+    known = ", ".join(reading.name for reading in item.readings) or "none"
+    msg = f"{item.id}: reading = '{name}': must be one of its readings: {known}"
+    raise SledsimError(msg)
 
 
 def _in_processes(
@@ -146,22 +164,40 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _simulate_in(outcomes: Path, name: str, *, quick: bool) -> Result:
+def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> Result:
     with simulations.stored_in(outcomes):
-        return simulate(name, quick=quick)
+        return simulate(name, quick=quick, reading=reading)
 
 
-def simulate(name: str, *, quick: bool) -> Result:
-    """Simulate the item of that id, judge its values and draw it."""
+def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
+    """Simulate the item of that id, judge its values and draw it.
+
+    It is simulated under the set-up of its paper and under each of its readings, or under one
+    reading alone.
+    """
     from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
 
     (item,) = model.find([name])
+    setups = {own.name: own.setup for own in item.readings}
+    setups = {"": item.setup, **setups} if not reading else {reading: setups[reading]}
     with simulations.collecting() as runs:
-        found: Found = item.module.simulate(quick=quick)
-    document = _document(item, found, quick) | {"caution": simulations.together(runs)}
-    document = _plain(item, document)
-    png, svg = pictures.draw(item, found, document)
+        found = {own: _found(item, setup, quick=quick) for own, setup in setups.items()}
+    document = documents.document(item, found, quick=quick, reading=reading)
+    document = _plain(item, document | {"caution": simulations.together(runs)})
+    png, svg = pictures.draw(item, found[reading], document)
     return Result(item, document, svg, png)
+
+
+def _found(item: Item, setup: Setup, *, quick: bool) -> Found:
+    """Simulate an item under a set-up."""
+    simulate = item.module.simulate
+    takes_setup = "setup" in inspect.signature(simulate).parameters
+    if item.readings and not takes_setup:
+        msg = f"{item.id}: it has readings, and its simulate() takes no setup"
+        raise SledsimError(msg)
+    keys = {"setup": setup} if takes_setup else {}
+    found: Found = simulate(quick=quick, **keys)
+    return found
 
 
 def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
@@ -172,47 +208,6 @@ def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
         msg = f"{item.id}: what it found does not go into JSON: {error}"
         raise SledsimError(msg) from None
     return plain
-
-
-def _document(item: Item, found: Found, quick: bool) -> dict[str, Any]:
-    _same(item, "values", found.values, {value.key for value in item.values})
-    _same(item, "hypotheses", found.hypotheses, item.hypotheses)
-    for name, other in found.hypotheses.items():
-        known = {value.key for value in item.values}
-        _same(item, f"values under {name}", known.union(other), known)
-    values = [_judged(value, found) for value in item.values]
-    return {
-        "id": item.id,
-        "title": item.title,
-        "place": item.place,
-        "verdict": judge.worst(value["verdict"] for value in values),
-        "quick": quick,
-        "how": "\n\n".join(part for part in (item.how, found.note) if part),
-        "hypotheses": item.hypotheses,
-        "values": values,
-        "series": found.series,
-    }
-
-
-def _same(item: Item, what: str, own: Collection[str], stated: Collection[str]) -> None:
-    if different := sorted(set(own) ^ set(stated)):
-        msg = f"{item.id}: {what} {', '.join(different)}: only its code or its data file has them"
-        raise SledsimError(msg)
-
-
-def _judged(value: Published, found: Found) -> dict[str, Any]:
-    simulated = found.values[value.key]
-    others = {
-        name: other[value.key] for name, other in found.hypotheses.items() if value.key in other
-    }
-    return asdict(value) | {
-        "simulated": simulated,
-        "verdict": judge.judge(value, simulated, others),
-        "hypotheses": {
-            name: {"simulated": other, "verdict": judge.judge(value, other)}
-            for name, other in others.items()
-        },
-    }
 
 
 def _need_matplotlib() -> None:
@@ -229,23 +224,23 @@ def _files(item: Item, folder: Path) -> dict[str, Path]:
     }
 
 
-def _read(item: Item, folder: Path, *, quick: bool) -> Result | None:
+def _read(item: Item, folder: Path, *, quick: bool, reading: str) -> Result | None:
     """Read the result of an earlier run, if it is complete and of this version and item."""
     files = _files(item, folder)
     try:
         contents = {end: file.read_bytes() for end, file in files.items()}
     except OSError:
         return None
-    if contents.pop("key") != _key(item, contents, quick=quick):
+    if contents.pop("key") != _key(item, contents):
         return None
     document = json.loads(contents["json"])
-    if (document["id"], document["quick"]) != (item.id, quick):
+    if (document["id"], document["quick"], document["reading"]) != (item.id, quick, reading):
         return None
     return Result(item, document, contents["svg"].decode(), contents["png"])
 
 
-def _key(item: Item, contents: dict[str, bytes], *, quick: bool) -> bytes:
-    digest = hashlib.sha256(versions.version_of(item, quick=quick).encode())
+def _key(item: Item, contents: dict[str, bytes]) -> bytes:
+    digest = hashlib.sha256(versions.version_of(item).encode())
     for name in item.external:
         file = model.external_file(name)
         digest.update(f"{name} {_digest_of(file)}\n".encode())
@@ -265,7 +260,7 @@ def _digest_of(file: Path | None) -> str | None:
         raise SledsimError(msg) from None
 
 
-def _write(result: Result, folder: Path, *, quick: bool) -> None:
+def _write(result: Result, folder: Path) -> None:
     """Write the files of an item; without a key, and never to be read, if its code has changed."""
     files = _files(result.item, folder)
     contents = {
@@ -278,8 +273,8 @@ def _write(result: Result, folder: Path, *, quick: bool) -> None:
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
         raise SledsimError(msg) from None
-    if versions.is_current(result.item, quick=quick):
-        contents["key"] = _key(result.item, contents, quick=quick)
+    if versions.is_current(result.item):
+        contents["key"] = _key(result.item, contents)
     else:
         files["key"].unlink(missing_ok=True)
     for end, content in contents.items():

@@ -8,65 +8,114 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from sledsim.papers.model import Kind, Published, Simulated
+    from sledsim.papers.model import Published, Simulated
 
-Verdict: TypeAlias = Literal["reproduced", "explained", "missed"]
-"""``reproduced``: as published; ``explained``: not as published, but as a stated argument says it
-must be, or as published under a stated hypothesis; ``missed``: neither."""
+Verdict: TypeAlias = Literal[
+    "reproduced", "conditional", "calibrated", "input", "erratum", "not_modelled", "missed"
+]
+"""A verdict on a value; :data:`MEANINGS` tells what each means."""
+
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "as published, under the stated set-up of the paper, within half a unit of the"
+    " last printed digit and a sampling error if one is stated",
+    "conditional": "not so, but as published under one named reading of what the paper leaves"
+    " open, under which all values of that figure, table or passage are as published",
+    "calibrated": "as published, by a free parameter that was chosen with this value in view",
+    "input": "a parameter that is handed in and read back",
+    "erratum": "the printed value contradicts other printed values, by arithmetic on those alone;"
+    " the simulated one agrees with the arithmetic",
+    "not_modelled": "sledsim does not have what it would take",
+    "missed": "none of these; being explained does not make it less missed",
+}
+
+WORST_LAST: tuple[Verdict, ...] = (
+    "input",
+    "erratum",
+    "reproduced",
+    "calibrated",
+    "conditional",
+    "not_modelled",
+    "missed",
+)
+"""The verdict on several values is the last of theirs."""
 
 
 def judge(
-    value: Published, simulated: Simulated, hypotheses: Mapping[str, Simulated] | None = None
-) -> Verdict:
-    """Compare a published value with the simulated one, and if need be with those under hypotheses.
+    values: Iterable[Published],
+    simulated: Mapping[str, Simulated],
+    readings: Mapping[str, Mapping[str, Simulated]],
+) -> dict[str, tuple[Verdict, str]]:
+    """Give each value of an item its verdict, and the reading that a conditional one holds under.
+
+    Raises
+    ------
+    TypeError
+        If a simulated value is not of the type that the kind compares.
+    """
+    values = list(values)
+    compared = [value for value in values if value.judged_as in {None, "calibrated"}]
+    holding = [
+        name
+        for name, other in readings.items()
+        if compared and all(agrees(value, other[value.key]) for value in compared)
+    ]
+    reading = holding[0] if holding else ""
+    verdicts: dict[str, tuple[Verdict, str]] = {}
+    for value in values:
+        if value.judged_as == "not_modelled":
+            verdicts[value.key] = ("not_modelled", "")
+        elif value.judged_as == "erratum":
+            right = near_expected(value, simulated[value.key])
+            verdicts[value.key] = ("erratum" if right else "missed", "")
+        elif agrees(value, simulated[value.key]):
+            verdicts[value.key] = (value.judged_as or "reproduced", "")
+        elif reading and value.judged_as is None:
+            verdicts[value.key] = ("conditional", reading)
+        else:
+            verdicts[value.key] = ("missed", "")
+    return verdicts
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on several values together."""
+    return max(verdicts, key=WORST_LAST.index)
+
+
+def near_expected(value: Published, simulated: Simulated) -> bool:
+    """Return whether a number is as arithmetic or an independent computation has it."""
+    expected = value.expected
+    if expected is None or not isinstance(simulated, float | int):
+        return False
+    return abs(simulated - expected.value) <= expected.tolerance + 1e-9 * abs(expected.value)
+
+
+def agrees(value: Published, simulated: Simulated) -> bool:
+    """Return whether the simulated value agrees with the published one, as the kind compares.
 
     Raises
     ------
     TypeError
         If the simulated value is not of the type that the kind compares.
     """
-    if agrees(value.kind, value.published, value.tolerance, simulated):
-        return "reproduced"
-    why = value.explained
-    if why is not None and why.hypothesis:
-        other = (hypotheses or {}).get(why.hypothesis)
-        return "missed" if other is None or judge(value, other) == "missed" else "explained"
-    kind: Kind = "within" if value.kind in {"at_most", "at_least"} else value.kind
-    if why is not None and agrees(kind, why.expected, why.tolerance, simulated):
-        return "explained"
-    return "missed"
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict on several values together."""
-    order: list[Verdict] = ["reproduced", "explained", "missed"]
-    return max(verdicts, key=order.index, default="reproduced")
-
-
-def agrees(kind: Kind, published: object, tolerance: float, simulated: Simulated) -> bool:
-    """Return whether the simulated value agrees with the published one, as the kind compares."""
-    if kind == "order":
+    if value.kind == "order":
         if not isinstance(simulated, Mapping):
-            msg = f"an order needs numbers by name, not {simulated!r}"
+            msg = f"{value.key}: an order needs numbers by name, not {simulated!r}"
             raise TypeError(msg)
         ordered = sorted(simulated.items(), key=lambda entry: entry[1])
         apart = all(one < other for (_, one), (_, other) in pairwise(ordered))
-        return apart and tuple(name for name, _ in ordered) == published
-    if kind == "shape":
+        return apart and tuple(name for name, _ in ordered) == value.published
+    if value.kind == "shape":
         if not isinstance(simulated, Sequence) or len(simulated) < 3:
-            msg = f"a shape needs three numbers or more, not {simulated!r}"
+            msg = f"{value.key}: a shape needs three numbers or more, not {simulated!r}"
             raise TypeError(msg)
-        return has_shape(str(published), simulated, tolerance)
-    if not isinstance(simulated, float | int) or not isinstance(published, float | int):
-        msg = f"'{kind}' compares numbers, not {simulated!r}"
+        return has_shape(str(value.published), simulated, value.tolerance)
+    if not isinstance(simulated, float | int):
+        msg = f"{value.key}: '{value.kind}' compares numbers, not {simulated!r}"
         raise TypeError(msg)
-    over = simulated - published
-    # What rounding in binary adds is no difference.
-    slack = tolerance + 1e-9 * abs(published)
-    # All are False for a value that is not a number.
-    return {"within": abs(over) <= slack, "at_most": over <= slack, "at_least": over >= -slack}[
-        kind
-    ]
+    low, high = value.numbers[0], value.numbers[-1]
+    # What rounding in binary adds is no difference. A value that is no number agrees with none.
+    slack = value.tolerance + 1e-9 * max(abs(low), abs(high))
+    return low - slack <= simulated <= high + slack
 
 
 def has_shape(shape: str, curve: Sequence[float], tolerance: float = 0.0) -> bool:

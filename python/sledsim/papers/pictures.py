@@ -15,6 +15,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 from sledsim import cautions
+from sledsim._core import SledsimError
+from sledsim.papers.values import over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+    from sledsim.papers.judge import Verdict
     from sledsim.papers.model import Found, Item
 
 INK, FAINT = "#1b1f24", "#d3d7dc"
@@ -30,9 +33,25 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#56606b")
 the verdicts and white other values on a dark background. Black stays black: for what lies on a
 picture that has colours of its own."""
 
-VERDICTS = {"reproduced": "#009e73", "explained": "#8a6d00", "missed": "#c4314b"}
-_EXPECTED: dict[str, Any] = {"color": VERDICTS["explained"], "alpha": 0.45, "linewidth": 0}
-_MARKERS = {"reproduced": "o", "explained": "D", "missed": "X"}
+VERDICTS: dict[Verdict, str] = {
+    "reproduced": "#009e73",
+    "conditional": "#0072b2",
+    "calibrated": "#8a6d00",
+    "input": "#56606b",
+    "erratum": "#aa4499",
+    "not_modelled": FAINT,
+    "missed": "#c4314b",
+}
+_MARKERS: dict[Verdict, str] = {
+    "reproduced": "o",
+    "conditional": "D",
+    "calibrated": "s",
+    "input": "P",
+    "erratum": "^",
+    "not_modelled": ".",
+    "missed": "X",
+}
+_EXPECTED: dict[str, Any] = {"color": VERDICTS["erratum"], "alpha": 0.45, "linewidth": 0}
 
 STYLE = {
     "figure.constrained_layout.use": True,
@@ -70,6 +89,7 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
             deviations(figure, document)
         else:
             own(figure, found)
+            _published_points(item, figure)
         cautions.below(figure, {"": document["caution"]}, fontsize=8)
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
@@ -78,11 +98,31 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
     return png.getvalue(), svg.getvalue()
 
 
+def _published_points(item: Item, figure: Figure) -> None:
+    """Draw published points as hollow circles, their labels beside them."""
+    for axes in {point.axes for point in item.points}:
+        if not 0 <= axes < len(figure.axes):
+            msg = f"{item.id}: points.axes = {axes}: its figure has {len(figure.axes)} axes"
+            raise SledsimError(msg)
+    named: set[int] = set()
+    for point in item.points:
+        axes = figure.axes[point.axes]
+        label = "_" if point.axes in named else "published"
+        named.add(point.axes)
+        axes.plot(point.x, point.y, "o", color=INK, fillstyle="none", zorder=4, label=label)
+        if point.what:
+            where = {"textcoords": "offset points", "fontsize": 8}
+            axes.annotate(point.what, (point.x, point.y), (5, 4), **where)
+    for number in named:
+        figure.axes[number].legend()
+
+
 def deviations(figure: Figure, document: dict[str, Any]) -> None:
     """Draw the deviations of numbers from the published ones; orders and curves below."""
     kinds = {"order": _order, "shape": _curve}
-    numbers = [value for value in document["values"] if value["kind"] not in kinds]
-    others = [value for value in document["values"] if value["kind"] in kinds]
+    simulated = [value for value in document["values"] if value["simulated"] is not None]
+    numbers = [value for value in simulated if value["kind"] not in kinds]
+    others = [value for value in simulated if value["kind"] in kinds]
     labels = [textwrap.fill(value["what"], 30) for value in numbers]
     lines = [1.2 + label.count("\n") for label in labels]
     heights = [0.23 * sum(lines) + 0.7] * bool(numbers)
@@ -92,7 +132,7 @@ def deviations(figure: Figure, document: dict[str, Any]) -> None:
         figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     )
     if numbers:
-        _percents(figure, axes.pop(0), numbers, labels, lines, list(document["hypotheses"]))
+        _percents(figure, axes.pop(0), numbers, labels, lines, list(document["readings"]))
     for own, value in zip(axes, others, strict=True):
         kinds[value["kind"]](own, value)
 
@@ -103,7 +143,7 @@ def _percents(
     numbers: Sequence[Mapping[str, Any]],
     labels: Sequence[str],
     lines: Sequence[float],
-    hypotheses: Sequence[str],
+    readings: Sequence[str],
 ) -> None:
     """Draw a row for each number: tolerance, expected value, simulated value."""
     places = [sum(lines[:row]) + lines[row] / 2 for row in range(len(lines))]
@@ -111,29 +151,27 @@ def _percents(
     axes.axvline(0, color=INK, linewidth=1)
     reach = [-3.0, 3.0]
     for place, value in zip(places, numbers, strict=True):
-        simulated, published, why = value["simulated"], value["published"], value["explained"]
+        simulated, ends = value["simulated"], _ends(value)
+        published = (ends[0] + ends[1]) / 2
         if not published:  # no percent of nothing
             text = f"{simulated:.3g} {value['unit']}".strip()
         else:
-            allowed = [published - value["tolerance"], published + value["tolerance"]]
-            edge = {"at_most": 0, "at_least": 1}.get(value["kind"])
-            left, right = (_percent(end, published) for end in allowed)
+            left, right = (_percent(end, published) for end in ends)
             reach += [left, right]
-            if edge is not None:
-                left, right = (left, 1e9) if edge else (-1e9, right)
             axes.barh(place, right - left, 0.8, left=left, color=FAINT)
-            if why and not why["hypothesis"]:
-                ends = (why["expected"] - why["tolerance"], why["expected"] + why["tolerance"])
-                left, right = (_percent(end, published) for end in ends)
+            if expected := value["expected"]:
+                apart = (expected["value"] - expected["tolerance"] * sign for sign in (1, -1))
+                left, right = (_percent(end, published) for end in apart)
                 reach += [left, right]
                 axes.barh(place, right - left, 0.8, left=left, **_EXPECTED)
-            for name, other in value["hypotheses"].items():
+            for name, other in value["readings"].items():
                 percent = _percent(other["simulated"], published)
                 reach.append(percent)
-                axes.plot(percent, place, **_hollow(hypotheses.index(name)))
+                axes.plot(percent, place, **_hollow(readings.index(name)))
             percent = _percent(simulated, published)
             reach.append(percent)
-            text = _signed(percent)
+            inside = value["kind"] == "between" and value["agrees"]
+            text = "met" if inside else _signed(_percent(over(value) + published, published))
             axes.plot(percent, place, **_filled(value["verdict"]), zorder=3)
         where = (1.02, place)
         axes.annotate(
@@ -154,24 +192,22 @@ def _percents(
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    _legend(figure, numbers, hypotheses)
+    _legend(figure, numbers, readings)
 
 
-def _legend(
-    figure: Figure, numbers: Sequence[Mapping[str, Any]], hypotheses: Sequence[str]
-) -> None:
+def _legend(figure: Figure, numbers: Sequence[Mapping[str, Any]], readings: Sequence[str]) -> None:
     shown = {value["verdict"] for value in numbers}
     handles: list[Artist] = [
-        Line2D([], [], **_filled(verdict), label=verdict)
+        Line2D([], [], **_filled(verdict), label=verdict.replace("_", " "))
         for verdict in VERDICTS
         if verdict in shown
     ]
-    handles.append(Patch(color=FAINT, label="tolerance"))
-    if any(why and not why["hypothesis"] for why in (value["explained"] for value in numbers)):
-        handles.append(Patch(**_EXPECTED, label="expected instead"))
+    handles.append(Patch(color=FAINT, label="published"))
+    if any(value["expected"] for value in numbers):
+        handles.append(Patch(**_EXPECTED, label="by arithmetic or computation"))
     handles += [
         Line2D([], [], **_hollow(number), label=name.replace("_", " "))
-        for number, name in enumerate(hypotheses)
+        for number, name in enumerate(readings)
     ]
     longest = max(len(str(handle.get_label())) for handle in handles)
     figure.legend(
@@ -210,7 +246,14 @@ def _heading(axes: Axes, value: Mapping[str, Any]) -> None:
     axes.annotate(textwrap.fill(value["what"], 58), (0.01, 1.06), xycoords=where, va="bottom")
 
 
-def _filled(verdict: str) -> dict[str, Any]:
+def _ends(value: Mapping[str, Any]) -> tuple[float, float]:
+    """Return between which numbers a value agrees with the published one."""
+    printed = value["published"]
+    low, high = (printed, printed) if isinstance(printed, str) else printed
+    return float(low) - value["tolerance"], float(high) + value["tolerance"]
+
+
+def _filled(verdict: Verdict) -> dict[str, Any]:
     return {"marker": _MARKERS[verdict], "color": VERDICTS[verdict], "linestyle": "none"}
 
 

@@ -7,21 +7,31 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+NONE = "\u2013"
+"""Stands where there is no value."""
 
-def stated(value: Mapping[str, Any], number: Any) -> str:
-    """Return the published or expected value, in the form of its kind."""
+
+def stated(value: Mapping[str, Any]) -> str:
+    """Return the published value, in the form of its kind."""
+    published = value["published"]
     if value["kind"] == "order":
-        return " < ".join(number)
+        return " < ".join(published)
     if value["kind"] == "shape":
-        return str(number)
-    sign = {"within": "", "at_most": "\u2264\u202f", "at_least": "\u2265\u202f"}[value["kind"]]
-    # 0.90 with a tolerance of 0.01
-    decimals = max(decimals_of(number), decimals_of(value["tolerance"]))
-    return sign + (text_of(number) if decimals > 6 else minus(f"{number:,.{decimals}f}"))
+        return str(published)
+    if value["kind"] == "between":
+        return " to ".join(map(digits, published))
+    return digits(published)
+
+
+def digits(printed: str) -> str:
+    """Return the digits of a printed number; ``7e1`` as 70."""
+    return minus(f"{Decimal(printed):,f}")
 
 
 def simulated(value: Mapping[str, Any], number: Any) -> str:
     """Return the simulated value, with as many digits as the comparison needs."""
+    if number is None:
+        return NONE
     if value["kind"] == "order":
         return "".join(f"{sign}{name} ({text})" for sign, name, text in ordered(number))
     if value["kind"] == "shape":
@@ -59,10 +69,11 @@ def curve(numbers: Sequence[float]) -> str:
 
 def rounded(value: Mapping[str, Any], number: float) -> str:
     """Write a number with a digit more than the published one."""
-    decimals = 1 + max(decimals_of(value["published"]), decimals_of(value["tolerance"]))
-    expected = (value["explained"] or {}).get("expected")
-    if expected is not None:
-        decimals = max(decimals, decimals_of(expected))
+    printed = value["published"]
+    printed = [printed] if isinstance(printed, str) else printed
+    decimals = 1 + max(0, *(-exponent_of(text) for text in printed))
+    if value["expected"] is not None:
+        decimals = max(decimals, decimals_of(value["expected"]["value"]))
     short = round(number, decimals)
     if not short and number:
         return text_of(float(f"{number:.2g}"))
@@ -71,6 +82,12 @@ def rounded(value: Mapping[str, Any], number: float) -> str:
     if decimals > 7 or abs(number) >= 1e15:
         return text_of(float(f"{number:.4g}"))
     return minus(f"{short:,.{decimals}f}")
+
+
+def exponent_of(printed: str) -> int:
+    """Return the power of ten of the last digit of a printed number."""
+    exponent = Decimal(printed).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
 
 
 def decimals_of(number: float) -> int:
@@ -86,6 +103,15 @@ def text_of(number: float) -> str:
         mantissa = mantissa.rstrip("0").rstrip(".")
         return minus(f"{mantissa}\u202f\u00d7\u202f10^{int(exponent)}")
     return minus(f"{number:,.{min(decimals_of(number), 12)}f}")
+
+
+def over(value: Mapping[str, Any]) -> float:
+    """Return by how much a number is above what is published, or below; 0 inside a range."""
+    number: float = value["simulated"]
+    if value["kind"] == "between":
+        low, high = map(float, value["published"])
+        return number - min(max(number, low), high)
+    return number - float(value["published"])
 
 
 def minus(text: str) -> str:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from sledsim.papers.model import Item
 
 APART = ("cli", "emulator")
-"""Folders of the package that no number of an item depends on: the command line and the emulator.
-An item that takes real time depends on them, too."""
+"""Folders that no number of an item depends on: the command line and the emulator."""
 TOOLS = ("matplotlib", "numpy", "pyarrow")
 """Libraries that draw items or make their data."""
 
@@ -35,7 +34,7 @@ _PACKAGE = Path(sledsim.__file__).parent
 _PAPERS = "sledsim.papers"
 
 
-def version_of(item: Item, *, quick: bool) -> str:
+def version_of(item: Item) -> str:
     """Return a digest of all that the result of an item depends on, but external files.
 
     Files are taken as they were when this process asked for the first time, as it imports a module
@@ -45,8 +44,6 @@ def version_of(item: Item, *, quick: bool) -> str:
     ----------
     item
         The item.
-    quick
-        Whether it is run in its quick form, which does not take real time.
 
     Raises
     ------
@@ -55,21 +52,17 @@ def version_of(item: Item, *, quick: bool) -> str:
     """
     lines = [core_digest(), sys.version]
     lines += [f"{name} {_version_of_tool(name)}" for name in TOOLS]
-    lines += [f"{name} {_first_digest_of(file)}" for name, file in _files_of(item, quick=quick)]
+    lines += [f"{name} {_first_digest_of(file)}" for name, file in _files_of(item)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def is_current(item: Item, *, quick: bool) -> bool:
+def is_current(item: Item) -> bool:
     """Return whether the files of an item are unchanged since :func:`version_of`."""
-    return all(
-        _digest_of(file) == _first_digest_of(file) for _, file in _files_of(item, quick=quick)
-    )
+    return all(_digest_of(file) == _first_digest_of(file) for _, file in _files_of(item))
 
 
-def _files_of(item: Item, *, quick: bool) -> list[tuple[str, Path]]:
+def _files_of(item: Item) -> list[tuple[str, Path]]:
     """Return the files of an item by names that do not depend on where the package is."""
-    if item.real_time and not quick:
-        return _all_below(_PACKAGE)
     modules = modules_of(item)
     reached = {name.split(".")[1] for name in modules}
     left_out = {"papers", *APART} - (reached & {*APART})
@@ -77,7 +70,8 @@ def _files_of(item: Item, *, quick: bool) -> list[tuple[str, Path]]:
     own = [(name, file) for name, file in modules.items() if name.startswith(_PAPERS)]
     folder = model.folder_of(item.folder)
     data = [named for named in _all_below(folder) if "/" in named[0]]
-    return [*others, *sorted(own), ("data", folder / f"{item.name}.toml"), *data]
+    data += [(name, folder / f"{name}.toml") for name in (item.name, "setup")]
+    return [*others, *sorted(own), *data]
 
 
 @cache
