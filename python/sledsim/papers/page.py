@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sledsim
 from sledsim import cautions
+from sledsim.papers.judge import MEANINGS
 from sledsim.papers.page_embed import (
     CSS,
     VARIABLES,
@@ -17,9 +18,11 @@ from sledsim.papers.page_embed import (
     highlighted_toml,
     inline_svg,
 )
-from sledsim.papers.page_text import MARKS, MEANINGS, NONE, paragraphs, prose, verdict_html
-from sledsim.papers.page_values import Notes, table
+from sledsim.papers.page_notes import Notes
+from sledsim.papers.page_text import MARKS, paragraphs, prose, verdict_html, words
+from sledsim.papers.page_values import table
 from sledsim.papers.pictures import VERDICTS
+from sledsim.papers.values import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,9 +56,10 @@ def page(papers: Sequence[Paper], results: Sequence[Result]) -> str:
         colours=_declared((name, colour) for colour, (name, _) in VARIABLES.items()),
         dark=_declared(VARIABLES.values()),
         what=_what(results),
-        counts=_counts(results),
+        honest=_honest(shown),
         meanings="\n".join(
-            f"<dt>{verdict_html(verdict)}</dt><dd>{text}</dd>" for verdict, text in MEANINGS.items()
+            f"<dt>{verdict_html(verdict)}</dt><dd>{escape(MEANINGS[verdict])}</dd>"
+            for verdict in MARKS
         ),
         overview="\n".join(_overview(paper, own) for paper, own in shown),
         papers="\n".join(_paper(paper, own) for paper, own in shown),
@@ -87,23 +91,40 @@ def _what(results: Sequence[Result]) -> str:
     )
 
 
-def _counts(results: Sequence[Result]) -> str:
-    """Return the numbers of values and items by verdict."""
-    values = _tally(result.document["values"] for result in results)
-    items: Counter[str] = Counter(result.verdict for result in results)
-    total = sum(values.values())
-    parts = ", ".join(f"{values[verdict]:,} {verdict_html(verdict)}" for verdict in MARKS)
-    of_items = ", ".join(f"{items[verdict]} {verdict}" for verdict in MARKS)
+def _honest(papers: Sequence[tuple[Paper, Sequence[Result]]]) -> str:
+    """Return the numbers of values by verdict and paper, and what they say of each paper."""
+    tallies = [_tally(result.document["values"] for result in own) for _, own in papers]
+    rows = "\n".join(
+        f'<tr><th scope="row"><a href="#{escape(paper.name)}">{escape(paper.published)}</a></th>'
+        f"{_cells(tally)}</tr>"
+        for (paper, _), tally in zip(papers, tallies, strict=True)
+    )
+    total = sum(tallies, Counter())
+    heads = "".join(
+        f'<th scope="col" class="number">{verdict_html(verdict)}</th>' for verdict in MARKS
+    )
     widths = "".join(
-        f'<span style="flex: {values[verdict]}; background: {CSS[VERDICTS[verdict]]}"></span>'
+        f'<span style="flex: {total[verdict]}; background: {CSS[VERDICTS[verdict]]}"></span>'
         for verdict in MARKS
-        if values[verdict]
+        if total[verdict]
+    )
+    told = "\n".join(
+        f"<p><b>{escape(paper.published)}.</b> {prose(paper.summary)}</p>" for paper, _ in papers
     )
     return (
-        f"<p><b>{total:,} values:</b> {parts}.<br>\n"
-        f'<span class="quiet">{len(results)} items: {of_items}. An item has the worst verdict of'
-        " its values.</span></p>\n"
-        f'<div class="bar" aria-hidden="true">{widths}</div>'
+        '<table class="overview honest">\n<thead><tr><th scope="col">Values of</th>'
+        f'{heads}<th scope="col" class="number">all</th></tr></thead>\n<tbody>\n{rows}\n'
+        f'<tr><th scope="row">all</th>{_cells(total)}</tr>\n</tbody>\n</table>\n'
+        f'<div class="bar" aria-hidden="true">{widths}</div>\n{told}'
+    )
+
+
+def _cells(tally: Counter[str]) -> str:
+    """Return the cells of a row: a number for each verdict, and of all."""
+    numbers = [(words(verdict), tally[verdict]) for verdict in MARKS] + [("all", tally.total())]
+    return "".join(
+        f'<td class="number" data-label="{label}">{number or NONE}</td>'
+        for label, number in numbers
     )
 
 
@@ -119,7 +140,8 @@ def _overview(paper: Paper, results: Sequence[Result]) -> str:
             ("Item", ""),
             ("Where", ""),
             ("Verdict", ""),
-            *((verdict, "number") for verdict in MARKS),
+            *((words(verdict), "number") for verdict in MARKS),
+            ("all", "number"),
         )
     )
     name = escape(paper.name)
@@ -132,15 +154,12 @@ def _overview(paper: Paper, results: Sequence[Result]) -> str:
 
 
 def _overview_row(result: Result) -> str:
-    item, tally = result.item, _tally([result.document["values"]])
-    counts = "".join(
-        f'<td class="number" data-label="{verdict}">{tally[verdict] or NONE}</td>'
-        for verdict in MARKS
-    )
+    item = result.item
     return (
         f'<tr><th scope="row"><a href="#{escape(item.id)}">{prose(item.title)}</a></th>'
         f'<td class="place">{escape(item.place)}</td>'
-        f'<td class="verdict-of">{verdict_html(result.verdict)}</td>{counts}</tr>'
+        f'<td class="verdict-of">{verdict_html(result.verdict)}</td>'
+        f"{_cells(_tally([result.document['values']]))}</tr>"
     )
 
 
@@ -157,18 +176,46 @@ def _paper(paper: Paper, results: Sequence[Result]) -> str:
     items = "\n".join(_item(result) for result in results)
     return (
         f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(paper.title)}</h2>\n'
-        f'<p class="quiet">{escape(paper.authors)}. {escape(paper.published)}.</p>{left_out}\n'
+        f'<p class="quiet">{escape(paper.authors)}. {escape(paper.published)}.</p>\n'
+        f"<h4>Set-up of all items</h4>\n{paragraphs(paper.how)}\n"
+        f"{_readings(paper, results)}{left_out}\n"
         f"{items}\n</section>"
     )
 
 
+def _readings(paper: Paper, results: Sequence[Result]) -> str:
+    """Return the readings of a paper, and in how many items each holds for all values."""
+    lines = []
+    for reading in paper.readings:
+        own = [
+            [
+                value["readings"][reading.name]["agrees"]
+                for value in result.document["values"]
+                if value["class"] in {None, "calibrated"}
+            ]
+            for result in results
+            if reading.name in result.document["readings"]
+        ]
+        whole = sum(False not in agree for agree in own)
+        values = sum(agree.count(True) for agree in own)
+        of = sum(map(len, own))
+        lines.append(
+            f"<li><b>{words(reading.name)}:</b> {prose(reading.what)}"
+            f' <span class="quiet">{whole} of {len(own)} items hold whole under it, {values} of'
+            f" {of} values are as published.</span></li>"
+        )
+    if not lines:
+        return ""
+    return "<h4>Readings of what it leaves open</h4>\n<ul>\n" + "\n".join(lines) + "\n</ul>\n"
+
+
 def _item(result: Result) -> str:
     item, document = result.item, result.document
-    name, values = escape(item.id), document["values"]
+    name = escape(item.id)
     file = escape(f"{item.folder}/{item.name}")
-    notes = Notes(item.id, values)
+    notes = Notes(document)
     many, reach = "", ""
-    if len(document["hypotheses"]) > 2:  # a table that may have to be scrolled, also by keyboard
+    if len(document["readings"]) > 2:  # a table that may have to be scrolled, also by keyboard
         many = " many"
         reach = f' tabindex="0" role="region" aria-label="Values of {escape(item.place)}"'
     return (
@@ -179,7 +226,7 @@ def _item(result: Result) -> str:
         f"{_cautions(result)}"
         f'<div class="both{many}">\n{_figure(result)}\n'
         f'<div class="scroll"{reach}>\n{table(document, notes)}\n</div>\n</div>\n'
-        f"{notes.html(document['hypotheses'])}"
+        f"{notes.html()}"
         f"<details><summary>Code: <code>{file}.py</code></summary>\n"
         f"<pre><code>{highlighted_python(item.code)}</code></pre></details>\n"
         f"<details><summary>Data: <code>{file}.toml</code></summary>\n"

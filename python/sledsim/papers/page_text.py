@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from html import escape
+from typing import TYPE_CHECKING
 
-NONE = "\u2013"
-MARKS = {"reproduced": "\u2713", "explained": "\u2248", "missed": "\u2717"}
-MEANINGS = {
-    "reproduced": "as published, within the tolerance if one is stated and exactly if not",
-    "explained": "not as published, but as a stated argument says it must be, or as published if"
-    " something is assumed that the paper leaves open; a value that is neither near the published"
-    " one nor near the one the argument expects is missed",
-    "missed": "neither",
+if TYPE_CHECKING:
+    from sledsim.papers.judge import Verdict
+
+MARKS: dict[Verdict, str] = {
+    "reproduced": "\u2713",
+    "conditional": "\u2248",
+    "calibrated": "\u25ce",
+    "input": "=",
+    "erratum": "!",
+    "not_modelled": "\u25cb",
+    "missed": "\u2717",
 }
+"""A sign for each verdict, in the order of all tables."""
 
 
 def powers(text: str) -> str:
@@ -33,14 +38,14 @@ def unit_html(unit: str) -> str:
     return re.sub(r"(?<=[a-z])([23])\b", r"<sup>\1</sup>", re.sub(r"\bu(?=m)", "µ", escape(unit)))
 
 
-def verdict_html(verdict: str) -> str:
+def verdict_html(verdict: Verdict) -> str:
     """Return a verdict in its colour."""
     return f'<span class="verdict {verdict}">{mark(verdict)}</span>'
 
 
-def mark(verdict: str) -> str:
+def mark(verdict: Verdict) -> str:
     """Return a verdict with its sign, for readers without colour."""
-    return f'<span aria-hidden="true">{MARKS[verdict]}</span>\u00a0{verdict}'
+    return f'<span aria-hidden="true">{MARKS[verdict]}</span>\u00a0{words(verdict)}'
 
 
 def class_of(kind: str) -> str:
