@@ -65,9 +65,8 @@ WRONG = {
             ["values.mean.class = 'erratum'", "expected.arithmetic"],
         ),
         (
-            'what = "mean"\nclass = "erratum"\nbecause = "So."\n'
-            'expected = { value = 2.05, arithmetic = "4.1 / 2" }',
-            ["values.mean.published = '2.0'", "other than 2.05"],
+            'class = "erratum"\nbecause = "-"\nwhat = "-"\nexpected = {value=2, arithmetic="2"}',
+            ["values.mean.published = '2.0'", "other than 2, its arithmetic"],
         ),
         ('what = "mean"\nexpected = { value = 3 }', ["values.mean.expected.value", "arithmetic"]),
         (

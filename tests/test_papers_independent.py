@@ -1,4 +1,4 @@
-"""What independent computations lead to: they import nothing of sledsim, and give what is stated."""
+"""Independent computations: they import nothing of sledsim, and give what is stated."""
 
 from __future__ import annotations
 

@@ -216,7 +216,6 @@ def test_markup_in_text_is_escaped(made: Made) -> None:
     ("what", "cells"),
     [
         ("near", "0.90 ms ± 0.01a | 0.903 ms | +0.003 +0.35 % | ✓ reproduced"),
-        ("exact", "6,400 | 6,400 | 0 | ✓ reproduced"),
         ("range", "2 to 4.5 um | 4.5 um | met | ✓ reproduced"),
         ("below", "-0.5 to -0.25 m/s2 | 0.25 m/s2 | +0.5 +200 % | ✗ missed1"),
         ("printed", "1.49 <u> ± 0.005 | 2.082 <u> | +0.592 +39.7 % | ! erratum2"),
@@ -283,12 +282,9 @@ def test_the_overview_counts(made: Made) -> None:
     body = plain(" ".join(made.shown.raw("body")))
     assert f"sledsim {__version__}" in body
     assert "quick run" in body
-    table = next(
-        made.shown.parts[n] for n, (tag, _) in enumerate(made.shown.tags) if tag == "table"
-    )
-    assert plain(table).endswith("all13--111149".replace("49", "20")), plain(table)
-    row = next(row for row in made.shown.all("tr") if row.startswith("A table with much in a row"))
-    assert plain(row) == "A table with much in a rowTable 3✓ reproduced2------------2"
+    rows = [plain(row) for row in made.shown.all("tr")]
+    assert "all12--1111319" in rows, "reproduced, conditional, calibrated, ..., missed, all"
+    assert "A table with much in a rowTable 3✓ reproduced2------------2" in rows
     full = [dataclasses.replace(r, document=r.document | {"quick": False}) for r in made.results]
     assert "(full run)" in page(made.papers, full)
 

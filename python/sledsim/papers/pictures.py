@@ -111,7 +111,7 @@ def _published_points(item: Item, figure: Figure) -> None:
         named.add(point.axes)
         axes.plot(point.x, point.y, "o", color=INK, fillstyle="none", zorder=4, label=label)
         if point.what:
-            where = {"textcoords": "offset points", "fontsize": 8}
+            where = {"textcoords": "offset points", "fontsize": 9}
             axes.annotate(point.what, (point.x, point.y), (5, 4), **where)
     for number in named:
         figure.axes[number].legend()
