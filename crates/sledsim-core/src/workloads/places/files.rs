@@ -137,7 +137,8 @@ impl PlaceKind for FilesSpec {
                     Choice::Moving(Box::new(reuse.start(units, stream)))
                 }
                 _ => {
-                    let problem = format!("must be at most {MOST_MOVING} units of moving popularity");
+                    let problem =
+                        format!("must be at most {MOST_MOVING} units of moving popularity");
                     return Err(keys.refuse("set_mib", problem));
                 }
             },

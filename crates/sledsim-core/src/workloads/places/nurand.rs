@@ -96,7 +96,13 @@ impl PlaceKind for NurandSpec {
         self.extents.add_to(facts);
         if self.listed {
             let table = |kind: &KindSpec| {
-                json!([kind.requests, kind.set, kind.rows, kind.mask, kind.rows_per_page])
+                json!([
+                    kind.requests,
+                    kind.set,
+                    kind.rows,
+                    kind.mask,
+                    kind.rows_per_page
+                ])
             };
             facts["tables"] = self.kinds.iter().map(table).collect();
         } else if let Some(kind) = self.kinds.first() {
