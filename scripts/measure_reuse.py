@@ -104,7 +104,7 @@ def dispersion(trace: list[Request], window_s: float) -> float:
 
 
 def bias(found: list[float], rate: float) -> float:
-    """Return the bias, in steps of 0.005, whose dispersion at a rate is nearest in its logarithm."""
+    """Return the bias, in steps of 0.005, whose dispersion at a rate is nearest, by logarithms."""
 
     def error(bias: float) -> float:
         square = 2 * (bias * bias + (1 - bias) ** 2)
@@ -128,7 +128,7 @@ def main() -> None:
         print(f"# gaps in KiB, %: {gaps(trace)}")
         variance = [dispersion(trace, window) for window in WINDOWS_S]
         print(f"# index of dispersion, 1/16 to 16 s: {[round(value, 2) for value in variance]}")
-        print(f"# bias: {({name: bias(variance, rate) for name, rate in RATES[op].items()})}")
+        print(f"# bias: { ({name: bias(variance, rate) for name, rate in RATES[op].items()}) }")
 
 
 if __name__ == "__main__":
