@@ -38,8 +38,10 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             "normal_times": sum(normal[name] for name in ATTRIBUTES) / normal["all"],
             "capsule_times": [
                 1.0,
-                *(sum(capsule[name] for name in names) / capsule["all"]
-                  for names in (ATTRIBUTES, AGAIN)),
+                *(
+                    sum(capsule[name] for name in names) / capsule["all"]
+                    for names in (ATTRIBUTES, AGAIN)
+                ),
             ],
             "order": {name: capsule[name] for name in ("a1", "a3", "a2", "all")},
             "by_page": [capsule[name] / pages for name, pages in sample.PAGES.items()],

@@ -44,9 +44,7 @@ def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     import pyarrow as pa  # noqa: PLC0415 (an extra)
 
     rows = pa.table(run.requests).sort_by("id")
-    return list(
-        zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True)
-    )
+    return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))
 
 
 def replay(blocks: Iterable[tuple[int, int, bool]], device: ss.Sled) -> dict[str, Any]:

@@ -76,12 +76,8 @@ def scan(setup: Setup, name: str, seed: int, requests: int = ENDLESS) -> Scan:
     return Scan(minutes, percent["requests"], percent["free_blocks"], rows)
 
 
-def scans(
-    setup: Setup, names: Sequence[str], seeds: Sequence[int]
-) -> Mapping[str, list[Scan]]:
+def scans(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> Mapping[str, list[Scan]]:
     """Run some configurations with some seeds, on all processors."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        started = {
-            name: [pool.submit(scan, setup, name, seed) for seed in seeds] for name in names
-        }
+        started = {name: [pool.submit(scan, setup, name, seed) for seed in seeds] for name in names}
         return {name: [one.result() for one in each] for name, each in started.items()}
