@@ -42,8 +42,8 @@ ORDERS: dict[str, Order] = {
 def passes(lbn: int, at_once: int, *, turns: bool = True) -> list[tuple[int, int]]:
     """Return the passes of a request: the row, by its number, and the bits of the squares.
 
-    A request that goes on from the last row of a track into the next track stays in its row; without
-    ``turns`` that is a pass of its own.
+    A request that goes on from the last row of a track into the next track stays in its row;
+    without ``turns`` that is a pass of its own.
     """
     found: dict[tuple[int, int], int] = {}
     track = ROWS * at_once
@@ -94,7 +94,9 @@ def scan(
     most: dict[str, float] = {}
     while unread:
         requests += 1
-        for row, squares in passes(REQUEST * chance.randrange(whole // REQUEST), at_once, turns=turns):
+        for row, squares in passes(
+            REQUEST * chance.randrange(whole // REQUEST), at_once, turns=turns
+        ):
             unread -= (left[row] & squares).bit_count()
             left[row] &= ~squares
             spare, used = at_once - squares.bit_count(), squares
@@ -115,5 +117,5 @@ def scan(
 
 
 def last_block_minutes() -> float:
-    """Return when the last block is read with p = 10 and M = 5, nearest cylinder first: one scan."""
+    """Return when one scan reads the last block: p = 10, M = 5, nearest cylinder first."""
     return scan(0, 10, 5)["all"] * INTERVAL_MS / 60e3

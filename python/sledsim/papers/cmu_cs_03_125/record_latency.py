@@ -11,7 +11,7 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import sledsim as ss
     from sledsim.papers import Setup
@@ -36,11 +36,15 @@ UNITS = {"capsule": capsule_s, "vertical": accesses_s}
 """How the report says that a record is read; one of normal is read with its page."""
 
 
-def times_s(table: ss.Table, reads: int, *, asleep: bool, blocks: str) -> Iterator[float]:
-    """Yield the times to read random records of a table."""
-    unit = UNITS.get(table.layout) if blocks == "unit" else None
-    for record in sample.starts(table, reads, 1, asleep=asleep):
-        yield unit(table, record) if unit else table.record(record).simulated_s
+def times_s(
+    tables: Iterable[ss.Table], reads: int, *, asleep: bool, blocks: str
+) -> Iterator[float]:
+    """Yield the times to read random records of each of some tables."""
+    chance = Random(sample.SEED)
+    for table in tables:
+        unit = UNITS.get(table.layout) if blocks == "unit" else None
+        for record in sample.starts(table, reads, 1, chance, asleep=asleep):
+            yield unit(table, record) if unit else table.record(record).simulated_s
 
 
 @cache
@@ -48,7 +52,7 @@ def in_sample(key: str, layout: str, count: int, reads: int) -> dict[tuple[bool,
     """Return mean times in the sample table, asleep or not, by the blocks that are read."""
     table = sample.sample(sample.setup_of(key), layout, count)
     return {
-        (asleep, blocks): fmean(times_s(table, reads, asleep=asleep, blocks=blocks))
+        (asleep, blocks): fmean(times_s([table], reads, asleep=asleep, blocks=blocks))
         for asleep in (False, True)
         for blocks in ("unit", "own")
     }
@@ -63,11 +67,7 @@ def latencies_ms(setup: Setup, *, quick: bool) -> dict[str, float]:
         asleep, blocks = own["asleep"], own["blocks"]
         if own["spread"] and layout != "vertical":  # which has shares of the whole device
             tables, each = sample.spread(setup, layout), reads // sample.PLACES
-            return fmean(
-                took
-                for table in tables
-                for took in times_s(table, each, asleep=asleep, blocks=blocks)
-            )
+            return fmean(times_s(tables, each, asleep=asleep, blocks=blocks))
         key = sample.table_key(setup)
         return in_sample(key, layout, count, reads)[asleep, blocks]
 

@@ -93,9 +93,10 @@ def spread(setup: Setup, layout: str) -> Iterator[ss.Table]:
         yield ss.table(data, device, layout, first_lbn=first, **keys)
 
 
-def starts(table: ss.Table, reads: int, count: int, *, asleep: bool) -> Iterator[int]:
-    """Yield first records of random ranges of a length, the sled being put to sleep before each."""
-    chance = random.Random(SEED)
+def starts(
+    table: ss.Table, reads: int, count: int, chance: random.Random, *, asleep: bool
+) -> Iterator[int]:
+    """Yield first records of random ranges of a length, perhaps with a sled that sleeps before."""
     for _ in range(reads):
         if asleep:
             table.idle(SLEEPS_S)

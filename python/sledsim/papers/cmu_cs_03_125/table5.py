@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -24,10 +25,11 @@ Scanned = tuple[dict[str, float], int, dict[bool, float]]
 
 def some_ms(tables: Iterable[ss.Table], reads: int, *, asleep: bool) -> float:
     """Return the mean time to scan a1 of 100 records at random places."""
+    chance = random.Random(sample.SEED)
     return 1e3 * fmean(
         table.scan(["a1"], first, sample.SOME).simulated_s
         for table in tables
-        for first in sample.starts(table, reads, sample.SOME, asleep=asleep)
+        for first in sample.starts(table, reads, sample.SOME, chance, asleep=asleep)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         table = sample.sample(setup, layout, sample.QUICK_RECORDS)
         table.append(data.slice(0, 1))  # where the next one goes, every page is begun
         appended = table.append(data.slice(1, 1))
-        places = sample.starts(table, 100 if quick else 10_000, 1, asleep=False)
+        chance = random.Random(sample.SEED)
+        places = sample.starts(table, 100 if quick else 10_000, 1, chance, asleep=False)
         updated = [table.update(place, data.slice(0, 1)) for place in places]
         times["update"][layout] = 1e3 * fmean(one.simulated_s for one in updated)
         times["append"][layout] = 1e3 * appended.simulated_s
