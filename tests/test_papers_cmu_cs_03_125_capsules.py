@@ -184,7 +184,8 @@ def test_latencies_are_those_of_parked_reads(tmp_path: Path) -> None:
 def test_a_wake_up_that_hides_overhead_is_as_much_shorter() -> None:
     shown, hidden = (found("record_latency", f"asleep_{name}").values for name in ("own", "hidden"))
     for layout in ("capsule", "normal", "vertical"):
-        assert hidden[layout] == pytest.approx(shown[layout] - 0.2, abs=1e-6), layout
+        less = float(str(shown[layout])) - 0.2
+        assert hidden[layout] == pytest.approx(less, abs=1e-6), layout
 
 
 def test_split_capsules_take_another_turn_and_row() -> None:

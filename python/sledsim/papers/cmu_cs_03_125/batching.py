@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.memstore import memstore, run, times_ns
@@ -80,7 +80,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     whole: dict[str, dict[str, float]] = {}
     for name, others_per_s in (("one host", 0), ("two hosts", OTHERS_PER_S)):
         commands = deliver(memstore(setup), groups, others_per_s)
-        ways = {"linked batch": {"kind": "explicit"}}
+        ways: dict[str, dict[str, Any]] = {"linked batch": {"kind": "explicit"}}
         ways |= {f"{ms} ms": {"kind": "window", "window_ms": ms} for ms in WINDOWS_MS}
         found = {
             way: measure(commands, memstore(setup, command_overhead_ms=0, batching=keys))

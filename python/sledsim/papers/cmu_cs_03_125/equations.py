@@ -100,13 +100,16 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     lowest, highest = g2.boundaries(g2.blocks // 2)
     wider = example(micropositioning_cylinders=1)
     far = ss.device("cmu2003", micropositioning_cylinders=REACH)
-    printed = equations == PRINTED
-    readings = {"printed": PRINTED} | READINGS if printed else {}
-    series = {name: mistaken(one, quick=quick) for name, one in readings.items()}
+    shown = {
+        name: one
+        for name, one in ({"printed": PRINTED} | READINGS).items()
+        if equations in (one, PRINTED)
+    }
+    series = {name: mistaken(one, quick=quick) for name, one in shown.items()}
     return Found(
         {
             "place_percent": misplaced_percent(g2, columns[:: len(columns) // 20]),
-            **(series["printed"] if printed else mistaken(equations, quick=quick)),
+            **next(series[name] for name, one in shown.items() if one == equations),
             "class_blocks": len(g2.equivalent(g2.blocks // 2)),
             "most_blocks": max(len(wider.equivalent(lbn)) for lbn in range(wider.blocks)),
             "far_blocks": len(far.equivalent(far.blocks // 2)),
@@ -129,12 +132,11 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     devices = {"simple_percent": "Table 2", "g2_percent": "Table 3"}
     for number, (key, label) in enumerate(devices.items()):
-        places = [reading + 0.36 * number - 0.18 for reading in range(len(LABELS))]
-        heights = [found.series[reading][key] for reading in LABELS if reading in found.series]
-        places = places[: len(heights)]
+        heights = [each[key] for each in found.series.values()]
+        places = [place + 0.36 * number - 0.18 for place in range(len(heights))]
         bars = axes.bar(places, heights, 0.34, label=f"device of {label}")
         axes.bar_label(bars, fmt="%.3g", padding=2, fontsize=8)
-    axes.set_xticks(range(len(LABELS)), list(LABELS.values()))
+    axes.set_xticks(range(len(found.series)), [LABELS[name] for name in found.series])
     axes.set(ylabel="mistaken LBNs (%)", ylim=(0, 110))
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=2)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTES = list(sample.WIDTHS)
 SCANS = {"all": tuple(ATTRIBUTES)} | {name: (name,) for name in ATTRIBUTES}
-AGAIN = {f"{name} again": (name,) for name in reversed(ATTRIBUTES)}
+AGAIN: dict[str, tuple[str, ...]] = {f"{name} again": (name,) for name in reversed(ATTRIBUTES)}
 """The scans of one attribute in the other order."""
 LAYOUTS = ("normal", "capsule")
 
@@ -66,4 +66,3 @@ def draw(figure: Figure, found: Found) -> None:
     axes.set_xticks(range(len(LAYOUTS)), LAYOUTS)
     axes.set(ylabel="time of scans (s)")
     axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=3)

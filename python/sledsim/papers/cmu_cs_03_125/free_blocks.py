@@ -21,7 +21,7 @@ def used_percent(setup: Setup, name: str, percent: int) -> float:
     requests = scan(setup, name, seed=1, requests=REQUESTS).requests[percent]
     part = scan(setup, name, seed=1, requests=requests)
     (at_once, _) = CONFIGURATIONS[name]
-    blocks = setup["requests"]["kib"] / BLOCK_KIB + part.free_per_request(percent)
+    blocks: float = setup["requests"]["kib"] / BLOCK_KIB + part.free_per_request(percent)
     return 100 * blocks / (at_once * part.rows)
 
 

@@ -20,8 +20,9 @@ Read = tuple[float, int, int, int, bool]
 
 def memstore(setup: Setup, **keys: object) -> ss.Sled:
     """Return the device of a set-up, with other keys if need be."""
-    own = setup["device"] | keys
-    return ss.device(own.pop("base"), **own)
+    own: dict[str, Any] = setup["device"] | keys
+    device: ss.Sled = ss.device(own.pop("base"), **own)
+    return device
 
 
 def run(reads: Iterable[Read], device: ss.Sled, *, closed: bool = False) -> ss.Run:

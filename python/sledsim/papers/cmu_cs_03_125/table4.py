@@ -60,4 +60,3 @@ def draw(figure: Figure, found: Found) -> None:
         axes.plot(*zip(*points, strict=True), **look, label=f"{percent} %")
     axes.set_yticks(range(len(LABELS)), LABELS.values())
     axes.set(xlabel="time (minutes)", xlim=(0, None), ylim=(len(LABELS) - 0.5, -0.5))
-    figure.legend(loc="outside upper center", ncols=2)
