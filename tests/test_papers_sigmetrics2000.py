@@ -13,7 +13,7 @@ import sledsim as ss
 from sledsim import papers
 from sledsim.papers import Found
 from sledsim.papers.judge import agrees
-from sledsim.papers.sigmetrics2000.devices import device, random_load, sled
+from sledsim.papers.sigmetrics2000.devices import DEVICES, device, random_load, sled
 
 from tests import paper_items
 from tests.independent import sigmetrics2000 as independent
@@ -35,7 +35,7 @@ def item(name: str) -> papers.Item:
 def test_all_devices_of_all_items_have_one_bus() -> None:
     setup = item("figure12").setup
     buses = {
-        name: device(setup, name).parameters["bus_ms_per_block"] for name in setup if name != "part"
+        name: device(setup, name).parameters["bus_ms_per_block"] for name in DEVICES.values()
     }
     assert set(buses) == {"mems", "superdisk", "atlas10k"}
     (bus_ms,) = set(buses.values())

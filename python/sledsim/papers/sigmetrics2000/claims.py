@@ -10,9 +10,6 @@ from sledsim.papers.sigmetrics2000.devices import random_load, sled
 if TYPE_CHECKING:
     from sledsim.papers import Setup
 
-SPRINGS_HZ = (220, 739)
-"""The resonant frequencies of Table 1 and of its note."""
-
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run the random load, and take the settling times of both designs of the springs."""
@@ -23,7 +20,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         summary[f"{kind}_ms"]["mean"] for kind in ("service_time", "seek", "x_seek")
     )
     before_ms, after_ms = (
-        sled(setup, resonance_hz=own).spec["derived"]["settle_ms"] for own in SPRINGS_HZ
+        sled(setup, resonance_hz=own).spec["derived"]["settle_ms"] for own in setup["springs_hz"]
     )
     return Found(
         {

@@ -11,9 +11,6 @@ from sledsim.papers.sigmetrics2000.devices import sled
 if TYPE_CHECKING:
     from sledsim.papers import Setup
 
-FIXED_SHARE = 0.01
-"""Of the media area that fixed media use (section 2.1): an input."""
-
 
 def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
     """Take areas and bits from the device of Table 1."""
@@ -22,7 +19,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is
     region_cm2 = own["travel_x_um"] * own["travel_y_um"] * 1e-8
     return Found(
         {
-            "fixed_mb": 1e3 * FIXED_SHARE * gigabytes_per_cm2(device),
+            "fixed_mb": 1e3 * setup["fixed_share"] * gigabytes_per_cm2(device),
             "addressed_percent": 100 * own["tips"] * region_cm2,
         }
     )

@@ -18,8 +18,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     """Take the seeks of Figure 7(a) without springs from those with springs."""
     points = seeks.points(quick=quick)
     springs, none = (
-        seeks.surface(sled(setup, spring_factor=factor), seeks.CORNER, points)
-        for factor in (0.75, 0)
+        seeks.surface(own, seeks.CORNER, points)
+        for own in (sled(setup), sled(setup, spring_factor=0))
     )
     delta_ms = [
         [with_ms - without_ms for with_ms, without_ms in zip(with_row, without_row, strict=True)]
