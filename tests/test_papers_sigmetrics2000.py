@@ -34,9 +34,7 @@ def item(name: str) -> papers.Item:
 
 def test_all_devices_of_all_items_have_one_bus() -> None:
     setup = item("figure12").setup
-    buses = {
-        name: device(setup, name).parameters["bus_ms_per_block"] for name in DEVICES.values()
-    }
+    buses = {name: device(setup, name).parameters["bus_ms_per_block"] for name in DEVICES.values()}
     assert set(buses) == {"mems", "superdisk", "atlas10k"}
     (bus_ms,) = set(buses.values())
     assert 512 / bus_ms / 1e3 == pytest.approx(160), "MB/s"

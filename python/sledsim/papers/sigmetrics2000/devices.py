@@ -29,6 +29,8 @@ def sled(setup: Setup, **keys: Any) -> ss.Sled:
 
 def random_load(setup: Setup, on: ss.Device, **keys: Any) -> ss.Load:
     """Return the load of section 3.2 with some keys changed; `part` of the set-up is its region."""
+    own: dict[str, Any] = {"size": "exponential", "mean_size_kib": 4, "blocking": 8}
     part = float(setup["part"])
-    region = {"last_lbn": round(part * on.blocks) - 1} if part < 1 else {}
-    return ss.workload(**{"size": "exponential", "mean_size_kib": 4, "blocking": 8} | region | keys)
+    if part < 1:
+        own["last_lbn"] = round(part * on.blocks) - 1
+    return ss.workload(**own | keys)
