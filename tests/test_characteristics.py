@@ -149,5 +149,5 @@ def test_load_info_needs_a_device_or_blocks() -> None:
         ss.load_info(load)
     with pytest.raises(ss.SledsimError, match="give one of them"):
         ss.load_info(load, device=ss.device("g2"), blocks=5)
-    with pytest.raises(ss.SledsimError, match="set_mib = 1284: must be at most"):
+    with pytest.raises(ss.SledsimError, match="set_mib = 1142: must be at most"):
         ss.load_info(load, blocks=1000)
