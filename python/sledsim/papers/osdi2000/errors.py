@@ -26,9 +26,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         second_passes(setup, requests, ecc_tips=tips, vertical=vertical)
         for tips, vertical in ((2, True), (2, False), (0, True))
     )
-    took, counts = faults.passes(
-        setup, requests, {"read_error_rate": SELDOM, "retries": RETRIES}
-    )
+    took, counts = faults.passes(setup, requests, {"read_error_rate": SELDOM, "retries": RETRIES})
     reread_ms = sum(took) / counts["retries"]
     return Found(
         {

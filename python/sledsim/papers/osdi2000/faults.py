@@ -35,7 +35,8 @@ def passes(
 ) -> tuple[list[float], Mapping[str, int]]:
     """Return what passes that are made again add to each request, in ms, and the counts.
 
-    Requests lie within rows."""
+    Requests lie within rows.
+    """
     load = small(requests, read_fraction, IN_ROWS)
     run = run_of(load, parts.sled(setup, faults=dict(faults)))
     counts: Mapping[str, int] = run.summary["devices"][0]["counts"]

@@ -16,9 +16,7 @@ LARGE_KIB = 1024
 
 def large_reads(device: str, requests: int, **keys: Any) -> tuple[float, float]:
     """Return the energy of large reads one after the other, and their mean power in W."""
-    load = ss.workload(
-        requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB
-    )
+    load = ss.workload(requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB)
     summary = summary_of(load, ss.device(device, power={"policy": "never", **keys}))
     energy_j = summary["energy_j"]["seek"] + summary["energy_j"]["transfer"]
     service_s = summary["service_time_ms"]["mean"] / 1e3 * requests

@@ -9,9 +9,7 @@ from sledsim.papers.osdi2000 import figure11, parts
 PER_S, EVERY_S = 20, 60
 
 
-def mix(
-    requests: int, small: dict[str, object], large: dict[str, object]
-) -> ss.Load:
+def mix(requests: int, small: dict[str, object], large: dict[str, object]) -> ss.Load:
     """Return the reads of Figure 11 at a rate."""
     share = figure11.SMALL_SHARE / 100
     reads = {"read_fraction": 1, "size": "fixed"}
