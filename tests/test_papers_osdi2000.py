@@ -33,11 +33,6 @@ def found(name: str) -> Found:
     return paper_items.simulate(f"osdi2000/{name}")
 
 
-def item(name: str) -> papers.Item:
-    (one,) = papers.find([f"osdi2000/{name}"])
-    return one
-
-
 def atlas(**keys: Any) -> ss.Disk:
     disk = ss.device("atlas10k", **keys)
     assert isinstance(disk, ss.Disk)
