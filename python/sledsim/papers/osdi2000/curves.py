@@ -145,6 +145,15 @@ def greedy(values: Mapping[str, float]) -> float:
     return min(values["SSTF_LBN"], values["SPTF"])
 
 
+def steps(knees: Mapping[str, float]) -> dict[str, float]:
+    """Return the step from FCFS to the next knee, and the widest between neighbours of the rest."""
+    others = sorted(knee for name, knee in knees.items() if name != "FCFS")
+    return {
+        "widest among the others": max(after - before for before, after in pairwise(others)),
+        "from FCFS": others[0] - knees["FCFS"],
+    }
+
+
 def series(curves: Mapping[str, Curve]) -> dict[str, Any]:
     """Return curves for a document."""
     return {name: asdict(curve) for name, curve in curves.items()}

@@ -1,21 +1,20 @@
 """Figure 11: layouts for small and large data, against a simple one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Simulated, summary_of
+from sledsim.papers import Found, Setup, Simulated, summary_of
+from sledsim.papers.osdi2000 import parts
 
 SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
 """Size of a large request, and of the unit of the organ pipe."""
-LAW, OTHER_LAWS = 0.75, {"zipf_0_5": 0.5, "zipf_1": 1.0}
-"""Exponents of Zipf's law for the popularity of units."""
 SUBREGIONED = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
 """The centre square of Figure 9 for small data, whole columns for large ones."""
-ORGAN_PIPE = {"name": "organ_pipe", "unit_blocks": UNIT_BLOCKS, "law": "first"}
 SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
 
 Layout = str | dict[str, Any]
@@ -50,23 +49,31 @@ def in_parts_ms(device: ss.Device, layout: dict[str, Any], far: slice, seeds: in
     return service_ms(device, layout, {"last_lbn": parts[0].last_lbn}, large, seeds)
 
 
-def pipe_ms(device: ss.Device, exponent: float, seeds: int) -> float:
-    """Both sizes by Zipf's law, the most popular units in the middle."""
-    law = {
-        "kind": "zipf",
-        "zipf_exponent": exponent,
-        "unit_blocks": UNIT_BLOCKS,
-        "scatter": False,
-        "last_lbn": device.blocks // UNIT_BLOCKS * UNIT_BLOCKS - 1,
-    }
-    return service_ms(device, ORGAN_PIPE, law, law | {"blocking": UNIT_BLOCKS}, seeds)
+def pipe_ms(device: ss.Device, seeds: int, exponent: float, small_blocks: int) -> float:
+    """Both sizes by Zipf's law, the most popular units in the middle.
+
+    Small requests have a popularity by so many blocks.
+    """
+
+    def law(unit_blocks: int) -> dict[str, Any]:
+        return {
+            "kind": "zipf",
+            "zipf_exponent": exponent,
+            "unit_blocks": unit_blocks,
+            "scatter": False,
+            "last_lbn": device.blocks // UNIT_BLOCKS * UNIT_BLOCKS - 1,
+        }
+
+    pipe = {"name": "organ_pipe", "unit_blocks": UNIT_BLOCKS, "law": "first"}
+    large = law(UNIT_BLOCKS) | {"blocking": UNIT_BLOCKS}
+    return service_ms(device, pipe, law(small_blocks), large, seeds)
 
 
-def layouts_ms(device: ss.Device, exponent: float, seeds: int) -> dict[str, float]:
+def layouts_ms(device: ss.Device, seeds: int, pipe: Mapping[str, Any]) -> dict[str, float]:
     """Return the mean service time with each layout."""
     return {
         SIMPLE: simple_ms(device, seeds),
-        PIPE: pipe_ms(device, exponent, seeds),
+        PIPE: pipe_ms(device, seeds, **pipe),
         COLUMNS: in_parts_ms(device, {"name": "columnar"}, slice(5, 25), seeds),
         SUBREGIONS: in_parts_ms(device, SUBREGIONED, slice(3, 7), seeds),
     }
@@ -87,6 +94,7 @@ def compared(
         "columnar_percent": gain(settled[COLUMNS], settled[SIMPLE]),
         "organ_pipe_percent": gain(settled[PIPE], settled[SIMPLE]),
         "over_organ_pipe_percent": gain(settled[SUBREGIONS], settled[PIPE]),
+        "columnar_over_organ_pipe_percent": gain(settled[COLUMNS], settled[PIPE]),
         "unsettled_percent": gain(
             unsettled[SUBREGIONS],
             min(time for name, time in unsettled.items() if name != SUBREGIONS),
@@ -95,22 +103,17 @@ def compared(
     }
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Lay out the sled with and without settling, and the disk."""
-    seeds = 5 if quick else 20
-    bare = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
-    sleds = [ss.device("osdi2000", settling_constants=count, **bare) for count in (1, 0)]
-    disk = ss.device("atlas10k", bus_ms_per_block=0.0064)
-    settled, unsettled = (layouts_ms(sled, LAW, seeds) for sled in sleds)
-    disk_ms = {SIMPLE: simple_ms(disk, seeds), PIPE: pipe_ms(disk, LAW, seeds)}
-
-    def under(exponent: float) -> dict[str, Simulated]:
-        pipes = [{PIPE: pipe_ms(device, exponent, seeds)} for device in (*sleds, disk)]
-        return compared(settled | pipes[0], unsettled | pipes[1], disk_ms | pipes[2])
-
+    seeds, pipe = 5 if quick else 20, setup["organ_pipe"]
+    settled, unsettled = (
+        layouts_ms(parts.bare_sled(setup, settling_constants=count), seeds, pipe)
+        for count in (1, 0)
+    )
+    disk = parts.disk(setup)
+    disk_ms = {SIMPLE: simple_ms(disk, seeds), PIPE: pipe_ms(disk, seeds, **pipe)}
     return Found(
         compared(settled, unsettled, disk_ms),
-        hypotheses={name: under(exponent) for name, exponent in OTHER_LAWS.items()},
         series={"MEMS": settled, "MEMS, no settling": unsettled, "Atlas 10K": disk_ms},
     )
 

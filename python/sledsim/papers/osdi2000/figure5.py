@@ -2,40 +2,34 @@
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
-from sledsim.papers import Found, Simulated
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Found, Setup
+from sledsim.papers.osdi2000 import curves, parts
 
 RATES = [20, 40, 60, 80, 90, *range(100, 195, 5)]
 LIMIT_MS, END_MS = 50, 150
 ALL, HIGH = 110, 130
 
 
-def compared(
-    device: ss.Device, requests: int, seeds: int
-) -> tuple[dict[str, Simulated], dict[str, curves.Curve]]:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
+    requests, seeds = (20_000, 3) if quick else (100_000, 5)
+    disk = parts.disk(setup)
     found = curves.sweep(
-        lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
+        lambda rate: curves.random_load(rate, requests), disk, RATES, seeds=seeds, end_ms=END_MS
     )
     knees = {name: curve.knee(LIMIT_MS) for name, curve in found.items()}
     scv = {
         name: curve.scv[curve.loads.index(HIGH)] for name, curve in found.items() if name != "FCFS"
     }
-    return {
-        "knee_per_s": knees,
-        "fcfs_first": min(knee for name, knee in knees.items() if name != "FCFS") / knees["FCFS"],
-        "mean_ms": {name: curve.at(ALL) for name, curve in found.items()},
-        "scv": {"C-LOOK": scv["C-LOOK"], "SSTF_LBN or SPTF": curves.greedy(scv)},
-    }, found
-
-
-def simulate(*, quick: bool) -> Found:
-    """Run the disk as it is, and with a buffer that keeps nothing."""
-    requests, seeds = (20_000, 3) if quick else (100_000, 5)
-    values, found = compared(ss.device("atlas10k"), requests, seeds)
-    bare, _ = compared(ss.device("atlas10k", buffer={"keep": "nothing"}), requests, seeds)
-    return Found(values, hypotheses={"no_buffer": bare}, series=curves.series(found))
+    return Found(
+        {
+            "knee_per_s": knees,
+            "fcfs_first": curves.steps(knees),
+            "mean_ms": {name: curve.at(ALL) for name, curve in found.items()},
+            "scv": {"C-LOOK": scv["C-LOOK"], "SSTF_LBN or SPTF": curves.greedy(scv)},
+        },
+        series=curves.series(found),
+    )
 
 
 def draw(figure: Figure, found: Found) -> None:

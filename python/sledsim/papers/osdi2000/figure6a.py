@@ -2,18 +2,17 @@
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
-from sledsim.papers import Found
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Found, Setup
+from sledsim.papers.osdi2000 import curves, parts
 
 RATES = [250, 500, 750, *range(1000, 2050, 50)]
 LIMIT_MS, END_MS = 5, 60
 HIGH, ODD = 1500, (1500, 2000)
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
-    device = ss.device("osdi2000")
+    device = parts.sled(setup)
     requests, seeds = (20_000, 3) if quick else (100_000, 5)
     found = curves.sweep(
         lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
@@ -24,8 +23,7 @@ def simulate(*, quick: bool) -> Found:
     return Found(
         {
             "knee_per_s": knees,
-            "fcfs_first": min(knee for name, knee in knees.items() if name != "FCFS")
-            / knees["FCFS"],
+            "fcfs_first": curves.steps(knees),
             "high_ms": high,
             "sptf_turns": found["SPTF"].turns(*ODD),
         },

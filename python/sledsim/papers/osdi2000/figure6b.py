@@ -2,18 +2,17 @@
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
-from sledsim.papers import Found
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Found, Setup
+from sledsim.papers.osdi2000 import curves, parts
 
 RATES = [250, 500, 750, *range(1000, 1500, 50), *range(1500, 2050, 100)]
 END_MS = 40
 ALL, HIGH = 1200, 1500
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
-    device = ss.device("osdi2000")
+    device = parts.sled(setup)
     requests, seeds = (20_000, 3) if quick else (100_000, 5)
     found = curves.sweep(
         lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS

@@ -4,30 +4,26 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Setup
+from sledsim.papers.osdi2000 import curves, parts
 from sledsim.papers.osdi2000.traces import Scaled
 
 LIMIT_MS, TOP_MS = 20, 100
 
 
-def sweep(scaled: Scaled) -> dict[str, curves.Curve]:
+def sweep(scaled: Scaled, setup: Setup) -> dict[str, curves.Curve]:
     """Raise the scaling factor for each scheduler, up to 100 ms."""
-    device = ss.device("osdi2000")
-    return curves.sweep(scaled.load, device, scaled.factors, end_ms=TOP_MS)
+    return curves.sweep(scaled.load, parts.sled(setup), scaled.factors, end_ms=TOP_MS)
 
 
-def by_lbn(found: dict[str, curves.Curve]) -> str:
-    """Return the better of the two schedulers that know LBNs only."""
-    return max("C-LOOK", "SSTF_LBN", key=lambda name: found[name].knee(LIMIT_MS))
+def knees(found: dict[str, curves.Curve]) -> dict[str, float]:
+    """Return the factors at which the schedulers come to the limit."""
+    return {name: curve.knee(LIMIT_MS) for name, curve in found.items()}
 
 
-def margin(found: dict[str, curves.Curve]) -> float:
-    """Return how many times as long as SPTF the better scheduler by LBN takes.
-
-    That is at the factor at which the latter comes to the limit.
-    """
-    return LIMIT_MS / found["SPTF"].at(found[by_lbn(found)].knee(LIMIT_MS))
+def margin(found: dict[str, curves.Curve], other: str) -> float:
+    """Return how many times as long as with SPTF a request takes, where it takes the limit."""
+    return LIMIT_MS / found["SPTF"].at(found[other].knee(LIMIT_MS))
 
 
 def series(scaled: Scaled, found: dict[str, curves.Curve]) -> dict[str, Any]:

@@ -2,18 +2,18 @@
 
 from matplotlib.figure import Figure
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import figure7, traces
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (a trace is as long as it is)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (a trace is as long as it is)
     """Raise the scaling factor for each scheduler."""
     scaled = traces.cello()
-    found = figure7.sweep(scaled)
-    knees = {name: curve.knee(figure7.LIMIT_MS) for name, curve in found.items()}
-    at = knees["SPTF"]
+    found = figure7.sweep(scaled, setup)
+    knees = figure7.knees(found)
+    by_name = {name: found[name].at(knees["C-LOOK"]) for name in ("SPTF", "SSTF_LBN", "C-LOOK")}
     return Found(
-        {"knees": {"FCFS": knees["FCFS"], "by LBN": knees[figure7.by_lbn(found)], "SPTF": at}},
+        {"knees": knees, "high_ms": by_name},
         series=figure7.series(scaled, found),
         note=scaled.note,
     )

@@ -2,9 +2,8 @@
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
-from sledsim.papers import Found, Simulated
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Found, Setup, Simulated
+from sledsim.papers.osdi2000 import curves, parts
 
 RATES = {
     0: [500, 1000, 1250, *range(1400, 2450, 50)],
@@ -19,13 +18,13 @@ def margin(found: dict[str, curves.Curve]) -> float:
     return LIMIT_MS / found["SPTF"].at(found["SSTF_LBN"].knee(LIMIT_MS))
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate for each number of settling constants."""
     requests, seeds = (20_000, 3) if quick else (100_000, 5)
     found = {
         constants: curves.sweep(
             lambda rate: curves.random_load(rate, requests),
-            ss.device("osdi2000", settling_constants=constants),
+            parts.sled(setup, settling_constants=constants),
             rates,
             seeds=seeds,
             end_ms=END_MS,
@@ -45,8 +44,6 @@ def simulate(*, quick: bool) -> Found:
     return Found(
         knees
         | {
-            "margin_0": margins[0],
-            "margin_2": margins[2],
             "margins": [margins[2], margins[1], margins[0]],
         },
         series={str(constants): curves.series(found[constants]) for constants in (0, 2)},

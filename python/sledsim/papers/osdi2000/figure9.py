@@ -6,13 +6,10 @@ from statistics import fmean
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
+from sledsim.papers.osdi2000 import parts
 
 SQUARES = 5
-SIDE_BITS, WHOLE_BITS = 400, 500
-"""Sides of a square: as in the caption, and a fifth of the region of a tip."""
-AUTHORS_UM = 40
-"""Displacement at which the springs of the authors' code pull with their stated force."""
 SEED = 1
 CENTRE, CORNERS = (2, 2), [(0, 0), (0, 4), (4, 0), (4, 4)]
 SETTLED, UNSETTLED = "settled", "unsettled"
@@ -57,29 +54,24 @@ def spread_percent(means: Means) -> float:
     return 100 * (fmean(means[corner] for corner in CORNERS) / means[CENTRE] - 1)
 
 
-def spreads(requests: int, side_bits: int, reference_um: float) -> dict[str, float]:
-    """Return the spreads with settling and without."""
-    found = {}
-    for name, constants in ((SETTLED, 1), (UNSETTLED, 0)):
-        device = ss.device(
-            "osdi2000", settling_constants=constants, spring_reference_um=reference_um
-        )
-        means = means_ms(device, side_bits, [CENTRE, *CORNERS], requests)
-        found[f"{name}_percent"] = spread_percent(means)
-    return found
-
-
-def simulate(*, quick: bool) -> Found:
-    """Stay within each square, with settling and without."""
-    requests = 500 if quick else 10_000
-    places = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
-    found = {
+def grid(setup: Setup, places: list[tuple[int, int]], requests: int) -> dict[str, Means]:
+    """Return the mean times within some squares, with settling and without."""
+    return {
         name: means_ms(
-            ss.device("osdi2000", settling_constants=constants), SIDE_BITS, places, requests
+            parts.sled(setup, settling_constants=constants),
+            setup["square_bits"],
+            places,
+            requests,
         )
         for name, constants in ((SETTLED, 1), (UNSETTLED, 0))
     }
-    corners = 4 * requests
+
+
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Stay within each square, with settling and without."""
+    requests = 500 if quick else 10_000
+    places = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
+    found = grid(setup, places, requests)
     return Found(
         {f"{name}_percent": spread_percent(means) for name, means in found.items()}
         | {
@@ -88,14 +80,12 @@ def simulate(*, quick: bool) -> Found:
                 "corners": fmean(found[SETTLED][corner] for corner in CORNERS),
             }
         },
-        hypotheses={
-            "authors_code": spreads(corners, SIDE_BITS, AUTHORS_UM),
-            "whole_region": spreads(corners, WHOLE_BITS, 50),
-            "both": spreads(corners, WHOLE_BITS, AUTHORS_UM),
-        },
         series={
-            name: [[means[column, row] for column in range(SQUARES)] for row in range(SQUARES)]
-            for name, means in found.items()
+            "side_bits": setup["square_bits"],
+            **{
+                name: [[means[column, row] for column in range(SQUARES)] for row in range(SQUARES)]
+                for name, means in found.items()
+            },
         },
     )
 
@@ -106,13 +96,14 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     axes.grid(visible=False)
     settled, unsettled = found.series[SETTLED], found.series[UNSETTLED]
-    edge = SIDE_BITS * SQUARES / 2
+    side_bits = found.series["side_bits"]
+    edge = side_bits * SQUARES / 2
     shades = axes.imshow(
         settled, origin="lower", extent=(-edge, edge, -edge, edge), cmap="cividis", alpha=0.6
     )
     for row in range(SQUARES):
         for column in range(SQUARES):
-            x, y = (SIDE_BITS * (place - SQUARES // 2) for place in (column, row))
+            x, y = (side_bits * (place - SQUARES // 2) for place in (column, row))
             for times, upright in ((settled, True), (unsettled, False)):
                 axes.text(
                     x,
@@ -123,7 +114,7 @@ def draw(figure: Figure, found: Found) -> None:
                     style="normal" if upright else "italic",
                     fontsize=9,
                 )
-    ticks = [SIDE_BITS * (place - SQUARES // 2) for place in range(SQUARES)]
+    ticks = [side_bits * (place - SQUARES // 2) for place in range(SQUARES)]
     axes.set_xticks(ticks)
     axes.set_yticks(ticks)
     axes.set(xlabel="X of the square's centre (bits)", ylabel="Y of the square's centre (bits)")

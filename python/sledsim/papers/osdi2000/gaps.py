@@ -3,10 +3,9 @@
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Simulated, summary_of
-from sledsim.papers.osdi2000 import curves
+from sledsim.papers import Found, Setup, summary_of
+from sledsim.papers.osdi2000 import access, curves, parts
 
-DEVICES = {"Atlas 10K": "atlas10k", "MEMS": "osdi2000"}
 DEPTH = 64
 """Requests outstanding at any time, for what a scheduler sustains."""
 KNEE = 5
@@ -54,26 +53,25 @@ def device_gaps(device: ss.Device, requests: int, seeds: int) -> dict[str, float
     }
 
 
-def by_device(disk: dict[str, float], sled: dict[str, float]) -> dict[str, Simulated]:
-    """Return each gap by device."""
-    return {key: dict(zip(DEVICES, (disk[key], sled[key]), strict=True)) for key in disk}
-
-
-def simulate(*, quick: bool) -> Found:
-    """Compare both devices, the disk with its buffer and without."""
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Compare both devices."""
     requests, seeds = (30_000, 4) if quick else (150_000, 5)
-    disk, sled = (device_gaps(ss.device(name), requests, seeds) for name in DEVICES.values())
-    bare_device = ss.device("atlas10k", buffer={"keep": "nothing"})
-    bare = device_gaps(bare_device, requests, seeds)
+    disk, sled = parts.disk(setup), parts.sled(setup)
+    gaps = {
+        name: device_gaps(device, requests, seeds)
+        for name, device in (("Atlas 10K", disk), ("MEMS", sled))
+    }
     # Time of the arm and of the sled, without hits of the buffer.
+    bare = parts.disk(setup, buffer={"keep": "nothing"})
     share = {
         name: closed(device, "FCFS", requests, seeds, 1)["seek_percent"]
-        for name, device in zip(DEVICES, (bare_device, ss.device("osdi2000")), strict=True)
+        for name, device in (("Atlas 10K", bare), ("MEMS", sled))
     }
+    row = access.rows_read(sled, requests)
     return Found(
-        by_device(disk, sled) | {"seek_percent": share},
-        hypotheses={"no_buffer": by_device(bare, sled)},
-        series={"Atlas 10K": disk, "Atlas 10K, no buffer": bare, "MEMS": sled},
+        {key: {name: gap[key] for name, gap in gaps.items()} for key in LABELS}
+        | {"seek_percent": share, "x_over_y": {"Y": row["y_seek"], "X": row["x_seek"]}},
+        series=gaps,
     )
 
 
@@ -85,11 +83,11 @@ LABELS = {
 
 
 def draw(figure: Figure, found: Found) -> None:
-    """Draw bars of each gap, for the disk, the disk without its buffer and the sled."""
+    """Draw bars of each gap, for the disk and the sled."""
     axes = figure.add_subplot()
     for number, (device, values) in enumerate(found.series.items()):
-        places = [gap + 0.27 * (number - 1) for gap in range(len(LABELS))]
-        bars = axes.bar(places, [values[key] - 1 for key in LABELS], 0.25, bottom=1, label=device)
+        places = [gap + 0.37 * (number - 0.5) for gap in range(len(LABELS))]
+        bars = axes.bar(places, [values[key] - 1 for key in LABELS], 0.35, bottom=1, label=device)
         axes.bar_label(bars, [f"{values[key]:.2f}" for key in LABELS], padding=2, fontsize=8)
     axes.set_xticks(range(len(LABELS)), list(LABELS.values()), fontsize=8)
     axes.set(ylabel="ratio", ylim=(1, None))

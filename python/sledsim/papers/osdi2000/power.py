@@ -1,40 +1,57 @@
-"""Section 7: power of sleds, and savings."""
+"""Section 7: power of sleds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
 
 import sledsim as ss
 from sledsim import power
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup, summary_of
 
-DEVICE = "g2"
-SIZES_KIB = (4, 16, 64, 256, 1024)
+SIZES_KIB = (4, 8, 16, 64, 256, 1024)
+TIPS = (64, 320, 640, 960, 1280)
+LARGE_KIB = 1024
 
 
-def simulate(*, quick: bool) -> Found:
-    """Run with savings and without."""
+def large_reads(device: str, requests: int, **keys: Any) -> tuple[float, float]:
+    """Return the energy of large reads one after the other, and their mean power in W."""
+    load = ss.workload(requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB)
+    summary = summary_of(load, ss.device(device, power={"policy": "never", **keys}))
+    energy_j = summary["energy_j"]["seek"] + summary["energy_j"]["transfer"]
+    service_s = summary["service_time_ms"]["mean"] / 1e3 * requests
+    return energy_j, energy_j / service_s
+
+
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Run with an idle mode and without, with few tips and with many."""
     requests = 1_000 if quick else 10_000
-    sled = ss.device(DEVICE)
+    name = setup["powers"]
+    sled = ss.device(name)
     load = ss.workload("random", rate=10, requests=requests)
-    bursts = ss.workload(
-        "sequential", sequential_fraction=0.5, rate=50, on_ms=50, off_ms=950, requests=requests
-    )
-    per_bit = {
-        kib: power.energy_per_bit_nj(sled, kib, requests=requests // 10) for kib in SIZES_KIB
-    }
+    bit_nj = [power.energy_per_bit_nj(sled, kib, requests=requests // 10) for kib in SIZES_KIB]
     policies = power.trade_off(
-        load, DEVICE, {name: {"policy": name} for name in ("never", "immediate")}
+        load, name, {policy: {"policy": policy} for policy in ("never", "immediate")}
     )
-    savings = {saving.name: saving for saving in power.lin2002(load, DEVICE)}
-    merging = {saving.name: saving for saving in power.lin2002(bursts, DEVICE)}["merging"]
+    few = requests // 20
+    by_tips = [large_reads(name, few, max_active_tips=tips)[1] for tips in TIPS]
+    steps = [
+        (after[1] - before[1]) / (after[0] - before[0])
+        for before, after in pairwise(zip(TIPS, by_tips, strict=True))
+    ]
+    mean = (by_tips[-1] - by_tips[0]) / (TIPS[-1] - TIPS[0])
     return Found(
         {
             "sensing": 100 * power.sensing_share(sled),
-            "bits": [kib * per_bit[kib] for kib in SIZES_KIB],
-            "per_bit": per_bit[256] / per_bit[1024],
+            "per_bit": [nj / bit_nj[-1] for nj in bit_nj],
             "restart_ms": policies["immediate"].response_ms - policies["never"].response_ms,
-            "aggressive": {name: spent.total_j for name, spent in policies.items()},
-            "spin_down": 100 * savings["spin_down"].computed,
-            "merging": 100 * merging.computed,
-            "sub_sector": 100 * savings["sub_sector"].computed,
-            "together": 100 * savings["all"].computed,
+            "aggressive": {policy: spent.total_j for policy, spent in policies.items()},
+            "by_tips_w": by_tips,
+            "a_tip": [step / mean for step in steps],
+            "compressed_j": {
+                "compressed": large_reads(name, few, compressed_to=0.5)[0],
+                "plain": large_reads(name, few)[0],
+            },
         },
-        series={"per_bit_nj": {str(kib): nj for kib, nj in per_bit.items()}},
+        series={"per_bit_nj": dict(zip(map(str, SIZES_KIB), bit_nj, strict=True))},
     )

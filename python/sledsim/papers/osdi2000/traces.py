@@ -70,17 +70,20 @@ def _unix_server(factor: float) -> ss.Load:
     )
 
 
-def tpc_c() -> Scaled:
-    """Return the slice of a TPC-C array, or a generator of such accesses."""
-    trace = external_file("tpcc-small.mqsim")
-    if trace is not None:
+def tpc_c(*, trace: bool, address: str) -> Scaled:
+    """Return the slice of a TPC-C array, or a generator of such accesses.
+
+    ``address`` says what becomes of addresses beyond the device.
+    """
+    file = external_file("tpcc-small.mqsim") if trace else None
+    if file is not None:
         return Scaled(
             "a seventh of a second of a TPC-C array",
             "This run replayed 0.14 s of another TPC-C system, of 51,000 requests a second and 233 "
-            "GB, whose addresses are scaled to the device; its scaling factors are below one.",
+            "GB; its scaling factors are below one.",
             [factor / 1000 for factor in (5, 10, 15, 20, *range(22, 41))],
             lambda factor: ss.read_trace(
-                trace, trace_device="all", address="scale", time_scale=factor
+                file, trace_device="all", address=address, time_scale=factor
             ),
         )
     return Scaled(

@@ -1,0 +1,24 @@
+"""Savings of energy that Lin et al. (2002) state."""
+
+import sledsim as ss
+from sledsim import power
+from sledsim.papers import Found, Setup
+
+
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Run with savings and without."""
+    requests = 1_000 if quick else 10_000
+    load = ss.workload("random", rate=10, requests=requests)
+    bursts = ss.workload(
+        "sequential", sequential_fraction=0.5, rate=50, on_ms=50, off_ms=950, requests=requests
+    )
+    savings = {saving.name: saving for saving in power.lin2002(load, setup["powers"])}
+    merging = {saving.name: saving for saving in power.lin2002(bursts, setup["powers"])}["merging"]
+    return Found(
+        {
+            "spin_down": 100 * savings["spin_down"].computed,
+            "merging": 100 * merging.computed,
+            "sub_sector": 100 * savings["sub_sector"].computed,
+            "together": 100 * savings["all"].computed,
+        }
+    )

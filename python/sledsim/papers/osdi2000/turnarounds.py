@@ -1,0 +1,30 @@
+"""Section 6.1.3: turnarounds."""
+
+import sledsim as ss
+from sledsim.papers import Found, Setup
+from sledsim.papers.osdi2000 import access, parts
+
+EDGE_M = 50e-6
+
+
+def edges_ms(device: ss.Sled) -> list[float]:
+    """Turn around at both edges, moving up: the longest, the shortest."""
+    return [
+        1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s
+        for y_m in (-EDGE_M, EDGE_M)
+    ]
+
+
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Turn at the edges, and in random reads."""
+    device = parts.sled(setup)
+    longest, shortest = edges_ms(device)
+    return Found(
+        {
+            "turnaround_min_ms": shortest,
+            "turnaround_max_ms": longest,
+            "turnaround_mean_ms": access.rows_read(device, 20_000 if quick else 200_000)[
+                "turnaround"
+            ],
+        }
+    )
