@@ -285,7 +285,8 @@ def generator_keys(name: str) -> set[str]:
     working_set = {"set_mib": 10} if name in {"files", "scan", "nurand"} else {}
     known = taken(lambda: ss.workload(name, **wrong(**working_set)))
     if name == "files":
-        moving = working_set | {"popularity": "moving"}
+        moving: dict[str, object] = {"popularity": "moving", "reuse_set": 2, "new_fraction": 0.5}
+        moving |= {"reuse_distances": [1, 2], "reuse_counts": [1, 1], **working_set}
         known |= taken(lambda: ss.workload(name, **wrong(**moving)))
     return known
 
