@@ -15,12 +15,15 @@ import json
 import re
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim import _core
+from sledsim import _core, papers
 from sledsim.cli import whole_parser
+from sledsim.papers import recorded
+from sledsim.papers.judge import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
+MORE = (ROOT / "README.md", ROOT / "docs" / "explanation" / "papers.md")
+"""Other pages with generated parts."""
 WIDTH = 100
 
 _MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -49,6 +54,11 @@ def parts() -> dict[str, Callable[[], str]]:
         "times keys": lambda: _schema_table("times_ms"),
         "interval keys": lambda: _schema_table("interval_ms"),
         "energy keys": lambda: _schema_table("energy_j"),
+        "verdicts": _verdicts,
+        "verdicts in short": _verdicts_in_short,
+        "meanings of verdicts": _meanings,
+        "readings": _readings,
+        "summaries of papers": _summaries,
     }
 
 
@@ -70,11 +80,20 @@ def names_in(page: str) -> list[str]:
 
 def differences() -> Iterator[str]:
     """Compare all pages with what they are to be; the answers are lines of a diff."""
-    for path in sorted(PAGES.glob("*.md")):
+    for path in _pages():
         old = path.read_text(encoding="utf-8")
-        name = f"docs/reference/{path.name}"
+        name = _name(path)
         new = rewritten(old).splitlines(keepends=True)
         yield from difflib.unified_diff(old.splitlines(keepends=True), new, name, "generated")
+
+
+def _pages() -> list[Path]:
+    return [*sorted(PAGES.glob("*.md")), *MORE]
+
+
+def _name(path: Path) -> str:
+    """Return the path of a page from the root, also of one that stands elsewhere."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
 def choices_of(error: str) -> list[str]:
@@ -361,6 +380,60 @@ def _summary_keys() -> str:
     return _table(["key", "meaning"], list(_schema_rows(_schema()["properties"])))
 
 
+# The papers --------------------------------------------------------------------------------------
+
+
+def _recorded() -> dict[str, Counter[str]]:
+    """Return the numbers of values by verdict, of a full run, by paper."""
+    found: dict[str, Counter[str]] = {}
+    for item, verdicts in recorded.verdicts().items():
+        found.setdefault(item.partition("/")[0], Counter()).update(verdicts.values())
+    return found
+
+
+def _verdicts() -> str:
+    own = _recorded()
+    rows = [
+        [f"`{name}`", *(str(tally[verdict]) for verdict in MEANINGS), str(tally.total())]
+        for name, tally in (*own.items(), ("all", sum(own.values(), Counter())))
+    ]
+    head = ["values of", *(verdict.replace("_", " ") for verdict in MEANINGS), "all"]
+    return _table(head, rows)
+
+
+def _verdicts_in_short() -> str:
+    total = sum(_recorded().values(), Counter())
+    judged = total.total() - total["input"]
+    told = [f"{total[verdict]} {verdict.replace('_', ' ')}" for verdict in MEANINGS]
+    told = [text for text, verdict in zip(told, MEANINGS, strict=True) if verdict != "input"]
+    text = (
+        f"Of {judged} published values that are not parameters: {', '.join(told)}. A miss is shown"
+        " with what is known of why."
+    )
+    return textwrap.fill(text, WIDTH)
+
+
+def _meanings() -> str:
+    rows = [[f"`{verdict}`", meaning] for verdict, meaning in MEANINGS.items()]
+    return _table(["verdict", "meaning"], rows)
+
+
+def _readings() -> str:
+    rows = [
+        [f"`{paper.name}`", f"`{reading.name}`", _prose(reading.what)]
+        for paper in papers.papers()
+        for reading in paper.readings
+    ]
+    return _table(["paper", "reading", "what it says"], rows)
+
+
+def _summaries() -> str:
+    return "\n\n".join(
+        textwrap.fill(f"**{paper.published}.** {paper.summary}", WIDTH, break_on_hyphens=False)
+        for paper in papers.papers()
+    )
+
+
 def main() -> int:
     """Rewrite or check the pages; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -371,12 +444,12 @@ def main() -> int:
         if found:
             print("reference: run python scripts/reference.py", file=sys.stderr)
         return 1 if found else 0
-    for path in sorted(PAGES.glob("*.md")):
+    for path in _pages():
         old = path.read_text(encoding="utf-8")
         new = rewritten(old)
         if new != old:
             path.write_text(new, encoding="utf-8")
-            print(f"Written: docs/reference/{path.name}")
+            print(f"Written: {_name(path)}")
     return 0
 
 

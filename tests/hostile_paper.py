@@ -7,11 +7,26 @@ order = 2001
 title = '''{HOSTILE}'''
 authors = '''A. {HOSTILE}'''
 published = '''In {HOSTILE}'''
+summary = '''Summed up {HOSTILE}'''
 items = ["all", "wide", "empty"]
 [[left_out]]
 place = '''Figure 1 {HOSTILE}'''
 because = '''Drawn {HOSTILE}'''
 """
+SETUP = f"""
+how = '''The same bus {HOSTILE}'''
+[setup]
+which = 0
+[readings.more_of_it]
+what = '''More {HOSTILE}'''
+setup = {{ which = 1 }}
+[readings."less <b>"]
+what = "Less"
+setup = {{ which = 2 }}
+""" + "".join(
+    f'[readings.reading_number_{n}]\nwhat = "Otherwise {n}."\nsetup = {{ which = {n} }}\n'
+    for n in range(7)
+)
 ALL = f"""
 title = '''All kinds {HOSTILE}'''
 place = '''Figure 2 {HOSTILE}'''
@@ -20,47 +35,69 @@ First part {HOSTILE}
 
 Second part
 '''
-[hypotheses]
-more_of_it = '''More {HOSTILE}'''
-"less <b>" = "Less"
+readings = ["more_of_it", "less <b>"]
+[[points]]
+x = 0.5
+y = 0.5
+what = '''point {HOSTILE}'''
 [values.exact]
 what = '''exact {HOSTILE}'''
-published = 6400
+published = "6400"
+exact = true
 [values.near]
 what = "near"
 place = '''Section 9 {HOSTILE}'''
 unit = "ms"
-published = 0.9
-tolerance = 0.01
-tolerance_because = '''Rounded {HOSTILE}'''
-[values.most]
-what = "most"
+published = "0.90"
+error = 0.005
+error_from = "figure"
+error_because = '''Rounded {HOSTILE}'''
+[values.range]
+what = "range"
 unit = "um"
-published = 4.5
-kind = "at_most"
-[values.least]
-what = "least"
+published = ["2", "4.5"]
+kind = "between"
+[values.below]
+what = "below"
 unit = "m/s2"
-published = -0.5
-kind = "at_least"
-tolerance = 0.1
-tolerance_because = '''Rounded {HOSTILE}'''
-[values.argued]
-what = "argued"
+published = ["-0.5", "-0.25"]
+kind = "between"
+because = '''It is too high {HOSTILE}'''
+[[values.below.history]]
+key = "tolerance"
+old = "0.75"
+new = "0"
+why = '''Widened before {HOSTILE}'''
+[values.printed]
+what = "printed"
 unit = "<u>"
-published = 1.49
-[values.argued.explained]
-expected = 2.08
-tolerance = 0.02
+published = "1.49"
+class = "erratum"
 because = '''Because {HOSTILE}'''
-source = '''A book {HOSTILE}'''
+expected = {{ value = 2.08, arithmetic = "1.04 * 2" }}
 [values.lost]
 what = "lost"
-published = 20
-[values.lost.explained]
-expected = 30
+published = "20"
 because = "It was argued in vain"
-source = "Nowhere"
+expected = {{ value = 30, computed = "paper2001.lost" }}
+[values.unknown]
+what = "unknown"
+published = "20"
+[values.given]
+what = "given"
+published = "20"
+class = "input"
+because = "It is handed in."
+[values.chosen]
+what = "chosen"
+published = "20"
+class = "calibrated"
+because = "By its factor."
+[values.clock]
+what = "clock"
+published = "20"
+class = "not_modelled"
+because = "It would take a clock."
 [values.order]
 what = "order"
 unit = "s"
@@ -71,36 +108,43 @@ what = "shape"
 published = "rises ever less"
 kind = "shape"
 tolerance = 0.5
+tolerance_because = "Noise."
 [values.zero]
 what = "zero"
-published = 0
-tolerance = 0.001
+published = "0.000"
+error = 0.0005
+error_from = "sampling"
+error_because = "Noise."
 [values.tiny]
 what = "tiny"
 unit = "s"
-published = 2.5e-7
+published = "2.5e-9"
 [values.huge]
 what = "huge"
 unit = "bytes"
-published = 3456000000
+published = "3456000000"
 [values.share]
 what = "share"
 unit = "%"
-published = 40
-tolerance = 1
+published = "40"
+error = 0.5
+error_from = "sampling"
+error_because = "Noise."
 """
 ALL_CODE = '''"""Some </code></pre><script> & code."""
 from sledsim.papers import Found
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup) -> Found:
     values = {
-        "exact": 6400.0, "near": 0.90312, "most": 4.5, "least": 0.25, "argued": 2.0818,
-        "lost": 25.0, "order": {"d": 3.0, "a <b>": 1.0000123, "b & c": 1.0000223},
-        "shape": [0.0, 1.0, 1.5, 1.75], "zero": -0.0004, "tiny": 2.5e-7, "huge": 3456000000.0,
+        "exact": 6400.0, "near": 0.90312, "range": 4.5, "below": 0.25, "printed": 2.0818,
+        "lost": 25.0, "unknown": 25.0, "given": 20.0, "chosen": 20.4,
+        "order": {"d": 3.0, "a <b>": 1.0000123, "b & c": 1.0000223},
+        "shape": [0.0, 1.0, 1.5, 1.75], "zero": -0.0004, "tiny": 2.5e-9, "huge": 3456000000.0,
         "share": 40.5,
     }
-    other = {"near": 1.0, "order": {"d": 1.0, "a <b>": 1.0, "b & c": 2.0}}
-    return Found(values, {"more_of_it": other, "less <b>": values})
+    if setup["which"] == 1:
+        values |= {"near": 1.0, "order": {"d": 1.0, "a <b>": 1.0, "b & c": 2.0}}
+    return Found(values)
 
 def draw(figure, found):
     axes = figure.add_subplot()
@@ -112,12 +156,11 @@ TABLE = """
 title = "A table with much in a row"
 place = "Table 3"
 how = "Somehow."
-[hypotheses]
-{hypotheses}
+readings = [{readings}]
 [values.mean]
 what = "{long}"
 unit = "requests/s"
-published = 123456.789
+published = "123456.789"
 [values.names]
 what = "names"
 kind = "order"
@@ -125,21 +168,22 @@ published = [{names}]
 """
 NAMES = [f"configuration_number_{number}" for number in range(12)]
 WIDE = TABLE.format(
-    hypotheses="\n".join(f'hypothesis_number_{n} = "Otherwise {n}."' for n in range(7)),
+    readings=", ".join(f'"reading_number_{n}"' for n in range(7)),
     long="a quantity with a long name, " * 8,
     names=", ".join(f'"{name}"' for name in NAMES),
 )
 WIDE_CODE = f"""
 from sledsim.papers import Found
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup) -> Found:
     names = {{name: place + 0.123456789 for place, name in enumerate({NAMES})}}
-    values = {{"mean": 123456.789, "names": names}}
-    return Found(values, {{f"hypothesis_number_{{n}}": values for n in range(7)}})
+    return Found({{"mean": 123456.789, "names": names}})
 
 # {"one very long line of code " * 12}
 """
-EMPTY = 'title = "One"\nplace = "Page 4"\nhow = "So."\n[values.one]\nwhat = "one"\npublished = 1\n'
+EMPTY = (
+    'title = "One"\nplace = "Page 4"\nhow = "So."\n[values.one]\nwhat = "one"\npublished = "1"\n'
+)
 EMPTY_CODE = (
     "from sledsim.papers import Found\n\ndef simulate(*, quick):\n    return Found({'one': 1})\n"
 )

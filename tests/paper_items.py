@@ -27,20 +27,15 @@ def run(name: str) -> Result:
     return result
 
 
-def simulate(name: str) -> Found:
-    """Return the values of a quick run of an item, as in its JSON file."""
+def simulate(name: str, reading: str = "") -> Found:
+    """Return the values of a quick run of an item, as in its JSON file, also under a reading."""
     document = run(name).document
-    values = {value["key"]: value for value in document["values"]}
-    hypotheses = {
-        hypothesis: {
-            key: value["hypotheses"][hypothesis]["simulated"]
-            for key, value in values.items()
-            if hypothesis in value["hypotheses"]
-        }
-        for hypothesis in document["hypotheses"]
+    values = {
+        value["key"]: (value["readings"][reading] if reading else value)["simulated"]
+        for value in document["values"]
+        if value["simulated"] is not None
     }
-    simulated = {key: value["simulated"] for key, value in values.items()}
-    return Found(simulated, hypotheses, document["series"])
+    return Found(values, document["series"])
 
 
 def stated(name: str) -> dict[str, dict[str, Any]]:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.papers import Explained, model
+from sledsim.papers import model
 
-from tests.own_paper import PAPER, TABLE, folder
-from tests.test_papers_verdicts import NUMBERS
+from tests.own_paper import PAPER, SETUP, TABLE, folder
 
 __all__ = ["folder"]  # a fixture
 
@@ -32,10 +31,12 @@ def test_a_data_file_is_read_as_it_stands() -> None:
     )
     (item,) = paper.items
     mean, fastest, curve = item.values
-    assert (item.id, item.hypotheses) == ("paper2001/table1", {"other": "Something else."})
-    assert (mean.key, mean.place, mean.published, mean.tolerance) == ("mean", "Table 1", 2.0, 0.1)
-    assert mean.explained == Explained("For a reason.", 3.0, "A book.")
+    (other,) = item.readings
+    assert (item.id, other.what, paper.how) == ("paper2001/table1", "Something else.", "One disk.")
+    assert (mean.key, mean.place, mean.published, mean.tolerance) == ("mean", "Table 1", "2.0", 0.1)
     assert (fastest.published, curve.published) == (("a", "b"), "rises")
+    assert item.setup == {"factor": 1.0, "disk": {"base": "atlas10k", "bus": 2}}
+    assert other.setup == {"factor": 2.0, "disk": {"base": "atlas10k", "bus": 3}}, "laid over it"
     assert item.data == TABLE
 
 
@@ -49,34 +50,62 @@ WRONG = {
         ("title = true", ["title = True: must be str"]),
     ],
     'how = "Somehow."': [("", ["how is missing"])],
-    'other = "Something else."': [("other = 7", ["hypotheses.other = 7: must be str"])],
+    'readings = ["other"]': [
+        ('readings = ["some"]', ["readings = 'some': must be of setup.toml: other"]),
+        ('readings = "other"', ["readings = 'other': must be list"]),
+    ],
     'what = "mean"': [
         ("", ["values.mean.what is missing"]),
         ('what = "mean"\nunits = "ms"', ["unknown key values.mean.units"]),
-        ('what = "mean"\nkind = "about"', ["values.mean.kind", "'about'", "within", "at_most"]),
+        ('what = "mean"\nkind = "at_most"', ["values.mean.kind", "'at_most'", "within, between"]),
+        ('what = "mean"\nclass = "lucky"', ["values.mean.class = 'lucky'", "calibrated"]),
+        ('what = "mean"\nclass = "input"', ["values.mean.because is missing"]),
+        (
+            'what = "mean"\nclass = "erratum"\nbecause = "So."',
+            ["values.mean.class = 'erratum'", "expected.arithmetic"],
+        ),
+        (
+            'class = "erratum"\nbecause = "-"\nwhat = "-"\nexpected = {value=2, arithmetic="2"}',
+            ["values.mean.published = '2.0'", "other than 2, its arithmetic"],
+        ),
+        ('what = "mean"\nexpected = { value = 3 }', ["values.mean.expected.value", "arithmetic"]),
+        (
+            'what = "mean"\nexpected = { value = 3, arithmetic = "1 + 1" }',
+            ["values.mean.expected.value = 3.0: must be what 1 + 1 gives: 2"],
+        ),
+        (
+            'what = "mean"\nexpected = { value = 3, arithmetic = "f(3)" }',
+            ["values.mean.expected.arithmetic = 'f(3)'", "sqrt"],
+        ),
+        (
+            'what = "mean"\nexpected = { value = 3, computed = "a.b", tolerance = 2 }',
+            ["values.mean.expected.because is missing"],
+        ),
+        (
+            'what = "mean"\nhistory = [{ key = "kind", old = "a", new = "b" }]',
+            ["values.mean.history.0.why is missing"],
+        ),
     ],
-    "published = 2.0": [
+    'published = "2.0"': [
         ("", ["values.mean.published is missing"]),
-        ('published = "2.0"', ["values.mean.published = '2.0': must be int or float"]),
-        ("published = true", ["values.mean.published = True"]),
-        ("published = nan", ["values.mean.published = nan: must be finite"]),
-        ("published = inf", ["values.mean.published = inf: must be finite"]),
+        ("published = 2.0", ["values.mean.published = 2.0: must be str"]),
+        ('published = "two"', ["values.mean.published = 'two'", "digits as printed"]),
+        ('published = "nan"', ["values.mean.published = 'nan'", "digits as printed"]),
+        ('published = "inf"', ["values.mean.published = 'inf'", "digits as printed"]),
+        ('kind = "between"\npublished = ["2"]', ["values.mean.published", "two numbers"]),
+        ('kind = "between"\npublished = ["2", "1"]', ["values.mean.published", "smaller one"]),
     ],
-    "tolerance = 0.1": [
-        ("tolerance = -0.1", ["values.mean.tolerance = -0.1", "0.0 or more"]),
-        ('tolerance = "much"', ["values.mean.tolerance = 'much'"]),
-        ("tolerance = inf", ["values.mean.tolerance = inf"]),
+    "error = 0.05": [
+        ("error = -0.1", ["values.mean.error = -0.1", "0.0 or more"]),
+        ('error = "much"', ["values.mean.error = 'much'"]),
+        ("error = inf", ["values.mean.error = inf"]),
+        ("tolerance = 0.1", ["unknown key values.mean.tolerance"]),
     ],
-    "expected = 3": [
-        ("", ["values.mean.explained.expected is missing"]),
-        ('expected = "3"', ["values.mean.explained.expected = '3'"]),
-        ("expected = 3\nvalue = 3", ["unknown key values.mean.explained.value"]),
-        ("expected = 3\ntolerance = -1", ["values.mean.explained.tolerance = -1"]),
-        ('hypothesis = "some"', ["values.mean.explained.hypothesis = 'some': must be other"]),
-        ('hypothesis = "other"', ["unknown key values.mean.explained.source"]),
+    'error_from = "sampling"': [
+        ("", ["values.mean.error_from is missing"]),
+        ('error_from = "another trace"', ["values.mean.error_from", "sampling, figure"]),
     ],
-    'because = "For a reason."': [("", ["values.mean.explained.because is missing"])],
-    'source = "A book."': [("", ["values.mean.explained.source is missing"])],
+    'error_because = "Two standard errors."': [("", ["values.mean.error_because is missing"])],
     'published = ["a", "b"]': [
         ('published = ["a"]', ["values.fastest.published", "two names"]),
         ('published = ["a", "a"]', ["values.fastest.published", "each once"]),
@@ -90,7 +119,7 @@ WRONG = {
     TABLE[TABLE.index("[values.mean]") :]: [
         ("", ["values", "one value or more"]),
         ("[values]\nmean = 7", ["values.mean = 7: must be a table"]),
-        ('[[values]]\nwhat = "mean"\npublished = 2', ["values = ", "must be dict"]),
+        ('[[values]]\nwhat = "mean"\npublished = "2"', ["values = ", "must be dict"]),
     ],
 }
 
@@ -120,6 +149,7 @@ def test_a_wrong_item_is_one_clear_error(folder: Path, old: str, new: str, says:
         ('because = "A drawing."', 'because = "A."\nwhy = 1', ["unknown key left_out.0.why"]),
         ("[[left_out]]", "[left_out]", ["left_out = ", "must be list"]),
         ('published = "Somewhere 2001"', "published = [", ["line"]),
+        ('summary = "All of it comes out."', "", ["summary is missing"]),
     ],
 )
 def test_a_wrong_paper_is_one_clear_error(
@@ -128,6 +158,25 @@ def test_a_wrong_paper_is_one_clear_error(
     assert PAPER.count(old) == 1
     (folder / "paper.toml").write_text(PAPER.replace(old, new))
     _refused(str(folder / "paper.toml"), *says)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('how = "One disk."', "", ["how is missing"]),
+        ('what = "Something else."', "", ["readings.other.what is missing"]),
+        ('what = "Something else."', "what = 7", ["readings.other.what = 7: must be str"]),
+        ("setup = { factor = 2.0, disk = { bus = 3 } }", "", ["readings.other.setup is missing"]),
+        ("setup = { factor = 2.0, disk = { bus = 3 } }", "setup = {}", ["readings.other.setup"]),
+        ("[setup]", "[set]", ["unknown key set"]),
+    ],
+)
+def test_a_wrong_setup_is_one_clear_error(
+    folder: Path, old: str, new: str, says: list[str]
+) -> None:
+    assert SETUP.count(old) == 1
+    (folder / "setup.toml").write_text(SETUP.replace(old, new))
+    _refused(str(folder / "setup.toml"), *says)
 
 
 def test_a_file_that_cannot_be_read_is_one_clear_error(folder: Path) -> None:
@@ -180,7 +229,8 @@ def test_an_unknown_name_lists_the_known_ones(name: str, says: list[str]) -> Non
 
 def test_all_data_files_belong_to_an_item_with_code() -> None:
     listed = {PACKAGE / item.folder / f"{item.name}.toml" for item in ITEMS}
-    assert listed == {file for file in PACKAGE.glob("*/*.toml") if file.name != "paper.toml"}, (
+    of_papers = {"paper.toml", "setup.toml"}
+    assert listed == {file for file in PACKAGE.glob("*/*.toml") if file.name not in of_papers}, (
         "an item that its paper.toml does not list"
     )
     for item in ITEMS:
@@ -196,12 +246,9 @@ def test_every_value_says_what_it_must(item: model.Item) -> None:
     for stated in item.values:
         assert stated.what, stated.key
         assert stated.place, stated.key
-        if stated.kind in NUMBERS and stated.tolerance:
-            assert stated.tolerance_because, f"{stated.key}: where is its tolerance from?"
-        if (why := stated.explained) is not None:
-            assert why.because, stated.key
-            assert bool(why.source) != bool(why.hypothesis), stated.key
-            assert why.expected != stated.published, stated.key
+        for change in stated.history:
+            assert change.why, stated.key
+            assert change.old != change.new, stated.key
 
 
 PARAMETERS: dict[str, set[float]] = {}
@@ -221,10 +268,9 @@ def test_a_typed_value_would_be_found() -> None:
 
 
 def typed(code: str, item: model.Item) -> set[float]:
-    """Return the published or expected numbers of an item in a code, but for round ones."""
-    stated = [entry.published for entry in item.values]
-    argued = [entry.explained.expected for entry in item.values if entry.explained]
-    numbers = {abs(number) for number in (*stated, *argued) if isinstance(number, float)}
+    """Return the numbers of the data file of an item in a code, but for round ones."""
+    numbers = {abs(number) for entry in item.values for number in entry.numbers}
+    numbers |= {abs(entry.expected.value) for entry in item.values if entry.expected}
     literals = {
         node.value
         for node in ast.walk(ast.parse(code))

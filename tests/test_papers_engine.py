@@ -11,9 +11,9 @@ import pytest
 import sledsim as ss
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import engine, versions
+from sledsim.papers import engine, model, recorded, versions
 
-from tests.own_paper import GOOD, folder, runs
+from tests.own_paper import GOOD, TABLE, folder, runs
 
 __all__ = ["folder", "runs"]  # fixtures
 
@@ -61,7 +61,7 @@ def test_another_version_reads_nothing(
 ) -> None:
     items = papers.find([])
     papers.run(items, tmp_path, workers=1)
-    monkeypatch.setattr(versions, "version_of", lambda _item, *, quick: f"another {quick}")
+    monkeypatch.setattr(versions, "version_of", lambda _item: "another")
     papers.run(items, tmp_path, workers=1)
     papers.run(items, tmp_path, workers=1)
     assert len(runs) == 2
@@ -98,17 +98,42 @@ def test_quick_and_full_runs_are_kept_apart(tmp_path: Path, runs: list[str]) -> 
     assert len(runs) == 3
 
 
-def test_a_document_has_values_verdicts_and_hypotheses(tmp_path: Path, runs: list[str]) -> None:
+def test_a_document_has_values_verdicts_and_readings(tmp_path: Path, runs: list[str]) -> None:
     (result,) = papers.run(papers.find([]), tmp_path, workers=1)
     assert runs
     document = result.document
     mean, fastest, curve = document["values"]
     assert (document["id"], document["verdict"]) == ("paper2001/table1", "reproduced")
-    assert mean["hypotheses"] == {"other": {"simulated": 4.0, "verdict": "missed"}}
-    assert (mean["simulated"], mean["published"], mean["tolerance"]) == (2.0, 2.0, 0.1)
+    assert mean["readings"] == {"other": {"simulated": 4.0, "agrees": False}}
+    assert (mean["simulated"], mean["published"], mean["tolerance"]) == (2.0, "2.0", 0.1)
     assert (fastest["simulated"], curve["simulated"]) == ({"a": 1.0, "b": 2.0}, [1.0, 2.0, 3.0])
-    assert fastest["hypotheses"] == curve["hypotheses"] == {}
+    assert curve["readings"] == {"other": {"simulated": [1.0, 2.0, 3.0], "agrees": True}}
     assert document["series"] == {"drawn": [[1.0, 2.0], [3.0, 4.0]]}
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_reading_is_run_alone(tmp_path: Path, folder: Path) -> None:
+    for published, verdict in (("4.0", "conditional"), ("2.0", "missed")):
+        text = TABLE.replace('published = "2.0"', f'published = "{published}"')
+        (folder / "table1.toml").write_text(text)
+        model.papers.cache_clear()
+        (item,) = papers.find([])
+        (result,) = papers.run([item], tmp_path / published, reading="other", workers=1)
+        mean, fastest, _ = result.document["values"]
+        assert (mean["simulated"], mean["verdict"], mean["readings"]) == (4.0, verdict, {})
+        # A reading that does not hold for all values explains none.
+        assert (fastest["agrees"], fastest["verdict"]) == (True, verdict)
+        assert (tmp_path / published / "readings/other/paper2001/table1.png").exists()
+        with pytest.raises(ss.SledsimError, match=r"reading = 'others': must be .*: other"):
+            papers.run([item], tmp_path, reading="others", workers=1)
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_item_with_readings_must_take_the_setup(tmp_path: Path, folder: Path) -> None:
+    code = GOOD.replace(", setup: Setup", "").replace('setup["factor"]', "1")
+    (folder / "table1.py").write_text(code)
+    with pytest.raises(ss.SledsimError, match="takes no setup"):
+        papers.run(papers.find([]), tmp_path, workers=1)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +141,7 @@ def test_a_document_has_values_verdicts_and_hypotheses(tmp_path: Path, runs: lis
     [
         ('"mean": mean, ', "", "paper2001/table1: values mean"),
         ('"mean": mean', '"mean": mean, "more": 1.0', "paper2001/table1: values more"),
-        ('{"other": {"mean": 4.0}}', "{}", "paper2001/table1: hypotheses other"),
-        ('{"mean": 4.0}', '{"means": 4.0}', "paper2001/table1: values under other means"),
-        ("2.0\n", 'float("nan")\n', "paper2001/table1: .*JSON"),
+        ("else 2.0)", 'else float("nan"))', "paper2001/table1: .*JSON"),
         ("[[1.0, 2.0]", "[object()", "paper2001/table1: .*JSON"),
     ],
 )
@@ -151,7 +174,7 @@ def test_an_interrupted_run_leaves_whole_items(tmp_path: Path) -> None:
         papers.run(items, tmp_path, quick=True, workers=1, progress=stop)
     left = sorted(file.name for file in (tmp_path / "quick").rglob("*") if file.is_file())
     assert left == ["table1.json", "table1.key", "table1.png", "table1.svg"]
-    assert engine._read(items[0], tmp_path / "quick", quick=True) is not None
+    assert engine._read(items[0], tmp_path / "quick", quick=True, reading="") is not None
 
 
 def test_the_same_bytes_in_one_process_as_in_two(
@@ -177,21 +200,31 @@ def test_the_same_bytes_in_one_process_as_in_two(
         assert str(tmp_path).encode() not in content, name
 
 
-def test_the_command_says_what_is_missed(
-    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+def test_a_miss_is_a_result_and_a_changed_verdict_an_error(
+    tmp_path: Path,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By its exit code, and in a table of published and simulated values."""
-    for mean, code in ((2.0, 0), (2.25, 1)):
+    monkeypatch.setattr(recorded, "FILE", tmp_path / "verdicts.json")
+    (folder / "table1.toml").write_text(TABLE.replace('readings = ["other"]', ""))
+    for mean, code in ((2.25, 0), (2.0, 1)):
         (folder / "table1.py").write_text(GOOD.replace("2.05 if quick else 2.0", str(mean)))
         sys.modules.pop("sledsim.papers.paper2001.table1", None)
+        model.papers.cache_clear()
         output = tmp_path / str(mean)
         assert main(["papers", "run", "paper2001/table1", "-o", str(output)]) == code
         said = capsys.readouterr().out
-        assert ("missed" in said.split("\n", 1)[1], "2.25" in said) == (bool(code), bool(code))
+        assert ("1 missed" in said, "2.25" in said) == (not code, not code)
+        changed = "paper2001/table1 mean: recorded as missed, now reproduced"
+        assert (changed in said) == bool(code)
         assert main(["papers", "report", "-o", str(output), "--json"]) == code
         assert json.loads(capsys.readouterr().out) == {
             "report": str(output / "report.html"),
             "items": 1,
-            "verdicts": {"missed" if code else "reproduced": 1},
+            "values": {"paper2001": {"reproduced": 3} if code else {"missed": 1, "reproduced": 2}},
+            "changed": [changed] if code else [],
         }
         assert "A table" in (output / "report.html").read_text("utf-8")
+        if not code:
+            recorded.write(papers.run(papers.find([]), output, workers=1), quick=False)

@@ -15,44 +15,45 @@ import sledsim as ss
 from sledsim import _core
 from sledsim.papers import versions
 
-from tests.own_paper import GOOD, PAPER, TABLE
+from tests.own_paper import GOOD, PAPER, SETUP, TABLE
 from tests.test_papers_data import ITEMS, PACKAGE
 
 VERSIONED = """
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     from sledsim.papers.paper2001 import beside
     return Found({"mean": beside.MEAN})
 """
 CHANGES = {
-    # a change, and whether it changes the version of a quick run and of a real-time one
-    "papers/paper2001/versioned.py": (True, True),
-    "papers/paper2001/versioned.toml": (True, True),
-    "papers/paper2001/beside.py": (True, True),
-    "papers/paper2001/further.py": (True, True),
-    "papers/paper2001/devices/one.toml": (True, True),
-    "papers/paper2001/__init__.py": (True, True),
-    "papers/msst2005/prices.py": (True, True),
-    "papers/msst2005/runs.py": (True, True),
-    "papers/judge.py": (True, True),
-    "papers/engine.py": (True, True),
-    "papers/pictures.py": (True, True),
-    "papers/simulations.py": (True, True),
-    "outcomes.py": (True, True),
-    "devices/sleds.py": (True, True),
-    "power.py": (True, True),
-    "__init__.py": (True, True),
-    "data/traces/sqlite.parquet": (True, True),
-    "data/traces/postmark-ext4.trace.gz": (True, True),
-    "applications/outcome.py": (True, True),
-    "papers/paper2001/table1.py": (False, True),
-    "papers/paper2001/table1.toml": (False, True),
-    "papers/msst2005/figure4.py": (False, True),
-    "papers/page.py": (False, True),
-    "papers/page_template.html": (False, True),
-    "cli/papers.py": (False, True),
-    "emulator/server.py": (False, True),
+    # a change, and whether it changes the version
+    "papers/paper2001/setup.toml": True,
+    "papers/paper2001/versioned.py": True,
+    "papers/paper2001/versioned.toml": True,
+    "papers/paper2001/beside.py": True,
+    "papers/paper2001/further.py": True,
+    "papers/paper2001/devices/one.toml": True,
+    "papers/paper2001/__init__.py": True,
+    "papers/msst2005/prices.py": True,
+    "papers/msst2005/runs.py": True,
+    "papers/judge.py": True,
+    "papers/engine.py": True,
+    "papers/pictures.py": True,
+    "papers/simulations.py": True,
+    "outcomes.py": True,
+    "devices/sleds.py": True,
+    "power.py": True,
+    "__init__.py": True,
+    "data/traces/sqlite.parquet": True,
+    "data/traces/postmark-ext4.trace.gz": True,
+    "applications/outcome.py": True,
+    "papers/paper2001/table1.py": False,
+    "papers/paper2001/table1.toml": False,
+    "papers/msst2005/figure4.py": False,
+    "papers/page.py": False,
+    "papers/page_template.html": False,
+    "cli/papers.py": False,
+    "emulator/server.py": False,
 }
 
 
@@ -60,15 +61,10 @@ def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
     """Each file of a copy of the package is changed in turn; tools and core, too."""
     copy = _planted(tmp_path, deep=True)
     before, *others = json.loads(_python(copy, VERSIONS, CHANGES=json.dumps([*CHANGES])))
-    assert before[0] != before[1]
     after = dict(zip([*CHANGES, "renamed", "core", "Python", "tool"], others, strict=True))
-    changed = {
-        file: tuple(new != old for new, old in zip(both, before, strict=True))
-        for file, both in after.items()
-    }
-    assert changed == CHANGES | dict.fromkeys(["renamed", "core", "Python", "tool"], (True, True))
-    versions = [version for both in [before, *others] for version in both]
-    assert len(set(versions)) == 2 + sum(sum(each) for each in changed.values())
+    changed = {file: version != before for file, version in after.items()}
+    assert changed == CHANGES | dict.fromkeys(["renamed", "core", "Python", "tool"], True)
+    assert len({before, *others}) == 1 + sum(changed.values())
     assert json.loads(_python(copy, VERSIONS, CHANGES="[]"))[0] == before, "in each process"
 
 
@@ -95,13 +91,13 @@ def test_every_module_that_a_run_imports_is_in_its_version() -> None:
 
 
 @pytest.mark.parametrize("name", versions.APART)
-def test_only_real_time_items_lead_to_what_is_apart(name: str) -> None:
+def test_only_applications_lead_to_what_is_apart(name: str) -> None:
     reached = {
         item.id
         for item in ITEMS
         if any(module.split(".")[1] == name for module in versions.modules_of(item))
     }
-    assert reached <= {item.id for item in ITEMS if item.real_time}
+    assert reached <= {"sigmetrics2000/figure13", "sigmetrics2000/figure14"}
 
 
 # Workers: in a copy of the package, as they import it
@@ -114,7 +110,7 @@ SLEEPS = """
     from multiprocessing import current_process
     from pathlib import Path
 
-    def simulate(*, quick):
+    def simulate(*, quick, setup):
         sleeper = Path(os.environ["SLEEPER"])
         if os.environ.get("DIES") != current_process().name:
             sleeper.write_text(str(os.getpid()))
@@ -127,7 +123,7 @@ RAISES = """
     import os, time
     from pathlib import Path
 
-    def simulate(*, quick):
+    def simulate(*, quick, setup):
         while not Path(os.environ["SLEEPER"]).exists():
             time.sleep(0.01)
         raise ValueError("on purpose")
@@ -160,6 +156,7 @@ def _planted(folder: Path, *, deep: bool = False) -> Path:
     }
     names = ", ".join(f'"{name}"' for name in codes)
     (own / "paper.toml").write_text(PAPER.replace('"table1"', names))
+    (own / "setup.toml").write_text(SETUP)
     for name, code in codes.items():
         (own / f"{name}.py").write_text(textwrap.dedent(code))
         (own / f"{name}.toml").write_text(TABLE)
@@ -185,41 +182,37 @@ def _python(copy: Path, code: str, **environment: str) -> str:
 
 
 VERSIONS = """
-    import dataclasses, json, os, sys
+    import json, os, sys
     from pathlib import Path
     from sledsim import papers
     from sledsim.papers import versions
 
     (item,) = papers.find(["paper2001/versioned"])
-    real = dataclasses.replace(item, real_time=True)
     package = Path(versions.__file__).parents[1]
     own = package / "papers" / "paper2001" / "devices"
     assert package.parent == Path.cwd()
 
-    def both():
+    def version():
         # As a process finds them that has just begun; a line more imports nothing else.
         for function in vars(versions).values():
             slow = function in (versions.core_digest, versions._imported)
             if hasattr(function, "cache_clear") and not slow:
                 function.cache_clear()
-        assert versions.is_current(item, quick=True)
-        quick, now = (versions.version_of(real, quick=quick) for quick in (True, False))
-        for other in (True, False):
-            assert quick == versions.version_of(item, quick=other)
-        return quick, now
+        assert versions.is_current(item)
+        return versions.version_of(item)
 
-    found = [both()]
+    found = [version()]
     for name in json.loads(os.environ["CHANGES"]):
         file = package / name
         content = file.read_bytes()
-        assert both() == found[0]
+        assert version() == found[0]
         file.write_bytes(content + b"\\n")
-        current = versions.is_current(item, quick=True)
-        found.append(both())
-        assert current == (found[-1][0] == found[0][0]), name
+        current = versions.is_current(item)
+        found.append(version())
+        assert current == (found[-1] == found[0]), name
         file.write_bytes(content)
     (own / "one.toml").rename(own / "two.toml")
-    found.append(both())
+    found.append(version())
     (own / "two.toml").rename(own / "one.toml")
     for object, name, other in (
         (versions, "core_digest", lambda: "another"),
@@ -228,9 +221,9 @@ VERSIONS = """
     ):
         usual = getattr(object, name)
         setattr(object, name, other)
-        found.append(both())
+        found.append(version())
         setattr(object, name, usual)
-    assert both() == found[0]
+    assert version() == found[0]
     print(json.dumps(found))
 """
 

@@ -104,6 +104,7 @@ def test_the_check_says_what_differs(
     old = tmp_path / "cli.md"
     old.write_text(text, encoding="utf-8")
     monkeypatch.setattr(reference, "PAGES", tmp_path)
+    monkeypatch.setattr(reference, "MORE", ())
     monkeypatch.setattr(sys, "argv", ["reference.py", "--check"])
     assert reference.main() == 1
     assert "-Read: none." in capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sledsim.papers.arithmetic import evaluate
 from sledsim.papers.data_table import Table, load
@@ -132,7 +132,8 @@ def _published(table: Table, place: str) -> Published:
     judged_as: Class | None = table.one_of("class", get_args(Class), default=None)
     shape = kind == "shape"
     error = table.number("tolerance" if shape else "error", default=0.0, least=0.0)
-    error_from, error_because = "", ""
+    error_from: Literal["", "sampling", "figure"] = ""
+    error_because = ""
     if error and not shape:
         error_from = table.one_of("error_from", ("sampling", "figure"))
     if error:

@@ -112,9 +112,10 @@ def _honest(papers: Sequence[tuple[Paper, Sequence[Result]]]) -> str:
         f"<p><b>{escape(paper.published)}.</b> {prose(paper.summary)}</p>" for paper, _ in papers
     )
     return (
-        '<table class="overview honest">\n<thead><tr><th scope="col">Values of</th>'
+        '<div class="scroll"><table class="overview honest">\n'
+        '<thead><tr><th scope="col">Values of</th>'
         f'{heads}<th scope="col" class="number">all</th></tr></thead>\n<tbody>\n{rows}\n'
-        f'<tr><th scope="row">all</th>{_cells(total)}</tr>\n</tbody>\n</table>\n'
+        f'<tr><th scope="row">all</th>{_cells(total)}</tr>\n</tbody>\n</table></div>\n'
         f'<div class="bar" aria-hidden="true">{widths}</div>\n{told}'
     )
 
@@ -148,8 +149,8 @@ def _overview(paper: Paper, results: Sequence[Result]) -> str:
     return (
         f'<h3 class="of-paper"><a href="#{name}">{escape(paper.title)}</a></h3>\n'
         f'<p class="quiet">{escape(paper.published)}</p>\n'
-        f'<table class="overview">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
-        "</table>"
+        f'<div class="scroll"><table class="overview">\n<thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody>\n</table></div>"
     )
 
 
@@ -177,7 +178,7 @@ def _paper(paper: Paper, results: Sequence[Result]) -> str:
     return (
         f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(paper.title)}</h2>\n'
         f'<p class="quiet">{escape(paper.authors)}. {escape(paper.published)}.</p>\n'
-        f"<h4>Set-up of all items</h4>\n{paragraphs(paper.how)}\n"
+        f"<h3>Set-up of all items</h3>\n{paragraphs(paper.how)}\n"
         f"{_readings(paper, results)}{left_out}\n"
         f"{items}\n</section>"
     )
@@ -206,7 +207,7 @@ def _readings(paper: Paper, results: Sequence[Result]) -> str:
         )
     if not lines:
         return ""
-    return "<h4>Readings of what it leaves open</h4>\n<ul>\n" + "\n".join(lines) + "\n</ul>\n"
+    return "<h3>Readings of what it leaves open</h3>\n<ul>\n" + "\n".join(lines) + "\n</ul>\n"
 
 
 def _item(result: Result) -> str:

@@ -100,9 +100,9 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
 
 def _published_points(item: Item, figure: Figure) -> None:
     """Draw published points as hollow circles, their labels beside them."""
-    for axes in {point.axes for point in item.points}:
-        if not 0 <= axes < len(figure.axes):
-            msg = f"{item.id}: points.axes = {axes}: its figure has {len(figure.axes)} axes"
+    for number in {point.axes for point in item.points}:
+        if not 0 <= number < len(figure.axes):
+            msg = f"{item.id}: points.axes = {number}: its figure has {len(figure.axes)} axes"
             raise SledsimError(msg)
     named: set[int] = set()
     for point in item.points:
@@ -111,8 +111,8 @@ def _published_points(item: Item, figure: Figure) -> None:
         named.add(point.axes)
         axes.plot(point.x, point.y, "o", color=INK, fillstyle="none", zorder=4, label=label)
         if point.what:
-            where = {"textcoords": "offset points", "fontsize": 8}
-            axes.annotate(point.what, (point.x, point.y), (5, 4), **where)
+            at = (point.x, point.y)
+            axes.annotate(point.what, at, (5, 4), textcoords="offset points", fontsize=9)
     for number in named:
         figure.axes[number].legend()
 
