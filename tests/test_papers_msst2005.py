@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.papers.msst2005 import buffer, figure5, prices, runs
+from sledsim.papers.msst2005 import buffer, figure5, loads, prices, runs
 
 from tests import paper_items
 from tests.independent import msst2005 as independent
@@ -56,7 +56,7 @@ def test_every_statement_on_a_range_has_two_ends() -> None:
 
 def test_a_reading_changes_what_it_says_and_nothing_else() -> None:
     paper, week = runs.setup_of(), runs.setup_of("week_1992")
-    assert week["traces"]["hplajw"]["file"] == runs.WEEK
+    assert week["traces"]["hplajw"]["file"] == loads.WEEK
     assert {key for key in paper if paper[key] != week[key]} == {"traces"}
     cleaning = runs.keys_of(runs.setup_of("cleaning"), "cello", "MCD ALL", quick=False)
     plain = runs.keys_of(paper, "cello", "MCD ALL", quick=False)
@@ -76,15 +76,15 @@ def test_a_choice_is_the_one_that_takes_least() -> None:
 # Loads
 
 
-@pytest.mark.parametrize("name", runs.LOADS)
+@pytest.mark.parametrize("name", loads.LOADS)
 def test_quick_loads_are_a_part_of_the_whole(name: str) -> None:
     """Such a part of the requests and of the set; the rate is that of the whole."""
     disk = ss.device("disk")
     whole, part = (
-        ss.load_info(runs.load(runs.setup_of(), name, quick=quick), device=disk)
+        ss.load_info(loads.load(runs.setup_of(), name, quick=quick), device=disk)
         for quick in (False, True)
     )
-    share = runs.PARTS[name]
+    share = loads.PARTS[name]
     assert part["requests"] == whole["requests"] // share
     by_set = whole["footprint"]["accessed_bytes"] / part["footprint"]["accessed_bytes"]
     assert by_set == pytest.approx(share, rel=0.1)
@@ -99,7 +99,7 @@ def lines_found(name: str, lines: int, folder: Path) -> tuple[int, int]:
     """Pass a load through an LRU list of lines of 4 KiB: how many it asks for, and has."""
     trace = folder / "load.csv"
     disk = ss.device("disk")
-    requests = runs.load(runs.setup_of(), name, quick=True)
+    requests = loads.load(runs.setup_of(), name, quick=True)
     ss.generate_trace(requests, str(trace), blocks=disk.blocks)
     rows = ss.simulate(ss.read_trace(trace), ss.device("memory", blocks=disk.blocks))
     asked = (
@@ -120,7 +120,7 @@ def _column(rows: ss.Run, name: str) -> list[int]:
 def test_ram_finds_what_an_lru_list_has(name: str, tmp_path: Path) -> None:
     """One line by one, without times; with them what is dirty waits, and little is moved."""
     counts = quick(name, "DISK-RAM").counts
-    lines = int(runs.setup_of()["mems_mib"] / runs.PARTS[name] * 256)
+    lines = int(runs.setup_of()["mems_mib"] / loads.PARTS[name] * 256)
     asked, had = lines_found(name, lines, tmp_path)
     assert counts["segments_read"] + counts["segments_written"] == asked
     found = counts["segments_read_found"] + counts["segments_written_found"]
@@ -188,8 +188,8 @@ def test_the_controller_cache_decides_the_speed_of_a_disk() -> None:
 
 def test_the_public_week_takes_the_place_of_the_generator() -> None:
     """RAM that holds its set before MEMS, as section 6.4 has it; techniques save as in 6.1."""
-    if papers.external_file(runs.WEEK) is None:
-        assert "week_1992" in runs.note()
+    if papers.external_file(loads.WEEK) is None:
+        assert "week_1992" in loads.note()
         pytest.skip("needs ../shared/traces")
     week = {kind: quick("hplajw", kind, "week_1992") for kind in runs.ARCHITECTURES}
     assert week["DISK-RAM"].mean_ms < week["MEMS"].mean_ms < week["MCD ALL"].mean_ms
@@ -205,7 +205,7 @@ def test_the_disk_moves_what_is_not_found() -> None:
     """Without a write the disk of DISK reads what was asked for, and no more than twice that."""
     kib = {kind: quick("tpcd", kind).disk_kib for kind in ("DISK", "MWB", "MCD ALL")}
     assert kib["MWB"] == kib["DISK"]
-    asked = ss.load_info(runs.load(runs.setup_of(), "tpcd", quick=True), device=ss.device("disk"))
+    asked = ss.load_info(loads.load(runs.setup_of(), "tpcd", quick=True), device=ss.device("disk"))
     mean_kib = asked["sizes"]["all"]["mean_bytes"] / 1024
     assert mean_kib * 0.95 < kib["DISK"] < mean_kib * 1.2
     assert kib["MCD ALL"] > 1.5 * mean_kib  # whole segments of 256 KB for pieces of 146 KB
@@ -232,7 +232,7 @@ def test_immediate_report_does_less_with_fewer_places_in_the_buffer() -> None:
 
 @pytest.mark.parametrize(
     ("name", "disk"),
-    [*((name, {}) for name in runs.LOADS), ("tpcd", READ_AHEAD)],
+    [*((name, {}) for name in loads.LOADS), ("tpcd", READ_AHEAD)],
 )
 def test_sizes_chosen_by_themselves_are_near_the_best(name: str, disk: dict[str, Any]) -> None:
     """Of every load, whether the disk reads ahead or not: none is given, and none is known."""

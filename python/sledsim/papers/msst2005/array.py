@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 import sledsim as ss
 from sledsim.papers import Found, Setup
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 CHILDREN = 4
@@ -30,11 +30,11 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     """Give each array as many times the load as it has devices."""
 
     def mean_ms(name: str, kind: str) -> float:
-        load = runs.load(setup, name, quick=quick, times=CHILDREN)
+        load = loads.load(setup, name, quick=quick, times=CHILDREN)
         device = array(setup, KINDS[kind], name, quick=quick)
         return runs.measure(load, device, setup["scheduler"]).mean_ms
 
-    found = {name: {kind: mean_ms(name, kind) for kind in KINDS} for name in runs.LOADS}
+    found = {name: {kind: mean_ms(name, kind) for kind in KINDS} for name in loads.LOADS}
 
     def both(name: str, kind: str, price: float) -> float:
         """Return cost times time, in GiB of disk times ms."""
@@ -46,7 +46,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         {
             f"{other}_{name}": {kind: both(name, kind, price) for kind in ("hybrids", other)}
             for other, price in against.items()
-            for name in runs.LOADS
+            for name in loads.LOADS
         }
         | {"cost": {kind: cost(kind, max(PRICES), setup["mems_mib"]) for kind in KINDS}},
         series={
@@ -69,7 +69,7 @@ def draw(figure: Figure, found: Found) -> None:
         spots = [spot + 0.26 * (place - 1) for spot in range(len(heights))]
         axes.bar(spots, heights, 0.24, label=kind)
     log_y(axes)
-    axes.set_xticks(range(len(runs.LOADS)), list(runs.LOADS.values()))
+    axes.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
     axes.set(ylabel="mean response time (ms)")
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=3)

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 
 SEGMENTS_KIB = (8, 16, 32, 64, 128, 256)
 QUICK_SEGMENTS_KIB = (8, 32, 128)
@@ -53,6 +53,6 @@ def draw(figure: Figure, found: Found) -> None:
         for (label, curve), marker in zip(curves.items(), "os", strict=True):
             axes.plot(list(curve), list(curve.values()), marker=marker, ms=4, label=label)
         axes.axhline(0, color="black", linewidth=1)
-        axes.set(title=runs.LOADS[name], xlabel="segment (KB)")
+        axes.set(title=loads.LOADS[name], xlabel="segment (KB)")
     figure.axes[0].set(ylabel="saved of the time without techniques (%)")
     figure.axes[0].legend()

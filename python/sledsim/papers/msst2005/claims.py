@@ -2,7 +2,7 @@
 
 import sledsim as ss
 from sledsim.papers import Found, Setup, summary_of
-from sledsim.papers.msst2005 import figure4, figure6, runs
+from sledsim.papers.msst2005 import figure4, figure6, loads
 
 REQUESTS, QUICK_REQUESTS = 100_000, 10_000
 """Of the reads of 8 KB from random places."""
@@ -24,8 +24,8 @@ def access_ms(preset: str, *, quick: bool) -> float:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run all techniques and all architectures under all workloads."""
-    gains = {name: figure4.gain(figure4.outcomes(setup, name, quick=quick)) for name in runs.LOADS}
-    found = {name: figure6.outcomes(setup, name, quick=quick) for name in runs.LOADS}
+    gains = {name: figure4.gain(figure4.outcomes(setup, name, quick=quick)) for name in loads.LOADS}
+    found = {name: figure6.outcomes(setup, name, quick=quick) for name in loads.LOADS}
     values = {name: figure6.compare(own) for name, own in found.items()}
     ram, of_mems = (
         [float(own[key]) for own in values.values()]  # type: ignore[arg-type]
@@ -58,5 +58,5 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
                 for name, own in found.items()
             },
         },
-        note=runs.note(),
+        note=loads.note(),
     )

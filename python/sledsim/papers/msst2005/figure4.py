@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -58,7 +58,7 @@ def simulate(name: str, keys: Collection[str], *, quick: bool, setup: Setup) -> 
             "segment_kib": setup["mean_segment_kib"][name],
             "mean_ms": {label: outcome.mean_ms for label, outcome in found.items()},
         },
-        note=runs.note() if name == "hplajw" else "",
+        note=loads.note() if name == "hplajw" else "",
     )
 
 

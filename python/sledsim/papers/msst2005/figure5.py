@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def simulate(
     return Found(
         compare(setup, curves),
         series={"mean_ms": series, "saturated": saturated, "infinite_mib": setup["infinite_mib"]},
-        note=runs.note() if name == "hplajw" else "",
+        note=loads.note() if name == "hplajw" else "",
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sledsim.papers import Found, Setup
-from sledsim.papers.msst2005 import figure6, runs
+from sledsim.papers.msst2005 import figure6, loads, runs
 
 draw = figure6.draw
 KEYS = ("techniques", "ram_first", "writes", "over_disk", "all_ms", "ram_saves")
@@ -14,4 +14,4 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     found = figure6.simulate("hplajw", KEYS, quick=quick, setup=setup)
     disk, mwb = (runs.read_ms(setup, "hplajw", kind, quick=quick) for kind in ("DISK", "MWB"))
     values = {**found.values, "mwb_reads": 100 * (1 - mwb / disk)}
-    return replace(found, values=values, note=runs.note())
+    return replace(found, values=values, note=loads.note())

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup, Simulated
-from sledsim.papers.msst2005 import prices, runs
+from sledsim.papers.msst2005 import loads, prices
 from sledsim.papers.msst2005.axes import log_y
 
 RATIOS = tuple(float(ratio) for ratio in range(1, 11))
@@ -15,7 +15,7 @@ def sweep(setup: Setup, *, quick: bool) -> dict[str, dict[float, float]]:
     ratios = QUICK_RATIOS if quick else RATIOS
     return {
         name: {ratio: prices.relative(name, ratio, quick=quick, setup=setup) for ratio in ratios}
-        for name in runs.LOADS
+        for name in loads.LOADS
     }
 
 
@@ -47,7 +47,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             }
             for name, curve in curves.items()
         },
-        note=runs.note(),
+        note=loads.note(),
     )
 
 
@@ -57,7 +57,7 @@ def draw(figure: Figure, found: Found) -> None:
     for (name, drawn), marker in zip(found.series.items(), "osD^", strict=True):
         curve = drawn["relative"]
         ratios = [float(ratio) for ratio in curve]
-        axes.plot(ratios, list(curve.values()), marker=marker, ms=4, label=runs.LOADS[name])
+        axes.plot(ratios, list(curve.values()), marker=marker, ms=4, label=loads.LOADS[name])
     axes.axhline(1, color="black", linewidth=1)
     log_y(axes)
     axes.set_xticks([1, 2, 3, 5, 10])

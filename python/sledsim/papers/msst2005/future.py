@@ -5,7 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 FETCHES_KIB = (8, 16, 32, 64, 128, 256)
@@ -23,13 +23,13 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         return runs.outcome(setup, name, "MCD ALL", quick=quick, **keys).mean_ms
 
     sizes = QUICK_FETCHES_KIB if quick else FETCHES_KIB
-    plain = {name: mean_ms(name) for name in runs.LOADS}
-    bypass = {name: mean_ms(name, **BYPASS) for name in runs.LOADS}
+    plain = {name: mean_ms(name) for name in loads.LOADS}
+    bypass = {name: mean_ms(name, **BYPASS) for name in loads.LOADS}
     fetched = {
         name: {str(size): mean_ms(name, fetch_kib=size, **FETCHING) for size in (*sizes, "auto")}
-        for name in runs.LOADS
+        for name in loads.LOADS
     }
-    both = {name: mean_ms(name, fetch_kib="auto", **BYPASS, **FETCHING) for name in runs.LOADS}
+    both = {name: mean_ms(name, fetch_kib="auto", **BYPASS, **FETCHING) for name in loads.LOADS}
     disk = runs.outcome(setup, "tpcd", "DISK", quick=quick).mean_ms
     auto = {
         name: own["auto"] / min(time for size, time in own.items() if size != "auto")
@@ -46,7 +46,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             "mean_ms": {"as described": plain, "bypass": bypass, "auto and bypass": both},
             "fetch_kib": fetched,
         },
-        note=runs.note(),
+        note=loads.note(),
     )
 
 
@@ -60,7 +60,7 @@ def draw(figure: Figure, found: Found) -> None:
         spots = [spot + 0.3 * (place - (len(others) - 1) / 2) for spot in range(len(heights))]
         upper.bar(spots, heights, 0.28, label=label)
     upper.axhline(1, color="black", linewidth=1)
-    upper.set_xticks(range(len(runs.LOADS)), list(runs.LOADS.values()))
+    upper.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
     upper.set(ylabel="time / as described")
     upper.grid(visible=False, axis="x")
     upper.set_ylim(0, 1.5)
@@ -69,7 +69,7 @@ def draw(figure: Figure, found: Found) -> None:
         best = min(time for size, time in own.items() if size != "auto")
         heights = [time / best for time in own.values()]
         lines = lower.plot(
-            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=runs.LOADS[name]
+            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=loads.LOADS[name]
         )
         lower.plot("auto", heights[-1], marker=marker, ms=6, color=lines[0].get_color())
     lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")

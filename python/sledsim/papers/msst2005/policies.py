@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 
 POLICIES = {
     "LRU": "lru",
@@ -22,7 +22,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             policy: runs.outcome(setup, name, "MCD ALL", quick=quick, policy=policy)
             for policy in {*POLICIES.values(), setup["lfuda"]}
         }
-        for name in runs.LOADS
+        for name in loads.LOADS
     }
     return Found(
         {
@@ -39,7 +39,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
                 for name, own in found.items()
             },
         },
-        note=runs.note(),
+        note=loads.note(),
     )
 
 
@@ -50,7 +50,7 @@ def draw(figure: Figure, found: Found) -> None:
         heights = [own[label] / own["LRU"] for own in found.series["mean_ms"].values()]
         spots = [spot + 0.14 * (place - 2.5) for spot in range(len(heights))]
         axes.bar(spots, heights, 0.12, label=label)
-    axes.set_xticks(range(len(runs.LOADS)), list(runs.LOADS.values()))
+    axes.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
     axes.set(ylabel="mean response time / that of LRU")
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=3, columnspacing=1)

@@ -29,7 +29,7 @@ def ram_ms(
     ratio
         How many times as much a byte of NVRAM costs as one of MEMS: any positive number.
     quick
-        As in :func:`runs.load`.
+        As for the items: whether to take a part of the load.
     setup
         That of the paper unless given.
     mems_mib

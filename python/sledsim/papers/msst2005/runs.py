@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import external_file, model, once, run_of, summary_of
+from sledsim.papers import model, once, run_of, summary_of
+from sledsim.papers.msst2005.loads import PARTS, load, trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.papers import Setup
 
-LOADS = {"tpcd": "TPCD", "tpcc": "TPCC", "cello": "cello", "hplajw": "hplajw"}
-"""The workloads by name, and as the paper writes them."""
 OFF: dict[str, Any] = {"shortcut": False, "immediate_report": False, "partial_write": False}
 TECHNIQUES: dict[str, dict[str, Any]] = {
     "NONE": OFF,
@@ -28,13 +27,8 @@ TECHNIQUES: dict[str, dict[str, Any]] = {
 """Keys of a MEMS caching disk by the labels of Figure 4."""
 ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
-PARTS = {"tpcd": 24, "tpcc": 24, "cello": 8, "hplajw": 4}
-"""A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
-as in the whole. Rates, bursts, buffers and the disk are whole."""
 QUICK_CACHE_MIB = 1.0
 """Of a controller in a quick run: a part of the set would ask for less, whole bursts for all."""
-WEEK = "hplajw-1992-week.srt"
-"""The public trace of hplajw of 1992; :func:`sledsim.papers.external_file` finds it."""
 STRIPE = Path(__file__).parent / "devices" / "stripe.toml"
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
 
@@ -67,62 +61,6 @@ def setup_of(reading: str = "") -> Setup:
     (paper,) = (one for one in model.papers() if one.name == "msst2005")
     own = {one.name: one.setup for one in paper.readings}
     return own[reading] if reading else paper.items[0].setup
-
-
-def note() -> str:
-    """Return what is to be said if the public trace is missing."""
-    missing = f"{WEEK} is not there: under the reading week_1992 the generator stays."
-    return missing if external_file(WEEK) is None else ""
-
-
-def load(
-    setup: Setup,
-    name: str,
-    *,
-    quick: bool,
-    shift: Mapping[str, float] | None = None,
-    times: int = 1,
-    **keys: Any,
-) -> ss.Load:
-    """Return a generated workload of Table 2.
-
-    Parameters
-    ----------
-    setup
-        That of the paper, or of a reading.
-    name
-        As in :data:`LOADS`.
-    quick
-        Whether to take the part that :data:`PARTS` says.
-    shift
-        What is added to keys of the workload, in each part that has them.
-    times
-        Number of users, which multiplies the rate and the working set.
-    **keys
-        Keys of the workload.
-    """
-    own = {key: entry["value"] for key, entry in ss.workload_spec(name)["parameters"].items()}
-    given: dict[str, Any] = {"max_queue": setup["max_queue"]}
-    part = PARTS[name] if quick else 1
-    for key, value in own.items():
-        last = key.rpartition(".")[2]
-        if last == "set_mib":
-            _put(given, key, value * times / part)
-        if last == "rate":
-            _put(given, key, value * times)
-        if last == "requests":
-            _put(given, key, value // part)
-        if shift and last in shift:
-            _put(given, key, round(value + shift[last], 6))
-    return ss.workload(name, **(given | setup["loads"][name] | keys))
-
-
-def _put(tables: dict[str, Any], key: str, value: object) -> None:
-    """Set a dotted key."""
-    *path, last = key.split(".")
-    for name in path:
-        tables = tables.setdefault(name, {})
-    tables[last] = value
 
 
 def keys_of(
@@ -160,12 +98,6 @@ def keys_of(
 def _whole(mib: float) -> float:
     """Return a size in whole lines of 4 KiB."""
     return int(mib * 256) / 256
-
-
-def trace(setup: Setup, name: str) -> Path | None:
-    """Return the trace in place of a generator, if the set-up names one that is there."""
-    named = setup["traces"].get(name, {}).get("file")
-    return external_file(named) if named else None
 
 
 def _choice(setup: Setup, name: str, *, quick: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ BIASES = (-0.1, -0.05, 0.0, 0.05, 0.1, 0.15)
 QUICK_BIASES = (-0.1, 0.0, 0.1)
 EXPONENTS = (-0.2, 0.0, 0.2, 0.4, 0.6)
 QUICK_EXPONENTS = (-0.2, 0.0, 0.6)
-"""Offsets of the biases and of the exponents of Zipf's law of the loads."""
+"""Offsets of the biases and, where popularity does not move, of the exponents of Zipf's law."""
 CONTROLLERS: dict[str, dict[str, Any]] = {
     "as the presets": {},
     "line by line": {"exchange_kib": 4},
@@ -67,14 +67,20 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     def mean_ms(name: str, kind: str, **keys: Any) -> float:
         return runs.outcome(setup, name, kind, quick=quick, **keys).mean_ms
 
-    def varied(key: str, steps: Sequence[float]) -> dict[str, dict[str, dict[str, float]]]:
+    def varied(
+        key: str, steps: Sequence[float], **keys: Any
+    ) -> dict[str, dict[str, dict[str, float]]]:
         return {
-            name: {str(step): gains(setup, name, quick=quick, shift={key: step}) for step in steps}
+            name: {
+                str(step): gains(setup, name, quick=quick, shift={key: step}, **keys)
+                for step in steps
+            }
             for name in ("cello", "hplajw")
         }
 
     bursts = varied("bias", QUICK_BIASES if quick else BIASES)
-    reuse = varied("zipf_exponent", QUICK_EXPONENTS if quick else EXPONENTS)
+    exponents = QUICK_EXPONENTS if quick else EXPONENTS
+    reuse = varied("zipf_exponent", exponents, each={"popularity": "static"})
     controllers = {
         label: {
             name: {kind: mean_ms(name, kind, controller_cache=cache) for kind in _COMPARED}
@@ -87,7 +93,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         for label, keys in THRESHOLDS.items()
     }
     placed = {
-        place: {name: mean_ms(name, "MCD ALL", front_placement=place) for name in runs.LOADS}
+        place: {name: mean_ms(name, "MCD ALL", front_placement=place) for name in loads.LOADS}
         for place in PLACEMENTS
     }
     clean = {name: mean_ms(name, "MCD ALL", **CLEANING) for name in WRITING}
