@@ -218,7 +218,11 @@ def in_parts(device: ss.Device, layout: dict[str, Any], large: slice) -> float:
 @pytest.mark.parametrize("settling", [1, 0])
 def test_figure_11_subregions_are_best_then_columns_then_simple(settling: int) -> None:
     device = ss.device(
-        "osdi2000", settling_constants=settling, command_overhead_ms=0, bus_ms_per_block=0
+        "osdi2000",
+        settling_constants=settling,
+        command_overhead_ms=0,
+        bus_ms_per_block=0,
+        inactive_after_ms=float("inf"),
     )
     simple = experiment(device, "simple")
     columns = in_parts(device, {"name": "columnar"}, slice(5, 25)) / simple
@@ -249,6 +253,7 @@ def test_figure_9_the_corners_are_slower_than_the_centre(
         settling_constants=settling,
         command_overhead_ms=0,
         bus_ms_per_block=0,
+        inactive_after_ms=float("inf"),
     )
     layout: dict[str, Any] = {"name": "subregioned", "span_cylinders": 2000, "span_rows": 22}
     parts = ss.layout(device, **layout).parts[:25]

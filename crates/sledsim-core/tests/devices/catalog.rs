@@ -29,7 +29,7 @@ fn every_value_of_every_preset_has_a_source() {
         let keys = match parameters["kind"]["value"].as_str() {
             Some("mems") => 37,
             Some("flash") => 10,
-            Some("mcd") => 12,
+            Some("mcd") => 13,
             Some("mwb") => 13,
             _ => 5,
         };

@@ -500,6 +500,7 @@ fn mcd_keeps_what_it_acknowledged() {
             ("buffer_kib", &["32", "256"]),
             ("shortcut", &["true", "false"]),
             ("immediate_report", &["true", "false"]),
+            ("read_priority", &["true", "false"]),
             ("partial_write", &["true", "false"]),
             ("bypass_after_kib", &["", "8"]),
             ("clean_after_idle_ms", &["", "0", "20"]),

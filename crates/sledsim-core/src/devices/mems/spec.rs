@@ -296,7 +296,7 @@ fn read_behaviour(keys: &mut Keys, geometry: &mut Geometry) -> Result<Behaviour>
     let both_ways = keys.bool("reads_both_ways")?;
     let inactive_after_ms = keys.f64(
         "inactive_after_ms",
-        Range::above(0.0).at_most(f64::INFINITY),
+        Range::at_least(0.0).at_most(f64::INFINITY),
     )?;
     let startup_s = 1e-3 * keys.f64("startup_ms", MILLISECONDS)?;
     let power = read_power(keys)?;

@@ -54,7 +54,12 @@ impl Draw {
             "front_placement",
             format!("\"{}\"", places[r.below(3) as usize]),
         );
-        for name in ["shortcut", "immediate_report", "partial_write"] {
+        for name in [
+            "shortcut",
+            "immediate_report",
+            "read_priority",
+            "partial_write",
+        ] {
             key(name, r.chance(0.6).to_string());
         }
         match r.below(4) {

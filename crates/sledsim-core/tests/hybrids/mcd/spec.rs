@@ -57,6 +57,8 @@ fn errors_name_the_invalid_key() {
 fn keys_have_the_documented_defaults_and_meanings() {
     let spec = read("segment_kib = 8").expect("a tier");
     assert!(spec.shortcut && spec.immediate_report && spec.partial_write && spec.headers);
+    assert!(spec.read_priority);
+    assert!(!(read("segment_kib = 8\nread_priority = false").expect("a tier")).read_priority);
     assert_eq!((spec.segment_blocks, spec.buffer_blocks), (16, 4096));
     // A header and 16 blocks each.
     assert_eq!(spec.placement.units, 2048 / 17);

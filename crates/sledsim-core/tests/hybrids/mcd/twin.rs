@@ -313,11 +313,12 @@ fn case(seed: u64, policy: &str) -> Case {
         keys,
         "segment_kib = {:?}\nbuffer_kib = {:?}\nexchange_kib = {:?}\nfetch_kib = {:?}\n\
          headers = {headers}\npartial_write = {partial}\nshortcut = {shortcut}\n\
-         immediate_report = {immediate}\npolicy = \"{policy}\"",
+         immediate_report = {immediate}\nread_priority = {}\npolicy = \"{policy}\"",
         kib(1),
         kib(buffer),
         kib(exchange),
-        kib(fetch)
+        kib(fetch),
+        seed.is_multiple_of(2)
     )
     .expect("text");
     let most = if spans { 3 * segment } else { segment };

@@ -179,6 +179,29 @@ fn an_adaptive_timeout_follows_the_value_of_inactive_periods() {
     );
 }
 
+/// CMU-CS-00-136: "switching from active to idle as soon as the I/O queue is empty"
+/// (section 7), with a restart of 0.5 ms (section 6.3).
+#[test]
+fn the_sled_of_osdi2000_stops_when_its_queue_is_empty() {
+    let requests = poisson(6_000_000, 2000, 0.002, 30, 9);
+    let (rows, energy, _) = run("osdi2000", &bare_sled(&[]), &requests);
+    let pauses = pauses(&rows, Nanos::ZERO);
+    for (row, pause) in rows.iter().zip(&pauses) {
+        let restart = if *pause > 0 { 500_000 } else { 0 };
+        assert_eq!(row.parts.other.0, restart, "{row:?}");
+    }
+    let stops = pauses.iter().filter(|pause| **pause > 0).count();
+    assert!((500..1900).contains(&stops), "{stops}");
+    assert_eq!(energy.idle_j, 0.0);
+    close(energy.startup_j, stops as f64 * 0.1 * 0.0005, 1e-9);
+    // The key of g2 and the table say the same.
+    let zero = run("g2", &[("inactive_after_ms", "0")], &requests);
+    assert_eq!(
+        zero,
+        run("g2", &[("power.policy", "'immediate'")], &requests)
+    );
+}
+
 #[test]
 fn an_adaptive_sled_learns_from_its_pauses() {
     // Pauses of some 99 ms, worth it each time: 8, 4, 2, 1 and 0.5 ms idle.

@@ -18,9 +18,9 @@
 //! - **Eviction**: a clean segment is evicted at once. A dirty one is read into
 //!   the buffer and written to the back; its slot is free when that is done, or
 //!   with *Immediate Report* as soon as the data are in the buffer. Buffered
-//!   data are then written when the back is idle, when the buffer is full, or
-//!   when a request waits for them. Dirty neighbours on the back are written
-//!   with it, and stay cached.
+//!   data are then written at once; with read priority when the back is idle,
+//!   when the buffer is full, or when a request waits for them. Dirty neighbours
+//!   on the back are written with it, and stay cached.
 //! - **Cleaning**: dirty segments, the longest dirty first, are written one
 //!   request after another when the back has been idle for a while, or while
 //!   too many are dirty.

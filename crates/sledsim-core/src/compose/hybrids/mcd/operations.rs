@@ -308,16 +308,23 @@ impl Mcd {
                 victim: Some(victim),
             } = state.kind
         {
-            let slot = state.slots[victim];
-            self.deferred.waiting_pieces += state.waiting.len() as u32;
+            let (slot, waiting) = (state.slots[victim], state.waiting.len() as u32);
             self.slot_queue.being_freed -= 1;
             self.release(slot);
-            self.deferred.ops.push_back(op);
-            if let Some(state) = self.ops.get_mut(op) {
-                state.is_deferred = true;
+            if self.spec.read_priority {
+                self.defer(op, waiting);
+                return;
             }
-        } else {
-            self.write_back(op, sink);
+        }
+        self.write_back(op, sink);
+    }
+
+    /// Defers the write of an operation for which so many pieces wait.
+    fn defer(&mut self, op: u32, waiting: u32) {
+        self.deferred.ops.push_back(op);
+        self.deferred.waiting_pieces += waiting;
+        if let Some(state) = self.ops.get_mut(op) {
+            state.is_deferred = true;
         }
     }
 
@@ -372,7 +379,7 @@ impl Mcd {
         let Operation::Destage { victim } = state.kind else {
             return;
         };
-        if victim.is_some() && self.spec.immediate_report {
+        if victim.is_some() && self.spec.immediate_report && self.spec.read_priority {
             self.deferred.busy -= 1;
         }
         for (index, &slot) in state.slots.iter().enumerate() {

@@ -45,6 +45,9 @@ pub struct McdSpec {
     pub shortcut: bool,
     /// A segment is free as soon as its data are in the segment buffer.
     pub immediate_report: bool,
+    /// Buffered data of an immediate report are written when no read of the back
+    /// goes before them.
+    pub read_priority: bool,
     /// Parts of segments are written without reading the rest.
     pub partial_write: bool,
     /// The replacement policy.
@@ -84,6 +87,7 @@ impl McdSpec {
         let spec = Self {
             shortcut: keys.opt_bool("shortcut")?.unwrap_or(true),
             immediate_report: keys.opt_bool("immediate_report")?.unwrap_or(true),
+            read_priority: keys.opt_bool("read_priority")?.unwrap_or(true),
             partial_write: keys.opt_bool("partial_write")?.unwrap_or(true),
             fetch: read_fetch(keys, segment_blocks)?,
             bypass_after_blocks: blocks_of(keys, "bypass_after_kib", 1024)?,
@@ -174,6 +178,7 @@ impl McdSpec {
             ),
             shortcut: true,
             immediate_report: true,
+            read_priority: true,
             partial_write: true,
             policy: read_policy(keys)?,
             fetch: Fetch::Segments(1),

@@ -88,6 +88,61 @@ fn operations_wait_for_room_in_the_buffer() {
 }
 
 #[test]
+fn without_read_priority_immediate_report_writes_at_once() {
+    // As above with a buffer of two segments: the slot is free at 501080 in both
+    // cases. The back serves in the order of arrival, so that the read waits for
+    // the write.
+    let requests = [(0, W, 0, 8), (500_000, R, 8, 8)];
+    let case = run(small(9, "buffer_kib = 8\nread_priority = false"), &requests);
+    let expected = [
+        (501_080, "back", W, 0, 8, None),
+        (501_080, "back", R, 8, 8, Some(1)),
+        (702_680, "front", W, 0, 9, None),
+    ];
+    assert_eq!(case.asked()[2..], expected);
+    assert_eq!(case.completions()[1], 702_680 + 15);
+    // For a write that takes the slot, no read of the back is in the way.
+    let requests = [(0, W, 0, 8), (500_000, W, 8, 8)];
+    let case = run(small(9, "read_priority = false"), &requests);
+    let expected = [
+        (501_080, "back", W, 0, 8, None),
+        (501_080, "front", W, 0, 9, Some(1)),
+    ];
+    assert_eq!(case.asked()[2..], expected);
+    assert_eq!(case.completions(), [1090, 502_170]);
+}
+
+#[test]
+fn without_read_priority_every_write_is_sent_before_later_reads() {
+    // One slot: segments 0, 1 and 2 are written and leave one after the other while
+    // the back reads. Each write is on its way when its data are in the buffer, at
+    // 501080 and, when the slot has been read again, at 503250.
+    let requests = [
+        (0, W, 0, 8),
+        (490_000, R, 2, 1),
+        (500_000, W, 8, 8),
+        (500_001, W, 16, 8),
+        (510_000, R, 24, 8),
+    ];
+    let writes = |keys: &str| -> Vec<_> {
+        let case = run(small(9, keys), &requests);
+        let back = case.asked().into_iter().filter(|asked| asked.1 == "back");
+        back.map(|asked| (asked.0, asked.2, asked.3)).collect()
+    };
+    let at_once = [
+        (501_080, W, 0),
+        (503_250, W, 8),
+        (511_080, W, 16),
+        (511_080, R, 24),
+    ];
+    assert_eq!(writes("buffer_kib = 32\nread_priority = false"), at_once);
+    // With read priority, only the first finds the back idle.
+    let with = writes("buffer_kib = 32");
+    assert_eq!(with[0], at_once[0]);
+    assert_eq!(with[1], at_once[3]);
+}
+
+#[test]
 fn deferred_writes_are_sent_when_a_request_waits_for_them() {
     // One slot. Segment 0 is evicted for segment 1 at 501080; its write is deferred
     // behind the read of segment 1 and the next ones, of segments 2 and 3. A write
