@@ -13,7 +13,7 @@ SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
 """Size of a large request, and of the unit of the organ pipe."""
-SUBREGIONED = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
+SUBREGIONED: dict[str, Any] = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
 """The centre square of Figure 9 for small data, whole columns for large ones."""
 SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 def sled(setup: Setup, **keys: Any) -> ss.Sled:
     """Return the sled of the set-up, with other keys over its own."""
     own = {**setup["sled"], **keys}
-    return ss.device(own.pop("base"), **own)
+    made = ss.device(own.pop("base"), **own)
+    if not isinstance(made, ss.Sled):
+        raise TypeError(made)
+    return made
 
 
 def bare_sled(setup: Setup, **keys: Any) -> ss.Sled:
