@@ -59,7 +59,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         )
         for name, kind in (("speed matching", "block"), ("none", "none"))
     }
-    cached = parts.sled(setup, buffer=BUFFER, controller_cache={"cache_mib": HOST_MIB})
+    cached = parts.device(setup["sled"], buffer=BUFFER, controller_cache={"cache_mib": HOST_MIB})
     return Found(
         {
             "prefetch_ms": prefetch,
