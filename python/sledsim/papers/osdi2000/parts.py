@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def device(own: Mapping[str, Any], **keys: Any) -> ss.Device:
     """Return a device of the set-up, with other keys over its own."""
     merged = {**own, **keys}
-    return ss.device(merged.pop("base"), **merged)
+    made: ss.Device = ss.device(merged.pop("base"), **merged)
+    return made
 
 
 def sled(setup: Setup, **keys: Any) -> ss.Sled:
