@@ -105,7 +105,7 @@ class Study:
         if value in {0, "inf"}:
             presets = [ss.device(name).parameters for name in ss.presets()]
             known = {preset.get(key, value) for preset in presets if preset["kind"] == "mems"}
-            if known := known - {0, "inf"}:
+            if known := known - {value, "inf"}:
                 yield from self.accepted(key, max(known) if value == 0 else min(known), ())
             else:
                 self.leave_out(key, f"a share of {value} says nothing, and all presets have it")

@@ -80,14 +80,15 @@ def names_in(page: str) -> list[str]:
 
 def differences() -> Iterator[str]:
     """Compare all pages with what they are to be; the answers are lines of a diff."""
-    for path in _pages():
+    for path in pages():
         old = path.read_text(encoding="utf-8")
         name = _name(path)
         new = rewritten(old).splitlines(keepends=True)
         yield from difflib.unified_diff(old.splitlines(keepends=True), new, name, "generated")
 
 
-def _pages() -> list[Path]:
+def pages() -> list[Path]:
+    """Return the pages with generated parts, and those of the reference without."""
     return [*sorted(PAGES.glob("*.md")), *MORE]
 
 
@@ -444,7 +445,7 @@ def main() -> int:
         if found:
             print("reference: run python scripts/reference.py", file=sys.stderr)
         return 1 if found else 0
-    for path in _pages():
+    for path in pages():
         old = path.read_text(encoding="utf-8")
         new = rewritten(old)
         if new != old:

@@ -358,11 +358,11 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
         for value in values:
             assert value["what"] in labels
         for value, text in zip(values, far[result.item.name], strict=True):
-            share = value["simulated"] / value["published"] - 1
+            share = value["simulated"] / float(value["published"]) - 1
             percent = float(text.replace("\u2212", "-").removesuffix(" %"))
             assert percent == pytest.approx(100 * share, abs=0.5 if abs(share) > 0.1 else 0.06)
     assert far["table1"].count("0 %") == 13
-    assert "\u22127.9 %" in far["table2"]
+    assert "\u22127.6 %" in far["table2"]
 
 
 def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
@@ -372,7 +372,8 @@ def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
     dark = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", rest))
     assert light.keys() == dark.keys() >= {"ink", "paper", "card", "quiet", "c0", "missed"}
     for colours in (light, dark):
-        assert {f"{verdict}-text" for verdict in pictures.VERDICTS} <= colours.keys()
+        own = {"reproduced", "conditional", "calibrated", "erratum", "missed"}
+        assert {f"{verdict}-text" for verdict in own} <= colours.keys(), "the others are quiet"
         for name, colour in colours.items():
             ratio = _contrast(colour, colours["paper"])
             if name in {"ink", "quiet", "link"} or name.endswith("-text"):

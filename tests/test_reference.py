@@ -87,7 +87,7 @@ def test_the_generated_parts_are_those_of_the_code() -> None:
 
 
 def test_every_generated_part_is_on_one_page() -> None:
-    pages = [path.read_text(encoding="utf-8") for path in reference.PAGES.glob("*.md")]
+    pages = [path.read_text(encoding="utf-8") for path in reference.pages()]
     names = [name for text in pages for name in reference.names_in(text)]
     assert sorted(names) == sorted(reference.parts())
 
@@ -283,7 +283,12 @@ def test_every_device_file_of_the_pages_is_one(tmp_path: Path) -> None:
 
 def generator_keys(name: str) -> set[str]:
     working_set = {"set_mib": 10} if name in {"files", "scan", "nurand"} else {}
-    return taken(lambda: ss.workload(name, **wrong(**working_set)))
+    known = taken(lambda: ss.workload(name, **wrong(**working_set)))
+    if name == "files":
+        moving: dict[str, object] = {"popularity": "moving", "reuse_set": 2, "new_fraction": 0.5}
+        moving |= {"reuse_distances": [1, 2], "reuse_counts": [1, 1], **working_set}
+        known |= taken(lambda: ss.workload(name, **wrong(**moving)))
+    return known
 
 
 def test_keys_of_all_generators() -> None:

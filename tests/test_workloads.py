@@ -58,7 +58,7 @@ def test_mix_from_a_file_is_what_the_options_make_of_it(tmp_path: Path) -> None:
 
 def test_the_mix_of_the_guide_has_the_shares_it_claims(tmp_path: Path) -> None:
     guide = Path(__file__).parent.parent / "docs" / "reference" / "workload-files.md"
-    (text,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    text, *_ = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     file, rows = tmp_path / "guide.toml", tmp_path / "rows.parquet"
     file.write_text(text, encoding="utf-8")
     done = run(str(file), "--rows", str(rows))

@@ -14,7 +14,8 @@ const CHECK_EVERY: u64 = 4096;
 /// Statistics of the requests of `load` on `blocks` blocks, as
 /// [`InfoSpec::read`] returns for a trace; the key `streams` replaces `devices`.
 /// A request is sequential if it starts where the request before of its stream
-/// ended; the parts of a mix, and the scans of a scan, are streams.
+/// ended, or after it by the `interleave_kib` of the load unless `spec` gives
+/// another gap; the parts of a mix, and the scans of a scan, are streams.
 ///
 /// # Errors
 /// An error in the load, a load that is closed, or `check`'s.
@@ -26,9 +27,22 @@ pub fn load_info(
 ) -> Result<Value> {
     let mut source = load.source(blocks, check)?;
     let mut facts = json!({ "workload": load.to_json(&*source), "blocks": blocks });
+    let mut spec = spec.clone();
+    if spec.interleave_blocks.is_none() {
+        let kib = interleave_kib(&facts["workload"]);
+        spec.interleave_blocks = (kib > 0.0).then_some((kib * 1024.0) as u64 / BLOCK_BYTES);
+    }
     spec.describe(&mut facts, |record| take_all(&mut *source, record, check))?;
     facts["workload"] = load.to_json(&*source);
     Ok(facts)
+}
+
+/// The interleave factor of a load; the largest of its parts.
+fn interleave_kib(workload: &Value) -> f64 {
+    let own = workload["interleave_kib"].as_f64().unwrap_or(0.0);
+    let parts = workload["part"].as_object();
+    let parts = parts.into_iter().flat_map(|parts| parts.values());
+    parts.map(interleave_kib).fold(own, f64::max)
 }
 
 /// Passes on all requests of an open load.

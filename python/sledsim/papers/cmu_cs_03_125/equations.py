@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-GEOMETRIES, SEED = 20, 1
-"""Random devices of either kind."""
+    from sledsim.papers import Setup
+
 REACH = 5
 """Cylinders of micropositioning in section 2.2."""
 
@@ -57,7 +56,7 @@ READINGS = {
     "parity": Equations(sets_of_tips=True),
     "both": Equations(remainder="N_x", sets_of_tips=True),
 }
-"""Corrections, by the names of the hypotheses."""
+"""Corrections, by the names of the readings."""
 
 
 def mistaken_percent(equations: Equations, device: ss.Sled, columns: Iterable[int]) -> float:
@@ -82,64 +81,41 @@ def misplaced_percent(device: ss.Sled, columns: Iterable[int]) -> float:
     return 100 * wrong / len(lbns)
 
 
-def geometries(parity: int) -> Iterable[ss.Sled]:
-    """Yield small devices with an odd or even number of squares in Y, some micropositioned."""
-    chance = random.Random(SEED)
-    own = ss.device("cmu2003").parameters
-    bit_um, tips = own["bit_cell_nm"] / 1000, own["tips_per_lbn"]
-    row_bits = own["servo_bits"] + own["tip_sector_bits"]
-    for _ in range(GEOMETRIES):
-        cells, sets = chance.randint(1, 7), 2 * chance.randint(1, 4) - parity
-        columns, rows = chance.randint(1, 7), chance.randint(1, 7)
-        yield ss.device(
-            "cmu2003",
-            tips=cells * sets * tips,
-            active_tips=cells * tips,
-            travel_x_um=columns * bit_um,
-            travel_y_um=(rows * row_bits + own["servo_bits"]) * bit_um,
-            micropositioning_cylinders=chance.randint(0, 2),
-        )
-
-
-def mean_percent(equations: Equations, devices: Iterable[ss.Sled]) -> float:
-    """Return the mean share of mistaken LBNs over devices, each with all its columns."""
-    shares = [
-        mistaken_percent(equations, device, range(device.parallelism.S_x)) for device in devices
-    ]
-    return sum(shares) / len(shares)
-
-
-def simulate(*, quick: bool) -> Found:
-    """Evaluate the equations, as printed and corrected, against the map of the device."""
+def mistaken(equations: Equations, *, quick: bool) -> dict[str, float]:
+    """Return the shares of mistaken LBNs of both devices, by the keys of the values."""
     simple, g2 = example(), ss.device("cmu2003")
-    first = range(40) if quick else range(g2.parallelism.S_x)
-    shape = simple.parallelism
+    columns = range(40) if quick else range(g2.parallelism.S_x)
+    return {
+        "simple_percent": mistaken_percent(equations, simple, range(simple.parallelism.S_x)),
+        "g2_percent": mistaken_percent(equations, g2, columns),
+    }
 
-    def mistaken(equations: Equations) -> dict[str, float]:
-        return {
-            "simple_percent": mistaken_percent(equations, simple, range(shape.S_x)),
-            "g2_percent": mistaken_percent(equations, g2, first),
-        }
 
-    both = READINGS["both"]
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Evaluate the equations of a set-up against the map of the device."""
+    own = setup["equations"]
+    equations = Equations(remainder=own["divisor"], sets_of_tips=own["all_tracks"])
+    g2 = ss.device("cmu2003")
+    columns = range(40) if quick else range(g2.parallelism.S_x)
     lowest, highest = g2.boundaries(g2.blocks // 2)
     wider = example(micropositioning_cylinders=1)
     far = ss.device("cmu2003", micropositioning_cylinders=REACH)
-    found = mistaken(PRINTED)
-    corrected = {name: mistaken(equations) for name, equations in READINGS.items()}
+    shown = {
+        name: one
+        for name, one in ({"printed": PRINTED} | READINGS).items()
+        if equations in (one, PRINTED)
+    }
+    series = {name: mistaken(one, quick=quick) for name, one in shown.items()}
     return Found(
         {
-            "place_percent": misplaced_percent(g2, first[:: len(first) // 20]),
-            **found,
-            "odd_percent": mean_percent(both, geometries(1)),
-            "even_percent": mean_percent(both, geometries(0)),
+            "place_percent": misplaced_percent(g2, columns[:: len(columns) // 20]),
+            **next(series[name] for name, one in shown.items() if one == equations),
             "class_blocks": len(g2.equivalent(g2.blocks // 2)),
             "most_blocks": max(len(wider.equivalent(lbn)) for lbn in range(wider.blocks)),
             "far_blocks": len(far.equivalent(far.blocks // 2)),
             "track_blocks": highest - lowest,
         },
-        hypotheses=corrected,
-        series={"printed": found, **corrected},
+        series=series,
     )
 
 
@@ -156,11 +132,11 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     devices = {"simple_percent": "Table 2", "g2_percent": "Table 3"}
     for number, (key, label) in enumerate(devices.items()):
-        places = [reading + 0.36 * number - 0.18 for reading in range(len(LABELS))]
-        heights = [found.series[reading][key] for reading in LABELS]
+        heights = [each[key] for each in found.series.values()]
+        places = [place + 0.36 * number - 0.18 for place in range(len(heights))]
         bars = axes.bar(places, heights, 0.34, label=f"device of {label}")
         axes.bar_label(bars, fmt="%.3g", padding=2, fontsize=8)
-    axes.set_xticks(range(len(LABELS)), list(LABELS.values()))
+    axes.set_xticks(range(len(found.series)), [LABELS[name] for name in found.series])
     axes.set(ylabel="mistaken LBNs (%)", ylim=(0, 110))
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=2)

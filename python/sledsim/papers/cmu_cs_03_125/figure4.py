@@ -1,30 +1,39 @@
 """Figure 4: share of the device read for free, against time."""
 
-from itertools import pairwise
+from __future__ import annotations
 
-from matplotlib.figure import Figure
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.scans import CONFIGURATIONS, LABELS, scans
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 MOST = 95
 STEP = 5
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (one scan of each is quick)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (one scan of each is quick)
     """Scan the device once with each configuration."""
-    found = {name: scan for name, (scan,) in scans(list(CONFIGURATIONS), [1]).items()}
+    found = {name: scan for name, (scan,) in scans(setup, list(CONFIGURATIONS), [1]).items()}
     rates = {
         f"{name}_steps": [after - before for before, after in pairwise(scan.minutes[::STEP])]
         for name, scan in found.items()
     }
-    slowest = found["p10_m0"].minutes
+    tails = {
+        f"{name}_tail_percent": 100 * (1 - scan.minutes[MOST] / scan.minutes[-1])
+        for name, scan in found.items()
+    }
     return Found(
         {
             **rates,
             "most_order": {LABELS[name]: scan.minutes[MOST] for name, scan in found.items()},
             "all_order": {LABELS[name]: scan.minutes[-1] for name, scan in found.items()},
-            "tail_percent": 100 * (1 - slowest[MOST] / slowest[-1]),
+            **tails,
         },
         series={name: [round(time, 3) for time in scan.minutes] for name, scan in found.items()},
     )

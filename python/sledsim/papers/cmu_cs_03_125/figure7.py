@@ -1,38 +1,52 @@
 """Figure 7: a scan of all attributes, and four scans of one each."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 
-SCANS = {"all": tuple(sample.WIDTHS)} | {name: (name,) for name in sample.WIDTHS}
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
+
+ATTRIBUTES = list(sample.WIDTHS)
+SCANS = {"all": tuple(ATTRIBUTES)} | {name: (name,) for name in ATTRIBUTES}
+AGAIN: dict[str, tuple[str, ...]] = {f"{name} again": (name,) for name in reversed(ATTRIBUTES)}
+"""The scans of one attribute in the other order."""
 LAYOUTS = ("normal", "capsule")
 
 
-def simulate(*, quick: bool) -> Found:
-    """Scan the table once for all attributes, and for each."""
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Scan the table once for all attributes, and twice for each."""
     count = sample.QUICK_RECORDS if quick else sample.RECORDS
     times = sample.RECORDS / count
-    data = sample.records(count)
     found = {
         layout: {
             name: times * seconds
-            for name, (seconds, _) in sample.scans(data, layout, SCANS).items()
+            for name, seconds in sample.scans(
+                sample.sample(setup, layout, count), SCANS | AGAIN
+            ).items()
         }
         for layout in LAYOUTS
     }
-    single = {
-        layout: sum(seconds[name] for name in sample.WIDTHS) for layout, seconds in found.items()
-    }
-    capsule = found["capsule"]
-    pages = {"a1": 1, "a2": 4, "a3": 2, "a4": 2}
+    normal, capsule = (found[layout] for layout in LAYOUTS)
     return Found(
         {
-            **{f"{layout}_times": single[layout] / found[layout]["all"] for layout in LAYOUTS},
+            "normal_times": sum(normal[name] for name in ATTRIBUTES) / normal["all"],
+            "capsule_times": [
+                1.0,
+                *(
+                    sum(capsule[name] for name in names) / capsule["all"]
+                    for names in (ATTRIBUTES, AGAIN)
+                ),
+            ],
             "order": {name: capsule[name] for name in ("a1", "a3", "a2", "all")},
-            "by_page": [capsule[name] / count for name, count in pages.items()],
+            "by_page": [capsule[name] / pages for name, pages in sample.PAGES.items()],
         },
-        series=found,
+        series={layout: {name: each[name] for name in SCANS} for layout, each in found.items()},
     )
 
 
@@ -52,4 +66,3 @@ def draw(figure: Figure, found: Found) -> None:
     axes.set_xticks(range(len(LAYOUTS)), LAYOUTS)
     axes.set(ylabel="time of scans (s)")
     axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=3)

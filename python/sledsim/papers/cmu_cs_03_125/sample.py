@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sledsim.papers import Setup
+
+PAGES = {"a1": 1, "a2": 4, "a3": 2, "a4": 2}
+"""Pages of each attribute in a capsule."""
 WIDTHS = {"a1": 8, "a2": 32, "a3": 15, "a4": 16}
 """Bytes of each attribute."""
+HELD = 60
+"""Records of a capsule."""
 RECORDS = 10_000_000
-QUICK_RECORDS = 62 * 270 * 60
+QUICK_RECORDS = 62 * 270 * HELD
 """About a tenth, in 62 whole groups of tracks."""
 SOME = 100
 """Records of a short scan."""
-HEADER_BYTES = 32
-"""Of a page of 512 bytes: "for the given table header" capsules have 60 records."""
 PLACES = 50
 """Parts of the device, each of which holds a small table for reads at random places."""
-PARKS_S = 0.2
+SLEEPS_S = 0.2
 """Idle time after which the sled is inactive, wherever it was."""
 SEED = 1
 _CHUNK = 500_000
@@ -58,48 +64,52 @@ def _arrow() -> Any:
     return pa
 
 
-def memstore(**keys: object) -> ss.Sled:
-    """Return the device of the report; between requests its sled goes on, as in DiskSim."""
-    return ss.device("cmu2003", **({"idle": "coast"} | keys))
+def sample(setup: Setup, layout: str, count: int, **keys: Any) -> ss.Table:
+    """Return the sample table in a layout, from LBN 0 on."""
+    if layout == "capsule":
+        keys["split"] = setup["records"]["split"]
+    return ss.table(records(count), memstore(setup), layout, **keys)
 
 
-def scans(
-    data: Any, layout: str, columns: Mapping[str, Sequence[str]], **keys: object
-) -> dict[str, tuple[float, float]]:
-    """Scan a whole table several times, for some attributes each.
-
-    Returns
-    -------
-    dict of (float, float)
-        By the names of ``columns``: simulated seconds, and megabytes moved.
-    """
-    table = ss.table(data, memstore(**keys), layout)
-
-    def took(some: Sequence[str]) -> tuple[float, float]:
-        found = table.scan(list(some))
-        return found.simulated_s, found.bytes_moved / 1e6
-
-    return {name: took(some) for name, some in columns.items()}
+def scans(table: ss.Table, columns: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Scan a whole table several times, for some attributes each; return simulated seconds."""
+    return {name: table.scan(list(some)).simulated_s for name, some in columns.items()}
 
 
 @cache
-def small_records() -> Any:
-    """Return the records of a small table: the capsules of two groups of nine tracks."""
-    return records(60 * 270 * 2)
+def small_records(groups: int) -> Any:
+    """Return the records of a small table: the capsules of some groups of nine tracks."""
+    return records(HELD * 270 * groups)
 
 
-def tables(layout: str, **keys: object) -> Iterator[ss.Table]:
-    """Yield small tables in the middle of every part of the device, no capsule being split."""
-    device = memstore(**keys)
-    whole: dict[str, Any] = {"split": False} if layout == "capsule" else {}
+def spread(setup: Setup, layout: str) -> Iterator[ss.Table]:
+    """Yield small tables in the middle of every part of the device."""
+    device, own = memstore(setup), setup["records"]
+    keys: dict[str, Any] = {"split": own["split"]} if layout == "capsule" else {}
     part = device.parallelism.S_x // PLACES
     for place in range(PLACES):
         first = (place * part + part // 2) * device.parallelism.S_C
-        yield ss.table(small_records(), device, layout, first_lbn=first, **whole)
+        data = small_records(own["groups"])
+        yield ss.table(data, device, layout, first_lbn=first, **keys)
 
 
-def parked(table: ss.Table, reads: int, count: int, chance: random.Random) -> Iterator[int]:
-    """Yield first records of random ranges of a length, the sled being parked before each."""
+def starts(
+    table: ss.Table, reads: int, count: int, chance: random.Random, *, asleep: bool
+) -> Iterator[int]:
+    """Yield first records of random ranges of a length, perhaps with a sled that sleeps before."""
     for _ in range(reads):
-        table.idle(PARKS_S)
+        if asleep:
+            table.idle(SLEEPS_S)
         yield chance.randrange(table.records - count + 1)
+
+
+def table_key(setup: Setup) -> str:
+    """Return what of a set-up the sample table depends on as text, to remember results by."""
+    own = {"device": setup["device"], "records": {"split": setup["records"]["split"]}}
+    return json.dumps(own, sort_keys=True)
+
+
+def setup_of(key: str) -> Setup:
+    """Return the part of a set-up that :func:`table_key` has written."""
+    setup: Setup = json.loads(key)
+    return setup

@@ -3,59 +3,89 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
+from sledsim.papers.cmu_cs_03_125.memstore import memstore, replay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import sledsim as ss
+    from sledsim.papers import Setup
 
 SCANS = {"all": ("a1", "a2", "a3", "a4"), "a1": ("a1",), "a1_a2": ("a1", "a2")}
 LAYOUTS = ("normal", "capsule")
+Scanned = tuple[dict[str, float], int, dict[bool, float]]
+"""Seconds of scans, blocks of the table, and times of short scans by whether the sled sleeps."""
 
 
-def some_ms(layout: str, reads: int) -> float:
-    """Return the mean time to scan a1 of 100 records at random places, from the parked sled."""
+def some_ms(tables: Iterable[ss.Table], reads: int, *, asleep: bool) -> float:
+    """Return the mean time to scan a1 of 100 records at random places."""
     chance = random.Random(sample.SEED)
     return 1e3 * fmean(
         table.scan(["a1"], first, sample.SOME).simulated_s
-        for table in sample.tables(layout)
-        for first in sample.parked(table, reads, sample.SOME, chance)
+        for table in tables
+        for first in sample.starts(table, reads, sample.SOME, chance, asleep=asleep)
     )
 
 
-def simulate(*, quick: bool) -> Found:
+@cache
+def scanned(key: str, layout: str, count: int, reads: int) -> Scanned:
+    """Load the sample table and scan it, also for short ranges."""
+    table = sample.sample(sample.setup_of(key), layout, count)
+    seconds = sample.scans(table, SCANS)
+    some = {asleep: some_ms([table], reads, asleep=asleep) for asleep in (False, True)}
+    return seconds, table.blocks, some
+
+
+def in_reads(setup: Setup, blocks: int) -> float:
+    """Return the time to read blocks from LBN 0 on, some KB at a time."""
+    step = 2 * setup["scans"]["normal_kib"]
+    reads = [(lbn, min(step, blocks - lbn), False) for lbn in range(0, blocks, step)]
+    seconds: float = replay(reads, memstore(setup))["simulated_s"]
+    return seconds
+
+
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Load the table in both layouts and scan it; read 100 records at many places."""
     count = sample.QUICK_RECORDS if quick else sample.RECORDS
-    times = sample.RECORDS / count
-    data = sample.records(count)
+    reads = 1000 if quick else 10_000
+    times, own = sample.RECORDS / count, setup["records"]
+    key = sample.table_key(setup)
     values: dict[str, float] = {}
     moved: dict[str, float] = {}
     for layout in LAYOUTS:
-        found = sample.scans(data, layout, SCANS)
-        values |= {f"{layout}_{name}_s": times * seconds for name, (seconds, _) in found.items()}
-        moved[layout] = times * found["all"][1]
-        values[f"{layout}_some_ms"] = some_ms(layout, 20 if quick else 200)
+        seconds, blocks, some = scanned(key, layout, count, reads)
+        if layout == "normal" and setup["scans"]["normal_kib"]:
+            seconds = dict.fromkeys(SCANS, in_reads(setup, blocks))
+        values |= {f"{layout}_{name}_s": times * took for name, took in seconds.items()}
+        moved[layout] = times * blocks * 512 / 1e6
+        spread = sample.spread(setup, layout) if own["spread"] else ()
+        values[f"{layout}_some_ms"] = (
+            some_ms(spread, reads // sample.PLACES, asleep=own["asleep"])
+            if own["spread"]
+            else some[own["asleep"]]
+        )
     full = values["capsule_all_s"]
     rates = {layout: moved[layout] / values[f"{layout}_all_s"] for layout in LAYOUTS}
+    user_mb = sample.RECORDS * sum(sample.WIDTHS.values()) / 1e6
     return Found(
         {
             **values,
+            "ninth": full / values["capsule_a1_s"],
             "a1_of_all": values["capsule_a1_s"] / full,
             "a1_a2_of_all": values["capsule_a1_a2_s"] / full,
             "capsule_of_normal": full / values["normal_all_s"],
-            "normal_mb": moved["normal"],
-            "capsule_mb": moved["capsule"],
-            "capsule_mb_s": rates["capsule"],
-            "normal_mb_s": rates["normal"],
+            **{f"{layout}_mb": moved[layout] for layout in LAYOUTS},
+            **{f"{layout}_mb_s": rates[layout] for layout in LAYOUTS},
+            **{f"{layout}_user_mb_s": user_mb / values[f"{layout}_all_s"] for layout in LAYOUTS},
             "advantage": rates["capsule"] / rates["normal"],
-            "data_mb": sample.RECORDS * sum(sample.WIDTHS.values()) / 1e6,
-            "some_saved_percent": 100 * (1 - values["capsule_some_ms"] / values["normal_some_ms"]),
-        },
-        hypotheses={
-            "hold": {
-                f"{layout}_{name}_s": times * seconds
-                for layout in LAYOUTS
-                for name, (seconds, _) in sample.scans(data, layout, SCANS, idle="hold").items()
-            }
+            "data_mb": user_mb,
+            "some_faster_percent": 100 * (values["normal_some_ms"] / values["capsule_some_ms"] - 1),
         },
         note=f"A table of {count:,} records, all of them loaded, scanned and returned.",
     )

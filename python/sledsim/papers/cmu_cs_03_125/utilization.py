@@ -1,12 +1,19 @@
 """Sections 1, 2.2 and 5.1: utilization of the parallelism by random requests."""
 
+from __future__ import annotations
+
 import random
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.cmu_cs_03_125.memstore import memstore
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    import sledsim as ss
+    from sledsim.papers import Setup
 
 BLOCKS = 8
 """4 KB."""
@@ -38,37 +45,28 @@ def budget_tips(device: ss.Sled, budget_mw: float, tip_mw: float) -> float:
     return float((budget_mw - device.parameters["power_active_mw"]) / tip_mw)
 
 
-def simulate(*, quick: bool) -> Found:
-    """Read 4 KB at random, aligned to 4 KB or not."""
-    device = ss.device("cmu2003")
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Read 4 KB at random."""
+    device, blocking = memstore(setup), setup["requests"]["blocking"]
     chance = random.Random(SEED)
     last = device.blocks - BLOCKS
     anywhere = [chance.randint(0, last) for _ in range(4000 if quick else 100_000)]
-    aligned = [lbn // BLOCKS * BLOCKS for lbn in anywhere]
-    by_place = {"aligned": used(device, aligned), "anywhere": used(device, anywhere)}
-    values: dict[str, dict[str, float]] = {}
-    for name, places in by_place.items():
-        percents = [percent for place in places.values() for percent in place]
-        least, mean, most = min(percents), fmean(percents), max(percents)
-        values[name] = {
+    found = used(device, [lbn // blocking * blocking for lbn in anywhere])
+    percents = [percent for place in found.values() for percent in place]
+    least, most = min(percents), max(percents)
+    return Found(
+        {
             "most_percent": most,
             "least_percent": least,
-            "mean_at_least": mean,
-            "mean_at_most": mean,
             "left_by_one": 100 * BLOCKS / most - BLOCKS,
             "left_by_two": 100 * BLOCKS / least - BLOCKS,
-        }
-    tips = {"dear_tips": budget_tips(device, 1000, 3), "cheap_tips": budget_tips(device, 1000, 1)}
-    return Found(
-        values["aligned"] | tips,
-        hypotheses={"anywhere": values["anywhere"]},
+            "dear_tips": budget_tips(device, 1000, 3),
+            "cheap_tips": budget_tips(device, 1000, 1),
+        },
         series={
-            name: {
-                "places": list(places),
-                "percent": [fmean(percents) for percents in places.values()],
-                "mean_percent": values[name]["mean_at_least"],
-            }
-            for name, places in by_place.items()
+            "places": list(found),
+            "percent": [fmean(each) for each in found.values()],
+            "mean_percent": fmean(percents),
         },
     )
 
@@ -76,13 +74,10 @@ def simulate(*, quick: bool) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw the utilization of requests by their place in a row."""
     axes = figure.add_subplot()
-    labels = {"anywhere": "at any LBN", "aligned": "aligned to 4 KB"}
-    for number, (name, label) in enumerate(labels.items()):
-        requests = found.series[name]
-        spots = [place + 0.4 * number - 0.2 for place in requests["places"]]
-        mean = f"{requests['mean_percent']:.0f} % in the mean"
-        axes.bar(spots, requests["percent"], 0.38, label=f"{label}: {mean}")
+    requests = found.series
+    mean = f"{requests['mean_percent']:.0f} % in the mean"
+    axes.bar(requests["places"], requests["percent"], 0.6, label=mean)
     axes.set(xlabel="place in its row of the first of 8 blocks", ylabel="parallelism used (%)")
-    axes.set(ylim=(0, 100), xticks=found.series["anywhere"]["places"])
+    axes.set(ylim=(0, 100), xticks=requests["places"])
     axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=2)
+    figure.legend(loc="outside upper center")

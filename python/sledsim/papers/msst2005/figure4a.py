@@ -1,12 +1,12 @@
 """Figure 4(a): techniques of the MEMS caching disk under TPCD."""
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import figure4
 
 draw = figure4.draw
-KEYS = ("gain_least", "gain_most", "shortcut", "shortcut_all", "others_ms")
+KEYS = ("gain", "shortcut", "shortcut_all", "others_ms")
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run each technique."""
-    return figure4.simulate("tpcd", KEYS, quick=quick)
+    return figure4.simulate("tpcd", KEYS, quick=quick, setup=setup)

@@ -2,78 +2,97 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from matplotlib.figure import Figure
 
-    from sledsim.papers import Simulated
+    from sledsim.papers import Setup, Simulated
 
-SIZES_MIB = (64, 128, 256, 512, runs.INFINITE_MIB)
-QUICK_SIZES_MIB = (64, 256, runs.INFINITE_MIB)
+SIZES_MIB = (64, 128, 256, 512)
+QUICK_SIZES_MIB = (64, 256)
+"""Sizes beside the one that holds everything."""
 SEGMENTS_KIB = (4, 8, 16, 32, 64, 128, 256)
-QUICK_SEGMENTS_KIB = (8, 32, 64, 128, 256)
+QUICK_SEGMENTS_KIB = (8, 16, 64, 128, 256)
 
-Curves = dict[int, dict[int, float]]
-"""Mean response times in ms by the size of the MEMS in MiB and that of segments in KiB."""
+Curves = dict[int, dict[int, runs.Outcome]]
+"""Outcomes by the size of the MEMS in MiB and that of segments in KiB."""
 
 
-def sweep(name: str, *, quick: bool, **keys: Any) -> Curves:
+def sweep(setup: Setup, name: str, *, quick: bool) -> Curves:
     """Run a workload with all sizes."""
+    few = quick and name != "tpcd"  # of which no run takes long
+    sizes = (*(QUICK_SIZES_MIB if few else SIZES_MIB), setup["infinite_mib"])
     return {
         mems: {
             segment: runs.outcome(
-                name, "MCD ALL", quick=quick, segment_kib=segment, mems_mib=mems, **keys
-            ).mean_ms
+                setup, name, "MCD ALL", quick=quick, segment_kib=segment, mems_mib=mems
+            )
             for segment in (QUICK_SEGMENTS_KIB if quick else SEGMENTS_KIB)
         }
-        for mems in (QUICK_SIZES_MIB if quick else SIZES_MIB)
+        for mems in sizes
     }
 
 
-def best(curve: Mapping[int, float]) -> int:
+def best(curve: Mapping[int, runs.Outcome]) -> int:
     """Return the segment of the shortest mean response time."""
-    return min(curve, key=lambda segment: curve[segment])
+    return min(curve, key=lambda segment: curve[segment].mean_ms)
 
 
-def larger_segments(curves: Curves) -> dict[str, Simulated]:
+def times(outcomes: Iterable[runs.Outcome]) -> list[float]:
+    """Return mean times, a saturated run counting for no less than the one before it."""
+    found: list[float] = []
+    for own in outcomes:
+        least = found[-1] if found and own.saturated else 0.0
+        found.append(max(own.mean_ms, least))
+    return found
+
+
+def larger_segments(setup: Setup, curves: Curves) -> dict[str, Simulated]:
     """Return the effect of larger segments."""
-    curve = curves[runs.MEMS_MIB]
+    curve = curves[setup["mems_mib"]]
     return {
         "best_kib": best(curve),
-        "larger": min(ms for segment, ms in curve.items() if segment > 8) / curve[8],
-        "sizes": [own[8] for own in curves.values()],
+        "larger": times(own for segment, own in curve.items() if segment >= 8),
+        "penalty": curve[16].mean_ms / curve[8].mean_ms,
+        "sizes": [own[8].mean_ms for own in curves.values()],
     }
 
 
 def simulate(
     name: str,
-    compare: Callable[[Curves], Mapping[str, Simulated]],
+    compare: Callable[[Setup, Curves], Mapping[str, Simulated]],
     *,
     quick: bool,
-    hypotheses: Mapping[str, Mapping[str, Any]] | None = None,
+    setup: Setup,
 ) -> Found:
-    """Sweep, and compare; also with other keys of the MEMS caching disk."""
-    curves = sweep(name, quick=quick)
-    others = {
-        hypothesis: compare(sweep(name, quick=quick, **keys))
-        for hypothesis, keys in (hypotheses or {}).items()
+    """Sweep, and compare."""
+    curves = sweep(setup, name, quick=quick)
+    series = {
+        str(mems): {str(kib): run.mean_ms for kib, run in own.items()}
+        for mems, own in curves.items()
     }
-    series = {str(mems): {str(kib): ms for kib, ms in own.items()} for mems, own in curves.items()}
-    return Found(compare(curves), hypotheses=others, series={"mean_ms": series})
+    saturated = [
+        f"{mems}/{kib}" for mems, own in curves.items() for kib in own if own[kib].saturated
+    ]
+    return Found(
+        compare(setup, curves),
+        series={"mean_ms": series, "saturated": saturated, "infinite_mib": setup["infinite_mib"]},
+        note=loads.note() if name == "hplajw" else "",
+    )
 
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw a curve for each size of the MEMS."""
     axes = figure.add_subplot()
     for (mems, curve), marker in zip(found.series["mean_ms"].items(), "osD^v", strict=False):
-        label = "3 GB" if int(mems) == runs.INFINITE_MIB else f"{mems} MB"
+        label = "3 GB" if int(mems) == found.series["infinite_mib"] else f"{mems} MB"
         axes.plot(
             [int(segment) for segment in curve],
             list(curve.values()),

@@ -1,27 +1,27 @@
 """Figure 5(a): sizes of the MEMS and of segments under TPCD."""
 
-from sledsim.papers import Found, Simulated
-from sledsim.papers.msst2005 import figure5, runs
+from sledsim.papers import Found, Setup, Simulated
+from sledsim.papers.msst2005 import figure5
 
 draw = figure5.draw
 
 
-def compare(curves: figure5.Curves) -> dict[str, Simulated]:
+def compare(setup: Setup, curves: figure5.Curves) -> dict[str, Simulated]:
     """Return the effects of larger segments and of more MEMS."""
-    at_64 = {mems: curve[64] for mems, curve in curves.items()}
-    own = at_64[runs.MEMS_MIB]
-    some = [mems for mems in curves if mems < runs.INFINITE_MIB]
+    at_64 = {mems: curve[64].mean_ms for mems, curve in curves.items()}
+    own, infinite = at_64[setup["mems_mib"]], at_64.pop(setup["infinite_mib"])
+    curve = curves[setup["mems_mib"]]
     return {
-        "to_64": curves[runs.MEMS_MIB][8] / own,
-        "best_kib": figure5.best(curves[runs.MEMS_MIB]),
-        "size": max(at_64[64] / own, own / min(at_64[mems] for mems in some)),
-        "infinite": own / at_64[runs.INFINITE_MIB],
+        "to_64": curve[8].mean_ms / own,
+        "best_kib": figure5.best(curve),
+        "size": [ms / own for ms in at_64.values()],
+        "infinite": {
+            "64 to 512 MB": at_64[64] / at_64[512],
+            "512 MB to 3 GB": at_64[512] / infinite,
+        },
     }
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run with all sizes."""
-    no_read_ahead = {"back": {"buffer": {"read_ahead": "none"}}}
-    return figure5.simulate(
-        "tpcd", compare, quick=quick, hypotheses={"no_read_ahead": no_read_ahead}
-    )
+    return figure5.simulate("tpcd", compare, quick=quick, setup=setup)

@@ -1,11 +1,11 @@
 """Figure 5(b): sizes of the MEMS and of segments under TPCC."""
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import figure5
 
 draw = figure5.draw
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run with all sizes."""
-    return figure5.simulate("tpcc", figure5.larger_segments, quick=quick)
+    return figure5.simulate("tpcc", figure5.larger_segments, quick=quick, setup=setup)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found
@@ -13,48 +13,12 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from sledsim.papers import Simulated
-
-Reading = dict[str, Any]
-"""A scheduler, keys of the disk in every architecture (``disk``), of the controller's cache
-(``cache``), and of the MEMS caching disk (``mcd``).
-"""
-READINGS: dict[str, Reading] = {
-    "c_look": {"scheduler": "c_look"},
-    "cleaning": {"mcd": runs.CLEANING},
-    "all_cleaning": {"mcd": runs.CLEANING, "cache": runs.CLEANING},
-    "line_by_line": {"mcd": runs.CLEANING, "cache": runs.LINE_BY_LINE},
-    "lines_sptf": {"scheduler": "sptf", "mcd": runs.CLEANING, "cache": runs.LINE_BY_LINE},
-}
-NO_READ_AHEAD: Reading = {"disk": {"buffer": {"read_ahead": "none"}}}
-_WITH_BACK = ("MWB", "MCD NONE", "MCD ALL")
+    from sledsim.papers import Setup, Simulated
 
 
-def outcomes(
-    name: str,
-    *,
-    quick: bool,
-    scheduler: str = "fcfs",
-    disk: Mapping[str, Any] | None = None,
-    mcd: Mapping[str, Any] | None = None,
-    cache: Mapping[str, Any] | None = None,
-) -> dict[str, runs.Outcome]:
-    """Run a workload on every architecture, as a :data:`Reading` has it."""
-
-    def keys(label: str) -> dict[str, Any]:
-        own = dict(mcd or {}) if label.startswith("MCD") else {}
-        if cache:
-            own["controller_cache"] = dict(cache)
-        if disk and label in _WITH_BACK:
-            own["back"] = dict(disk)
-        if disk and label.startswith("DISK"):
-            own |= disk
-        return own
-
-    return {
-        label: runs.outcome(name, label, quick=quick, scheduler=scheduler, **keys(label))
-        for label in runs.ARCHITECTURES
-    }
+def outcomes(setup: Setup, name: str, *, quick: bool) -> dict[str, runs.Outcome]:
+    """Run a workload on every architecture."""
+    return {label: runs.outcome(setup, name, label, quick=quick) for label in runs.ARCHITECTURES}
 
 
 def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
@@ -76,11 +40,10 @@ def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
         "over_mwb": mwb / mcd,
         "slower": 100 * (mcd / disk - 1),
         "mwb_is_disk": mwb - disk,
-        "ram": ram / disk,
-        "ram_least": 100 * (1 - ram / mcd),
-        "ram_most": 100 * (1 - ram / mcd),
-        "of_mems_least": 100 * mems / mcd,
-        "of_mems_most": 100 * mems / mcd,
+        "ram": some("DISK-RAM", "DISK"),
+        "ram_saves": 100 * (1 - ram / mcd),
+        "of_mems": 100 * mems / mcd,
+        "traffic": {label: found[label].disk_kib for label in ("MCD ALL", "MWB")},
         "all_ms": mcd,
         "none_ms": mean_ms["MCD NONE"],
         "disk_saturated": float(found["DISK"].saturated),
@@ -89,35 +52,18 @@ def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
     }
 
 
-def simulate(
-    name: str,
-    keys: Collection[str],
-    *,
-    quick: bool,
-    readings: Mapping[str, Reading] = READINGS,
-    more: Mapping[str, dict[str, runs.Outcome]] | None = None,
-) -> Found:
-    """Compare the architectures under a workload, also as other readings have them.
-
-    ``more`` has the outcomes of a reading that others do not have.
-    """
-
-    def some(values: Mapping[str, Simulated]) -> dict[str, Simulated]:
-        return {key: values[key] for key in keys}
-
-    found = outcomes(name, quick=quick)
-    others = {
-        name_of: outcomes(name, quick=quick, **reading) for name_of, reading in readings.items()
-    }
-    others |= more or {}
+def simulate(name: str, keys: Collection[str], *, quick: bool, setup: Setup) -> Found:
+    """Compare the architectures under a workload."""
+    found = outcomes(setup, name, quick=quick)
+    values = compare(found)
     return Found(
-        some(compare(found)),
-        hypotheses={name_of: some(compare(own)) if own else {} for name_of, own in others.items()},
+        {key: values[key] for key in keys},
         series={
             label: {
                 "mean_ms": outcome.mean_ms,
                 "saturated": outcome.saturated,
                 "caution": outcome.caution,
+                "disk_kib": outcome.disk_kib,
             }
             for label, outcome in found.items()
         },

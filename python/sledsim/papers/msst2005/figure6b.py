@@ -1,6 +1,6 @@
 """Figure 6(b): the architectures under TPCC."""
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import figure6
 
 draw = figure6.draw
@@ -12,11 +12,11 @@ KEYS = (
     "mcd_saturated",
     "none_ms",
     "all_ms",
-    "ram_least",
-    "ram_most",
+    "ram_saves",
+    "traffic",
 )
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run on each architecture."""
-    return figure6.simulate("tpcc", KEYS, quick=quick)
+    return figure6.simulate("tpcc", KEYS, quick=quick, setup=setup)

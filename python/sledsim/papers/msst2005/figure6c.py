@@ -1,6 +1,6 @@
 """Figure 6(c): the architectures under cello."""
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import figure6
 
 draw = figure6.draw
@@ -11,11 +11,11 @@ KEYS = (
     "over_disk",
     "mwb_over_disk",
     "over_mwb",
-    "ram_least",
-    "ram_most",
+    "ram_saves",
+    "traffic",
 )
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run on each architecture."""
-    return figure6.simulate("cello", KEYS, quick=quick)
+    return figure6.simulate("cello", KEYS, quick=quick, setup=setup)

@@ -1,28 +1,17 @@
 """Figure 6(d): the architectures under hplajw."""
 
-from sledsim.papers import Found
-from sledsim.papers.msst2005 import figure6, runs
+from dataclasses import replace
+
+from sledsim.papers import Found, Setup
+from sledsim.papers.msst2005 import figure6, loads, runs
 
 draw = figure6.draw
-BEST_KIB = 16
-"""As Figure 5(d) finds it, of 256 MB and this load."""
-KEYS = (
-    "techniques",
-    "ram_first",
-    "writes",
-    "over_disk",
-    "all_ms",
-    "ram_least",
-    "ram_most",
-)
+KEYS = ("techniques", "ram_first", "writes", "over_disk", "all_ms", "ram_saves")
 
 
-def simulate(*, quick: bool) -> Found:
-    """Run on each architecture, also with the best segments, and on the public trace."""
-    return figure6.simulate(
-        "hplajw",
-        KEYS,
-        quick=quick,
-        readings=figure6.READINGS | {"best_segment": {"mcd": {"segment_kib": BEST_KIB}}},
-        more={"week_1992": runs.of_week()},
-    )
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Run on each architecture; reads alone, too, on a disk with and without a write buffer."""
+    found = figure6.simulate("hplajw", KEYS, quick=quick, setup=setup)
+    disk, mwb = (runs.read_ms(setup, "hplajw", kind, quick=quick) for kind in ("DISK", "MWB"))
+    values = {**found.values, "mwb_reads": 100 * (1 - mwb / disk)}
+    return replace(found, values=values, note=loads.note())

@@ -4,46 +4,33 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers import Found, Setup
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.papers.msst2005.axes import log_y
 
 FETCHES_KIB = (8, 16, 32, 64, 128, 256)
 QUICK_FETCHES_KIB = (8, 32, 64, 256)
-BYPASS_KIB = 8
-PLACEMENTS = ("first", "centre", "whole")
+BYPASS: dict[str, Any] = {"bypass_after_kib": 64}
+"""A stream bypasses MEMS after so much in sequence."""
 FETCHING: dict[str, Any] = {"segment_kib": 8}
 """Small segments, of which several are fetched at once."""
 
 
-def fetches(name: str, *, quick: bool) -> dict[str, float]:
-    """Return mean response times by fetch size."""
-    sizes = QUICK_FETCHES_KIB if quick else FETCHES_KIB
-    return {
-        str(size): runs.outcome(name, "MCD ALL", quick=quick, fetch_kib=size, **FETCHING).mean_ms
-        for size in (*sizes, "auto")
-    }
-
-
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run the MEMS caching disk as in the paper, and with each addition."""
 
     def mean_ms(name: str, **keys: Any) -> float:
-        return runs.outcome(name, "MCD ALL", quick=quick, **keys).mean_ms
+        return runs.outcome(setup, name, "MCD ALL", quick=quick, **keys).mean_ms
 
-    plain = {name: mean_ms(name) for name in runs.LOADS}
-    bypass = {name: mean_ms(name, bypass_after_kib=BYPASS_KIB) for name in runs.LOADS}
-    clean = {name: mean_ms(name, **runs.CLEANING) for name in runs.LOADS}
-    placed = {
-        place: {name: mean_ms(name, front_placement=place) for name in runs.LOADS}
-        for place in PLACEMENTS
+    sizes = QUICK_FETCHES_KIB if quick else FETCHES_KIB
+    plain = {name: mean_ms(name) for name in loads.LOADS}
+    bypass = {name: mean_ms(name, **BYPASS) for name in loads.LOADS}
+    fetched = {
+        name: {str(size): mean_ms(name, fetch_kib=size, **FETCHING) for size in (*sizes, "auto")}
+        for name in loads.LOADS
     }
-    fetched = {name: fetches(name, quick=quick) for name in runs.LOADS}
-    disk = runs.outcome("tpcd", "DISK", quick=quick).mean_ms
-    both = {
-        name: mean_ms(name, bypass_after_kib=BYPASS_KIB, fetch_kib="auto", **FETCHING)
-        for name in runs.LOADS
-    }
+    both = {name: mean_ms(name, fetch_kib="auto", **BYPASS, **FETCHING) for name in loads.LOADS}
+    disk = runs.outcome(setup, "tpcd", "DISK", quick=quick).mean_ms
     auto = {
         name: own["auto"] / min(time for size, time in own.items() if size != "auto")
         for name, own in fetched.items()
@@ -51,21 +38,15 @@ def simulate(*, quick: bool) -> Found:
     return Found(
         {
             "bypass_tpcd": {"bypass": bypass["tpcd"], "MCD ALL": plain["tpcd"]},
+            "bypass_of_disk": bypass["tpcd"] / disk,
             "both_of_disk": both["tpcd"] / disk,
-            **{
-                f"auto_{name}": {"auto": own["auto"], "MCD ALL": plain[name]}
-                for name, own in fetched.items()
-                if name in {"tpcd", "hplajw"}
-            },
+            **{f"auto_{name}": own for name, own in auto.items()},
         },
         series={
-            "readings": {"as described": plain, f"bypass after {BYPASS_KIB} KB": bypass}
-            | {"auto and bypass": both}
-            | {"cleaning": clean}
-            | {f"front {place}": own for place, own in placed.items() if place != "first"},
+            "mean_ms": {"as described": plain, "bypass": bypass, "auto and bypass": both},
             "fetch_kib": fetched,
-            "auto_by_best": auto,
         },
+        note=loads.note(),
     )
 
 
@@ -73,15 +54,13 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw times with each addition, and by fetch size."""
     figure.set_size_inches(5.6, 6)
     upper, lower = figure.subplots(2)
-    readings = found.series["readings"]
-    plain = readings["as described"]
-    others = {label: own for label, own in readings.items() if own is not plain}
-    for place, (label, own) in enumerate(others.items()):
-        heights = [own[name] / plain[name] for name in plain]
-        spots = [spot + 0.16 * (place - (len(others) - 1) / 2) for spot in range(len(plain))]
-        upper.bar(spots, heights, 0.14, label=label)
+    plain, *others = found.series["mean_ms"].items()
+    for place, (label, own) in enumerate(others):
+        heights = [own[name] / ms for name, ms in plain[1].items()]
+        spots = [spot + 0.3 * (place - (len(others) - 1) / 2) for spot in range(len(heights))]
+        upper.bar(spots, heights, 0.28, label=label)
     upper.axhline(1, color="black", linewidth=1)
-    upper.set_xticks(range(len(plain)), [runs.LOADS[name] for name in plain])
+    upper.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
     upper.set(ylabel="time / as described")
     upper.grid(visible=False, axis="x")
     upper.set_ylim(0, 1.5)
@@ -90,7 +69,7 @@ def draw(figure: Figure, found: Found) -> None:
         best = min(time for size, time in own.items() if size != "auto")
         heights = [time / best for time in own.values()]
         lines = lower.plot(
-            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=runs.LOADS[name]
+            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=loads.LOADS[name]
         )
         lower.plot("auto", heights[-1], marker=marker, ms=6, color=lines[0].get_color())
     lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")

@@ -2,34 +2,44 @@
 
 from matplotlib.figure import Figure
 
-from sledsim.papers import Found
-from sledsim.papers.msst2005 import runs
+from sledsim.papers import Found, Setup
+from sledsim.papers.msst2005 import loads, runs
 
-POLICIES = {"LRU": "lru", "LFUDA": "lfuda", "S-LRU": "slru", "ARC": "arc", "S3-FIFO": "s3fifo"}
+POLICIES = {
+    "LRU": "lru",
+    "LFUDA, printed": "lfuda(age=each_access)",
+    "LFUDA": "lfuda",
+    "S-LRU": "slru",
+    "ARC": "arc",
+    "S3-FIFO": "s3fifo",
+}
 
 
-def simulate(*, quick: bool) -> Found:
-    """Run the MEMS caching disk with each policy."""
+def simulate(*, quick: bool, setup: Setup) -> Found:
+    """Run the MEMS caching disk with each policy; the values compare LRU with LFUDA."""
     found = {
         name: {
-            label: runs.outcome(name, "MCD ALL", quick=quick, policy=policy)
-            for label, policy in POLICIES.items()
+            policy: runs.outcome(setup, name, "MCD ALL", quick=quick, policy=policy)
+            for policy in {*POLICIES.values(), setup["lfuda"]}
         }
-        for name in runs.LOADS
-    }
-    mean_ms = {
-        name: {label: outcome.mean_ms for label, outcome in own.items()}
-        for name, own in found.items()
+        for name in loads.LOADS
     }
     return Found(
-        {f"lru_{name}": own["LRU"] / min(own.values()) for name, own in mean_ms.items()},
+        {
+            f"lru_{name}": own["lru"].mean_ms / own[setup["lfuda"]].mean_ms
+            for name, own in found.items()
+        },
         series={
-            "mean_ms": mean_ms,
+            "mean_ms": {
+                name: {label: own[policy].mean_ms for label, policy in POLICIES.items()}
+                for name, own in found.items()
+            },
             "found": {
-                name: {label: outcome.found() for label, outcome in own.items()}
+                name: {label: own[policy].found() for label, policy in POLICIES.items()}
                 for name, own in found.items()
             },
         },
+        note=loads.note(),
     )
 
 
@@ -38,9 +48,9 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     for place, label in enumerate(POLICIES):
         heights = [own[label] / own["LRU"] for own in found.series["mean_ms"].values()]
-        spots = [spot + 0.16 * (place - 2) for spot in range(len(heights))]
-        axes.bar(spots, heights, 0.14, label=label)
-    axes.set_xticks(range(len(runs.LOADS)), list(runs.LOADS.values()))
+        spots = [spot + 0.14 * (place - 2.5) for spot in range(len(heights))]
+        axes.bar(spots, heights, 0.12, label=label)
+    axes.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
     axes.set(ylabel="mean response time / that of LRU")
     axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=5, columnspacing=1)
+    figure.legend(loc="outside upper center", ncols=3, columnspacing=1)

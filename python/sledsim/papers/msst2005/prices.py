@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim.papers.msst2005 import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from sledsim.papers import Setup
 
 
 def ram_ms(
@@ -17,8 +17,8 @@ def ram_ms(
     ratio: float,
     *,
     quick: bool,
-    mems_mib: float = runs.MEMS_MIB,
-    cache: Mapping[str, Any] | None = None,
+    setup: Setup | None = None,
+    mems_mib: float | None = None,
 ) -> float:
     """Return the mean response time of a disk behind NVRAM that costs as much as the MEMS.
 
@@ -29,29 +29,25 @@ def ram_ms(
     ratio
         How many times as much a byte of NVRAM costs as one of MEMS: any positive number.
     quick
-        As in :func:`runs.load`.
+        As for the items: whether to take a part of the load.
+    setup
+        That of the paper unless given.
     mems_mib
-        Size of the MEMS whose cost the NVRAM has.
-    cache
-        Keys of the controller's cache that the NVRAM is.
+        Size of the MEMS whose cost the NVRAM has, that of the set-up unless given.
     """
     if ratio <= 0:
         msg = f"ratio = {ratio}: must be positive"
         raise ValueError(msg)
-    keys: dict[str, Any] = {"controller_cache": dict(cache)} if cache else {}
-    return runs.outcome(name, "DISK-RAM", quick=quick, mems_mib=mems_mib / ratio, **keys).mean_ms
+    own = runs.setup_of() if setup is None else setup
+    size = (own["mems_mib"] if mems_mib is None else mems_mib) / ratio
+    return runs.outcome(own, name, "DISK-RAM", quick=quick, mems_mib=size).mean_ms
 
 
-def relative(
-    name: str, ratio: float, *, quick: bool, cache: Mapping[str, Any] | None = None, **keys: Any
-) -> float:
-    """Return :func:`ram_ms` as a multiple of the time of the MEMS caching disk, as in Figure 7.
-
-    ``keys`` are those of the MEMS caching disk, ``cache`` those of the controllers' caches.
-    """
-    own: dict[str, Any] = {"controller_cache": dict(cache)} if cache else {}
-    mcd = runs.outcome(name, "MCD ALL", quick=quick, **keys, **own)
-    return ram_ms(name, ratio, quick=quick, cache=cache) / mcd.mean_ms
+def relative(name: str, ratio: float, *, quick: bool, setup: Setup | None = None) -> float:
+    """Return :func:`ram_ms` as a multiple of the time of the MEMS caching disk, as in Figure 7."""
+    own = runs.setup_of() if setup is None else setup
+    mcd = runs.outcome(own, name, "MCD ALL", quick=quick)
+    return ram_ms(name, ratio, quick=quick, setup=own) / mcd.mean_ms
 
 
 def break_even(curve: dict[float, float]) -> float | None:

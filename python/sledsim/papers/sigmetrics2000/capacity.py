@@ -1,7 +1,15 @@
 """Section 2: capacities that follow from the size of a bit."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from sledsim.papers import Setup
 
 BLOCK_BITS = 8 * 512
 
@@ -14,9 +22,9 @@ def gigabytes_per_cm2(device: ss.Device) -> float:
     return float(bits * BLOCK_BITS / coded_bits / 8 / 1e9)
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
     """Take the sizes of bits from the devices of the paper and of the third generation."""
-    default, dense = ss.device("sigmetrics2000"), ss.device("g3")
+    default, dense = sled(setup), ss.device("g3")
     own = default.parameters
     row_bits = own["tip_sector_bits"] + own["servo_bits"]
     data_bytes = 512 / own["tips_per_lbn"]

@@ -1,15 +1,23 @@
 """Section 3.1: switching tracks and cylinders in a stream."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
+
+if TYPE_CHECKING:
+    from sledsim.papers import Setup
 
 SWITCHES = {"tips deflect": "tip", "one-cylinder seek": "seek"}
 
 
-def stream_mb_s(switch: str, requests: int) -> float:
+def stream_mb_s(setup: Setup, switch: str, requests: int) -> float:
     """Return the bandwidth of reading on and on, in 10^6 bytes per second."""
-    device = ss.device("sigmetrics2000", cylinder_switch=switch)
+    device = sled(setup, cylinder_switch=switch)
     block_mb = 512e-6
     return block_mb * blocks_per_cylinder(device) * cylinders_per_s(device, requests)
 
@@ -32,14 +40,14 @@ def switches_s(device: ss.Sled) -> tuple[float, float]:
     )
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Read cylinder after cylinder with both kinds of switch."""
     requests = 100 if quick else 1000
-    tip = ss.device("sigmetrics2000", cylinder_switch="tip")
+    tip = sled(setup, cylinder_switch="tip")
     track_s, cylinder_s = switches_s(tip)
     least_s = least_turnaround_s(tip)
-    _, seek_s = switches_s(ss.device("sigmetrics2000", cylinder_switch="seek"))
-    rates = {name: stream_mb_s(switch, requests) for name, switch in SWITCHES.items()}
+    _, seek_s = switches_s(sled(setup, cylinder_switch="seek"))
+    rates = {name: stream_mb_s(setup, switch, requests) for name, switch in SWITCHES.items()}
     return Found(
         {
             "track_switch": track_s / least_s,

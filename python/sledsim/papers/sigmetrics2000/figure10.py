@@ -1,26 +1,38 @@
 """Figure 10: effect of springs on seek times from a corner."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000 import seeks
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Take the seeks of Figure 7(a) without springs from those with springs."""
     points = seeks.points(quick=quick)
     springs, none = (
-        seeks.surface(ss.device("sigmetrics2000", spring_factor=factor), seeks.CORNER, points)
-        for factor in (0.75, 0)
+        seeks.surface(own, seeks.CORNER, points)
+        for own in (sled(setup), sled(setup, spring_factor=0))
     )
     delta_ms = [
         [with_ms - without_ms for with_ms, without_ms in zip(with_row, without_row, strict=True)]
         for with_row, without_row in zip(springs.seek_ms, none.seek_ms, strict=True)
     ]
     along_x = delta_ms[-1][1:]  # the edge from the corner on, without the seek to nowhere
+    edges = {"springs": springs.seek_ms[-1], "no springs": none.seek_ms[-1]}
     return Found(
-        {"along_x_ms": along_x, "longest_ms": along_x[-1], "shortest_ms": along_x[0]},
+        {
+            "along_x_ms": along_x,
+            "shortest_ms": {name: edge[1] for name, edge in edges.items()},
+            "longest_ms": {name: edge[-1] for name, edge in edges.items()},
+        },
         series={"places_um": springs.places_um, "delta_ms": delta_ms},
     )
 

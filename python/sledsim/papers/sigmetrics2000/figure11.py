@@ -1,9 +1,17 @@
 """Figure 11: turnaround time at every displacement, with and without springs."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 EDGE_UM = 50
 PLACES_UM = range(-EDGE_UM, EDGE_UM + 1)
@@ -15,10 +23,10 @@ def turnarounds_ms(device: ss.Sled) -> list[float]:
     return [1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s for y_m in places_m]
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (it takes no time)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes no time)
     """Turn around with the springs of Table 1 and without any."""
-    springs = turnarounds_ms(ss.device("sigmetrics2000"))
-    none = turnarounds_ms(ss.device("sigmetrics2000", spring_factor=0))
+    springs = turnarounds_ms(sled(setup))
+    none = turnarounds_ms(sled(setup, spring_factor=0))
     change = [with_ms - without_ms for with_ms, without_ms in zip(springs, none, strict=True)]
     return Found(
         {

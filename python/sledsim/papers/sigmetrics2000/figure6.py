@@ -1,21 +1,28 @@
 """Figure 6: acceleration and velocity during a Y seek from the edge to the centre."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 EDGE_M = 50e-6
 CHUNKS = 3
 """For each phase, in the figure's example."""
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
     """Follow the seek in chunks as the figure draws it, and exactly."""
-    device = ss.device("sigmetrics2000", kinematics="piecewise", piecewise_chunks=CHUNKS)
+    device = sled(setup, piecewise_chunks=CHUNKS)
     moves = {
         "chunks": device.trajectory("y", -EDGE_M, 0),
-        "exact": ss.device("sigmetrics2000").trajectory("y", -EDGE_M, 0),
+        "exact": sled(setup, kinematics="analytic").trajectory("y", -EDGE_M, 0),
     }
     instants = moves["chunks"]
     access_m_s = device.spec["derived"]["access_velocity_mm_s"] / 1000
@@ -23,7 +30,7 @@ def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
     accelerating, decelerating = instants[:CHUNKS], instants[CHUNKS:-1]
     springs = [abs(at.acceleration_m_s2 - actuator_m_s2) for at in accelerating]
     springs += [abs(at.acceleration_m_s2 + actuator_m_s2) for at in decelerating]
-    model = ss.device("sigmetrics2000", kinematics="piecewise").trajectory("y", -EDGE_M, 0)
+    model = sled(setup).trajectory("y", -EDGE_M, 0)
     return Found(
         {
             "chunks": (len(model) - 1) / 2,

@@ -1,10 +1,17 @@
 """Figure 7(a): seek time from the corner to every point of the sled."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000 import seeks
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 
 def farthest_um(surface: seeks.Surface) -> float:
@@ -13,9 +20,9 @@ def farthest_um(surface: seeks.Surface) -> float:
     return max(x_um - seeks.CORNER[0] for x_um, decides in columns if not all(decides))
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Compute the seeks from the device alone, without requests."""
-    device = ss.device("sigmetrics2000")
+    device = sled(setup)
     surface = seeks.surface(device, seeks.CORNER, seeks.points(quick=quick))
     return Found(
         {

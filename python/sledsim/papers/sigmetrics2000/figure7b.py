@@ -1,15 +1,22 @@
 """Figure 7(b): seek time from the centre to every point of the sled."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000 import seeks
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Compute the seeks from the device alone, without requests."""
-    device = ss.device("sigmetrics2000")
+    device = sled(setup)
     surface = seeks.surface(device, seeks.CENTRE, seeks.points(quick=quick))
     middle = len(surface.places_um) // 2
     return Found(

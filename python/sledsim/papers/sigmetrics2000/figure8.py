@@ -1,20 +1,28 @@
 """Figure 8: sustained bandwidth of a tip against its data rate."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 TIMES_TABLE_1 = {"half of Table 1": 0.5, "Table 1": 1, "twice Table 1": 2}
 """Accelerations; the figure has three, but the text does not say which."""
 RATES_KBIT_S = [200, 400, 700, 1000, 1400, 1700, 2000, 2400, 2800, 3300, 4000, 5000, 6000]
 
 
-def tip_kbit_s(rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> float:
+def tip_kbit_s(setup: Setup, rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> float:
     """Return the bit rate of a tip in a stream over some cylinders, servo bits included."""
-    device = ss.device(
-        "sigmetrics2000",
+    device = sled(
+        setup,
+        bus_ms_per_block=0,
         tip_rate_kbit_s=rate_kbit_s,
         acceleration_x_m_s2=acceleration_m_s2,
         acceleration_y_m_s2=acceleration_m_s2,
@@ -27,12 +35,12 @@ def tip_kbit_s(rate_kbit_s: float, acceleration_m_s2: float, cylinders: int) -> 
     return float(blocks_per_s / derived["blocks_per_row"] * row_bits / 1000)
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Stream with every rate under every acceleration."""
     cylinders = 5 if quick else 50
-    table1_m_s2 = ss.device("sigmetrics2000").parameters["acceleration_y_m_s2"]
+    table1_m_s2 = sled(setup).parameters["acceleration_y_m_s2"]
     curves = {
-        name: [tip_kbit_s(rate, times * table1_m_s2, cylinders) for rate in RATES_KBIT_S]
+        name: [tip_kbit_s(setup, rate, times * table1_m_s2, cylinders) for rate in RATES_KBIT_S]
         for name, times in TIMES_TABLE_1.items()
     }
     best = {
@@ -40,7 +48,8 @@ def simulate(*, quick: bool) -> Found:
         for name, curve in curves.items()
     }
     steps = [
-        tip_kbit_s(rate, table1_m_s2, cylinders) for rate in range(200, best["Table 1"] + 1, 200)
+        tip_kbit_s(setup, rate, table1_m_s2, cylinders)
+        for rate in range(200, best["Table 1"] + 1, 200)
     ]
     half, one, two = curves.values()
     return Found(

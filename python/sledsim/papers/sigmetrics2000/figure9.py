@@ -1,17 +1,24 @@
 """Figure 9: seek time from the centre when X need not settle."""
 
-from matplotlib.figure import Figure
+from __future__ import annotations
 
-import sledsim as ss
+from typing import TYPE_CHECKING
+
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000 import seeks
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sledsim.papers import Setup
 
 
-def simulate(*, quick: bool) -> Found:
+def simulate(*, quick: bool, setup: Setup) -> Found:
     """Compute the seeks of Figure 7(b) without settling, and compare with these."""
     points = seeks.points(quick=quick)
-    settled = seeks.surface(ss.device("sigmetrics2000"), seeks.CENTRE, points)
-    device = ss.device("sigmetrics2000", settling_constants=0)
+    settled = seeks.surface(sled(setup), seeks.CENTRE, points)
+    device = sled(setup, settling_constants=0)
     surface = seeks.surface(device, seeks.CENTRE, points)
     saved_ms = [
         with_ms - without_ms

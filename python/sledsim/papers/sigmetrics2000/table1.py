@@ -1,7 +1,15 @@
 """Table 1: the parameters of the default device."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.papers.sigmetrics2000.devices import sled
+
+if TYPE_CHECKING:
+    from sledsim.papers import Setup
 
 
 def parameters(device: ss.Device) -> dict[str, float]:
@@ -28,6 +36,6 @@ def parameters(device: ss.Device) -> dict[str, float]:
     }
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
     """Take the parameters out of the preset."""
-    return Found(parameters(ss.device("sigmetrics2000")))
+    return Found(parameters(sled(setup)))

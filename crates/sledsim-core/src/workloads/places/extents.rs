@@ -53,6 +53,14 @@ impl ExtentSpec {
     }
 }
 
+/// Reads `part_from` and `part_to`: the part of the set that is used.
+pub(super) fn read_part(keys: &mut Keys) -> Result<(f64, f64)> {
+    let from = keys.opt_f64("part_from", Range::at_least(0.0).at_most(1.0))?;
+    let from = from.unwrap_or(0.0);
+    let to = keys.opt_f64("part_to", Range::above(from).at_most(1.0))?;
+    Ok((from, to.unwrap_or(1.0)))
+}
+
 /// A working set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
@@ -63,6 +71,16 @@ pub(super) struct Extents {
 }
 
 impl Extents {
+    /// The first extent of a part of the set, and that after its last.
+    pub(super) fn part(&self, (from, to): (f64, f64), keys: &Keys) -> Result<(u64, u64)> {
+        let place = |share: f64| libm::round(share * self.count as f64) as u64;
+        if place(from) >= place(to) {
+            let problem = "must leave an extent of the set between part_from and part_to";
+            return Err(keys.refuse("part_from", problem));
+        }
+        Ok((place(from), place(to)))
+    }
+
     /// The first slot of an extent.
     #[inline]
     pub(super) fn first(&self, extent: u64) -> u64 {

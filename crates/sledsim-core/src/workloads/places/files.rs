@@ -1,6 +1,7 @@
-//! Files: blocks of a working set by Zipf popularity, with sequential runs.
+//! Files: blocks of a working set by their popularity, with sequential runs.
 
-use super::extents::{ExtentSpec, Extents};
+use super::extents::{ExtentSpec, Extents, read_part};
+use super::reuse::{Reuse, ReuseSpec};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -15,43 +16,72 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
     read: |keys, _| Ok(Arc::new(FilesSpec::read(keys)?)),
 };
 
-/// `set_mib`, `extent_kib`, `unit_kib`, `zipf_exponent`, `clustered`,
-/// `part_from`, `part_to` and `sequential_fraction`.
+/// `set_mib`, `extent_kib`, `unit_kib`, `popularity`, `zipf_exponent`,
+/// `clustered`, `part_from`, `part_to`, `sequential_fraction`,
+/// `interleave_kib`, and the keys of reuse.
 ///
-/// Extents consist of units, the blocks of a file system. The unit of rank k is
-/// chosen with a probability proportional to k^-exponent; ranks are assigned
+/// Extents consist of units, the blocks of a file system. Ranks are assigned
 /// extent by extent with the extents in random order (`clustered`), or to units
-/// in random order. A request of a unit or more begins at the unit and is cut
+/// in random order. With static popularity the unit of rank k is chosen with a
+/// probability proportional to k^-exponent; with moving popularity units are
+/// used for the first time in the order of ranks, and again at measured
+/// distances. A request of a unit or more begins at the unit and is cut
 /// at the end of the extent; a shorter one is anywhere inside the unit. With
-/// probability `sequential_fraction` a request continues where the last one
-/// ended, if it fits in the extent.
+/// probability `sequential_fraction` a request continues `interleave_kib` after
+/// the end of the last one, if it fits in the extent.
 ///
 /// `part_from` and `part_to` restrict the requests to a part of the set. The
 /// extents of a part are spread over the whole set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct FilesSpec {
     extents: ExtentSpec,
     unit_kib: f64,
+    popularity: Popularity,
     exponent: f64,
+    reuse: Option<ReuseSpec>,
     clustered: bool,
     part: (f64, f64),
     sequential: f64,
+    interleave_kib: f64,
 }
+
+/// Which units are popular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Popularity {
+    /// The same at all times.
+    Static,
+    /// Those that have been used lately.
+    Moving,
+}
+
+const POPULARITIES: [(&str, Popularity); 2] = [
+    ("static", Popularity::Static),
+    ("moving", Popularity::Moving),
+];
 
 impl FilesSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
         let share = Range::at_least(0.0).at_most(1.0);
-        let from = keys.opt_f64("part_from", share)?.unwrap_or(0.0);
-        let to = keys.opt_f64("part_to", Range::above(from).at_most(1.0))?;
         let block_kib = BLOCK_BYTES as f64 / 1024.0;
         let unit_kib = keys.opt_f64("unit_kib", Range::at_least(block_kib).at_most(1e9))?;
         let exponent = keys.opt_f64("zipf_exponent", Range::at_least(0.0).at_most(10.0))?;
+        let popularity = keys.opt_choice("popularity", &POPULARITIES)?;
+        let popularity = popularity.unwrap_or(Popularity::Static);
+        let reuse = ReuseSpec::read(keys)?;
+        if popularity == Popularity::Moving && reuse.is_none() {
+            let problem = "needs reuse_set, reuse_distances, reuse_counts and new_fraction";
+            return Err(keys.refuse("popularity", problem));
+        }
+        let interleave_kib = keys.opt_f64("interleave_kib", Range::at_least(0.0).at_most(1e9))?;
         Ok(Self {
             extents: ExtentSpec::read(keys, 64.0)?,
             unit_kib: unit_kib.unwrap_or(8.0),
+            popularity,
+            reuse,
+            interleave_kib: interleave_kib.unwrap_or(0.0),
             exponent: exponent.unwrap_or(1.0),
             clustered: keys.opt_bool("clustered")?.unwrap_or(true),
-            part: (from, to.unwrap_or(1.0)),
+            part: read_part(keys)?,
             sequential: keys.opt_f64("sequential_fraction", share)?.unwrap_or(0.0),
         })
     }
@@ -61,11 +91,17 @@ impl PlaceKind for FilesSpec {
     fn add_to(&self, facts: &mut Value) {
         self.extents.add_to(facts);
         facts["unit_kib"] = json!(self.unit_kib);
-        facts["zipf_exponent"] = json!(self.exponent);
+        let popularity = (POPULARITIES.iter()).find(|(_, kind)| *kind == self.popularity);
+        facts["popularity"] = json!(popularity.map(|(name, _)| *name));
+        match &self.reuse {
+            Some(reuse) if self.popularity == Popularity::Moving => reuse.add_to(facts),
+            _ => facts["zipf_exponent"] = json!(self.exponent),
+        }
         facts["clustered"] = json!(self.clustered);
         facts["part_from"] = json!(self.part.0);
         facts["part_to"] = json!(self.part.1);
         facts["sequential_fraction"] = json!(self.sequential);
+        facts["interleave_kib"] = json!(self.interleave_kib);
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
@@ -76,7 +112,8 @@ impl PlaceKind for FilesSpec {
             keys,
         } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;
-        let unit = self.unit_kib / ((blocking * BLOCK_BYTES) as f64 / 1024.0);
+        let slot_kib = (blocking * BLOCK_BYTES) as f64 / 1024.0;
+        let unit = self.unit_kib / slot_kib;
         if libm::floor(unit) != unit || !extents.length.is_multiple_of((unit as u64).max(1)) {
             let problem = "must be a multiple of blocking, and divide extent_kib";
             return Err(keys.refuse("unit_kib", problem));
@@ -86,28 +123,41 @@ impl PlaceKind for FilesSpec {
             let problem = format!("must be at most {MOST_EXTENTS} extents");
             return Err(keys.refuse("set_mib", problem));
         }
-        let place = |share: f64| libm::round(share * extents.count as f64) as u64;
-        let (from, to) = (place(self.part.0), place(self.part.1));
-        if from >= to {
-            let problem = "must leave an extent of the set between part_from and part_to";
-            return Err(keys.refuse("part_from", problem));
+        let (from, to) = extents.part(self.part, keys)?;
+        let interleave = self.interleave_kib / slot_kib;
+        if libm::floor(interleave) != interleave {
+            return Err(keys.refuse("interleave_kib", "must be a multiple of blocking"));
         }
         let in_extent = extents.length / unit;
         let units = (to - from) * in_extent;
         let scattered = if self.clustered { to - from } else { units };
+        let choice = match &self.reuse {
+            Some(reuse) if self.popularity == Popularity::Moving => match u32::try_from(units) {
+                Ok(units) if units <= MOST_MOVING => {
+                    Choice::Moving(Box::new(reuse.start(units, stream)))
+                }
+                _ => {
+                    let problem =
+                        format!("must be at most {MOST_MOVING} units of moving popularity");
+                    return Err(keys.refuse("set_mib", problem));
+                }
+            },
+            _ => Choice::Static(Zipf::new(units, self.exponent), stream("place")),
+        };
         Ok(Box::new(Files {
             extents,
             unit,
             in_extent,
             from,
             stride: stride(extents.count),
-            zipf: Zipf::new(units, self.exponent),
+            choice,
             clustered: self.clustered,
             scatter: Permutation::new(scattered, &mut stream("scatter")),
             sequential: self.sequential,
+            interleave: interleave as u64,
             coins: stream("run"),
-            ranks: stream("place"),
             within: stream("place in unit"),
+            extent: 0,
             next: 0,
             end: 0,
         }))
@@ -116,6 +166,9 @@ impl PlaceKind for FilesSpec {
 
 /// The most extents, so that products of their numbers do not overflow.
 const MOST_EXTENTS: u64 = u32::MAX as u64;
+
+/// The most units whose recency is kept: some GB of memory.
+const MOST_MOVING: u32 = 1 << 28;
 
 /// The number coprime to n nearest to n divided by the golden ratio: its
 /// multiples modulo n are evenly spread and take every value.
@@ -142,16 +195,26 @@ struct Files {
     from: u64,
     /// The step from one extent of a part to the next.
     stride: u64,
-    zipf: Zipf,
+    choice: Choice,
     clustered: bool,
     scatter: Permutation,
     sequential: f64,
+    /// In slots.
+    interleave: u64,
     coins: Stream,
-    ranks: Stream,
     within: Stream,
-    /// The end of the last request, and its extent.
+    /// The extent of the last request, in the numbering by parts.
+    extent: u64,
+    /// Where a sequential request begins, and the end of the extent.
     next: u64,
     end: u64,
+}
+
+/// Chooses units, which are numbered extent by extent.
+#[derive(Clone, Debug)]
+enum Choice {
+    Static(Zipf, Stream),
+    Moving(Box<Reuse>),
 }
 
 impl Places for Files {
@@ -159,20 +222,42 @@ impl Places for Files {
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
         let goes_on = self.coins.chance(self.sequential);
-        if goes_on && units <= self.end - self.next {
-            let slot = self.next;
-            self.next += units;
-            return Slots::whole(slot, units);
-        }
-        let rank = self.zipf.draw(&mut self.ranks) - 1;
-        let (extent, unit) = if self.clustered {
-            let extent = self.scatter.at(rank / self.in_extent);
-            (extent, rank % self.in_extent)
+        let (slot, units) = if goes_on && self.next + units <= self.end {
+            (self.next, units)
         } else {
-            let place = self.scatter.at(rank);
-            (place / self.in_extent, place % self.in_extent)
+            self.jump(units)
         };
-        let extent = (self.from + extent) * self.stride % self.extents.count;
+        self.next = slot + units + self.interleave;
+        if let Choice::Moving(reuse) = &mut self.choice {
+            let inside = slot + self.extents.length - self.end;
+            let first = self.extent * self.in_extent;
+            for unit in inside / self.unit..=(inside + units - 1) / self.unit {
+                reuse.used(first + unit);
+            }
+        }
+        Slots::whole(slot, units)
+    }
+}
+
+impl Files {
+    /// The slot of a request that does not continue the last one, and its length.
+    #[inline]
+    fn jump(&mut self, units: u64) -> (u64, u64) {
+        let (in_extent, clustered, scatter) = (self.in_extent, self.clustered, &self.scatter);
+        let place = |rank: u64| {
+            if clustered {
+                scatter.at(rank / in_extent) * in_extent + rank % in_extent
+            } else {
+                scatter.at(rank)
+            }
+        };
+        let place = match &mut self.choice {
+            Choice::Static(zipf, ranks) => place(zipf.draw(ranks) - 1),
+            Choice::Moving(reuse) => reuse.draw(place),
+        };
+        let unit = place % in_extent;
+        self.extent = place / in_extent;
+        let extent = (self.from + self.extent) * self.stride % self.extents.count;
         let first = self.extents.first(extent);
         self.end = first + self.extents.length;
         let mut slot = first + unit * self.unit;
@@ -180,8 +265,6 @@ impl Places for Files {
         if units < self.unit {
             slot += self.within.below(self.unit - units + 1);
         }
-        slot = slot.min(self.end - units);
-        self.next = slot + units;
-        Slots::whole(slot, units)
+        (slot.min(self.end - units), units)
     }
 }

@@ -11,8 +11,11 @@
 //!   ended;
 //! - `hot_cold`: a part of the region gets most requests;
 //! - `zipf`: a few units of the region get most requests;
-//! - `extents`: a working set spread over a region, for the next three;
-//! - `files`: blocks of a working set by Zipf popularity, with sequential runs;
+//! - `extents`: a working set spread over a region, for `files`, `scan`
+//!   and `nurand`;
+//! - `recency`: a stack of units, the last one used on top;
+//! - `reuse`: popularity that moves, by the measured distances between uses;
+//! - `files`: blocks of a working set by their popularity, with sequential runs;
 //! - `scan`: a working set read from start to end repeatedly;
 //! - `nurand`: pages of a database with rows chosen as in TPC-C.
 
@@ -25,6 +28,10 @@ mod hot_cold;
 mod zipf;
 
 mod extents;
+
+mod recency;
+
+mod reuse;
 
 mod files;
 

@@ -4,7 +4,7 @@ use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
-use sledsim_base::keys::Keys;
+use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
     read: |keys, _| Ok(Arc::new(NurandSpec::read(keys)?)),
 };
 
-/// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`.
+/// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`, or
+/// `tables` in place of the last three.
 ///
 /// The set is divided into tables of `rows` rows, `rows_per_page` to a page;
 /// the last table may lack pages. The table is chosen uniformly, the row in it
@@ -22,9 +23,23 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 /// and a uniform row, plus a constant, modulo `rows` (specification, clause
 /// 2.1.6). The constant is a function of the seed. If the page does not exist,
 /// table and row are drawn again.
-#[derive(Clone, Copy, Debug)]
+///
+/// `tables` gives several kinds of tables: for each, its share of the requests,
+/// its share of the set, `rows`, `row_mask` and `rows_per_page`. The kinds follow
+/// each other in the set.
+#[derive(Clone, Debug)]
 struct NurandSpec {
     extents: ExtentSpec,
+    kinds: Vec<KindSpec>,
+    /// Whether `tables` was given.
+    listed: bool,
+}
+
+/// A kind of table.
+#[derive(Clone, Copy, Debug)]
+struct KindSpec {
+    requests: f64,
+    set: f64,
     rows: u64,
     mask: u64,
     rows_per_page: u64,
@@ -33,11 +48,45 @@ struct NurandSpec {
 impl NurandSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
         let most = u64::from(u32::MAX);
+        let extents = ExtentSpec::read(keys, 8.0)?;
+        let number = Range::at_least(1.0).at_most(most as f64);
+        let positive = Range::above(0.0).at_most(1e9);
+        let mask = Range::at_least(0.0).at_most(most as f64);
+        let tables = keys.opt_f64_rows("tables", [positive, positive, number, mask, number])?;
+        let Some(tables) = tables else {
+            let kind = KindSpec {
+                requests: 1.0,
+                set: 1.0,
+                rows: keys.opt_u64("rows", 1..=most)?.unwrap_or(100_000),
+                mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
+                rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
+            };
+            return Ok(Self {
+                extents,
+                kinds: vec![kind],
+                listed: false,
+            });
+        };
+        for key in ["rows", "row_mask", "rows_per_page"] {
+            if keys.has(key) {
+                return Err(keys.refuse(key, "has no effect: tables gives it"));
+            }
+        }
+        let kind = |&[requests, set, rows, mask, rows_per_page]: &[f64; 5]| KindSpec {
+            requests,
+            set,
+            rows: rows as u64,
+            mask: mask as u64,
+            rows_per_page: rows_per_page as u64,
+        };
+        let kinds: Vec<_> = tables.iter().map(kind).collect();
+        if kinds.is_empty() {
+            return Err(keys.refuse("tables", "must have at least one table"));
+        }
         Ok(Self {
-            extents: ExtentSpec::read(keys, 8.0)?,
-            rows: keys.opt_u64("rows", 1..=most)?.unwrap_or(100_000),
-            mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
-            rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
+            extents,
+            kinds,
+            listed: true,
         })
     }
 }
@@ -45,9 +94,22 @@ impl NurandSpec {
 impl PlaceKind for NurandSpec {
     fn add_to(&self, facts: &mut Value) {
         self.extents.add_to(facts);
-        facts["rows"] = json!(self.rows);
-        facts["row_mask"] = json!(self.mask);
-        facts["rows_per_page"] = json!(self.rows_per_page);
+        if self.listed {
+            let table = |kind: &KindSpec| {
+                json!([
+                    kind.requests,
+                    kind.set,
+                    kind.rows,
+                    kind.mask,
+                    kind.rows_per_page
+                ])
+            };
+            facts["tables"] = self.kinds.iter().map(table).collect();
+        } else if let Some(kind) = self.kinds.first() {
+            facts["rows"] = json!(kind.rows);
+            facts["row_mask"] = json!(kind.mask);
+            facts["rows_per_page"] = json!(kind.rows_per_page);
+        }
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
@@ -58,14 +120,36 @@ impl PlaceKind for NurandSpec {
             keys,
         } = *region;
         let pages = self.extents.start(slots, blocking, keys)?;
-        let table = self.rows.div_ceil(self.rows_per_page);
+        let all = |part: fn(&KindSpec) -> f64| self.kinds.iter().map(part).sum::<f64>();
+        let (requests, set) = (all(|kind| kind.requests), all(|kind| kind.set));
+        let mut constants = stream("constant");
+        let (mut below, mut upto, mut first) = (0.0, 0.0, 0);
+        let mut kinds = Vec::with_capacity(self.kinds.len());
+        for spec in &self.kinds {
+            below += spec.requests / requests;
+            upto += spec.set / set;
+            let end = libm::round(upto * pages.count as f64) as u64;
+            if end <= first {
+                return Err(keys.refuse("tables", "must leave a page of the set to each"));
+            }
+            let table = spec.rows.div_ceil(spec.rows_per_page);
+            kinds.push(Kind {
+                below,
+                first,
+                count: end - first,
+                table,
+                tables: (end - first).div_ceil(table),
+                rows: spec.rows,
+                mask: spec.mask,
+                rows_per_page: spec.rows_per_page,
+                constant: constants.below(spec.mask + 1),
+            });
+            first = end;
+        }
         Ok(Box::new(Nurand {
             pages,
-            table,
-            rows: self.rows,
-            mask: self.mask,
-            rows_per_page: self.rows_per_page,
-            constant: stream("constant").below(self.mask + 1),
+            kinds: kinds.into(),
+            choice: stream("table kind"),
             tables: stream("table"),
             ranks: stream("place"),
         }))
@@ -75,29 +159,45 @@ impl PlaceKind for NurandSpec {
 #[derive(Clone, Debug)]
 struct Nurand {
     pages: Extents,
-    /// Pages of a table.
+    kinds: Box<[Kind]>,
+    choice: Stream,
+    tables: Stream,
+    ranks: Stream,
+}
+
+/// A kind of table, and its pages.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    /// The share of the requests of this kind and those before.
+    below: f64,
+    /// Its first page, and how many it has.
+    first: u64,
+    count: u64,
+    /// Pages of a table, and how many tables.
     table: u64,
+    tables: u64,
     rows: u64,
     mask: u64,
     rows_per_page: u64,
     constant: u64,
-    tables: Stream,
-    ranks: Stream,
 }
 
 impl Places for Nurand {
     /// Returns the slot and how many slots fit.
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
+        let share = self.choice.unit();
+        let found = self.kinds.partition_point(|kind| kind.below <= share);
+        // The shares may sum to slightly less than 1.
+        let kind = self.kinds[found.min(self.kinds.len() - 1)];
         let page = loop {
-            let tables = self.pages.count.div_ceil(self.table);
-            let first = self.tables.below(tables) * self.table;
-            let mask = self.ranks.below(self.mask + 1);
-            let row = self.ranks.below(self.rows);
-            let row = ((mask | row) + self.constant) % self.rows;
-            let page = first + row / self.rows_per_page;
-            if page < self.pages.count {
-                break page;
+            let first = self.tables.below(kind.tables) * kind.table;
+            let mask = self.ranks.below(kind.mask + 1);
+            let row = self.ranks.below(kind.rows);
+            let row = ((mask | row) + kind.constant) % kind.rows;
+            let page = first + row / kind.rows_per_page;
+            if page < kind.count {
+                break kind.first + page;
             }
         };
         let units = units.min(self.pages.length);

@@ -7,6 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::Model;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead};
 
@@ -81,6 +82,61 @@ fn a_hit_takes_its_command_and_the_bus() {
     // The first of its blocks is missing: the sled reads all of it.
     assert!(rows[3].passes > 0);
     assert_eq!(log.events().len(), 4 + 2, "four rows, two services");
+}
+
+#[test]
+fn read_hits_are_the_reads_without_a_pass() {
+    // The reads of the test above, of which two are hits; a write into the buffer,
+    // which does not count; a read of what was read ahead to the end of the track at
+    // 1080, and one behind it.
+    let buffer = Buffer {
+        read_ahead: ReadAhead::Track,
+        write_back_segments: 1,
+        ..OFF
+    };
+    let asks = [
+        (0, Op::Read, 1000, 40),
+        (50_000, Op::Read, 1000, 40),
+        (60_000, Op::Read, 1017, 5),
+        (70_000, Op::Read, 999, 5),
+        (80_000, Op::Write, 1000, 5),
+        (90_000, Op::Read, 1050, 10),
+        (100_000, Op::Read, 1080, 20),
+    ];
+    let hits_of = |requests: &[Request]| {
+        let log = Log::default();
+        let mut model = station(buffer, &log);
+        run_through(&mut model, requests, &mut log.clone());
+        let mut reports = Vec::new();
+        model.report(Nanos::MAX, &mut reports);
+        let counts = &reports[0].counts;
+        let hits = counts.iter().find(|count| count.0 == "read_hits");
+        (hits.expect("a count").1, log.rows())
+    };
+    let (hits, rows) = hits_of(&asked(&asks));
+    let passes: Vec<bool> = rows.iter().map(|row| row.passes > 0).collect();
+    assert_eq!(passes, [true, false, false, true, false, false, true]);
+    assert_eq!(hits, 3);
+    // Any load: some hits wait for what is being read.
+    let mut random = Stream::new(9, "hits");
+    let (mut at, mut next) = (0, 0);
+    let load: Vec<Request> = (0..3000)
+        .map(|id| {
+            at += random.below(400_000);
+            let op = [Op::Read, Op::Read, Op::Write][random.below(9) as usize / 4];
+            let jump = random.chance(0.1) || next > 200_000;
+            let lbn = if jump { random.below(3000) } else { next };
+            let blocks = 1 + random.below(30) as u32;
+            next = lbn + u64::from(blocks);
+            Request::new(id, Nanos(at), op, lbn, blocks)
+        })
+        .collect();
+    let (hits, rows) = hits_of(&load);
+    let read = |row: &&Row| row.op == Op::Read && row.passes == 0;
+    assert_eq!(hits, rows.iter().filter(read).count() as u64);
+    let waited = |row: &&Row| read(row) && row.parts.queue > Nanos::ZERO;
+    let waits = rows.iter().filter(waited).count();
+    assert!((100..2400).contains(&hits) && waits > 20, "{hits} {waits}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_file_is_a_workload_and_may_stand_on_another() {
         (&keys["requests"], &keys["rate"], &keys["seed"]),
         (&300.into(), &7.0.into(), &9.into())
     );
-    assert_eq!(keys["row_mask"], 8191);
+    assert_eq!(keys["tables"][0][3], 8191);
     let shown = show(path).unwrap();
     assert_eq!(shown["parameters"]["rate"]["source"], "slow");
     assert_eq!(shown["parameters"]["title"]["value"], "mine");

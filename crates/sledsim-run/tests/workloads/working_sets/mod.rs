@@ -4,6 +4,7 @@
 mod bursts;
 mod files;
 mod likeness;
+mod reuse;
 mod sets;
 mod speed;
 

@@ -11,7 +11,7 @@ fn end(request: &Request) -> u64 {
 
 /// Chi square in standard deviations from its expectation, over cells in which
 /// at least 20 are expected; the others go together.
-fn chi_square(counts: &[f64], shares: &[f64]) -> f64 {
+pub(super) fn chi_square(counts: &[f64], shares: &[f64]) -> f64 {
     let total: f64 = counts.iter().sum();
     let (mut sum, mut cells) = (0.0, -1.0);
     let mut rest = (0.0, 0.0);
@@ -54,7 +54,12 @@ fn listed_sizes_come_in_their_shares() {
 }
 
 /// The unit of 8 KiB of a request, from the extent it lies in.
-fn extent_of(lbn: u64, extents: u64, extent_blocks: u64, blocking: u64) -> Option<(u64, u64)> {
+pub(super) fn extent_of(
+    lbn: u64,
+    extents: u64,
+    extent_blocks: u64,
+    blocking: u64,
+) -> Option<(u64, u64)> {
     let distance = DEVICE / blocking / extents * blocking;
     let (extent, inside) = (lbn / distance, lbn % distance);
     (extent < extents && inside < extent_blocks).then_some((extent, inside))

@@ -18,6 +18,7 @@ impl<M: Mechanism> Buffered<M> {
         let mut row = self.row_at(waiting, at);
         row.completion = self.take_bus(row.blocks, at);
         row.parts.bus = row.completion - at;
+        self.read_hits += 1;
         sink.done(&row);
         self.follow_read(&waiting.request);
     }

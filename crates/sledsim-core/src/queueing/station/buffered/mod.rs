@@ -43,7 +43,8 @@
 //! *Rows and energy.* Hits and writes into the buffer have no passes and no
 //! energy. Waiting for blocks that are being read, or for room, is `queue`;
 //! the seeks and transfers of a flush are those of its destaging. The energy of
-//! read-ahead and destaging is in the report, not in any row.
+//! read-ahead and destaging is in the report, not in any row. The report counts
+//! `read_hits`: reads that needed no pass of their own.
 
 mod background;
 mod bus;
@@ -98,6 +99,8 @@ pub struct Buffered<M: Mechanism> {
     awaiting_fetch: Vec<Waiting>,
     flushes: VecDeque<Waiting>,
     ahead: Option<ReadAheadState>,
+    /// Reads that needed no pass of their own.
+    read_hits: u64,
     /// Energy of background work, by the mechanism's causes and by the station's.
     background_energy: Energy,
     /// The next event: [`Buffered::due`], kept up to date.
@@ -143,6 +146,7 @@ impl<M: Mechanism> Buffered<M> {
             awaiting_fetch: Vec::new(),
             flushes: VecDeque::new(),
             ahead: None,
+            read_hits: 0,
             background_energy: Energy::default(),
             next: None,
         }
@@ -370,6 +374,8 @@ impl<M: Mechanism> Model for Buffered<M> {
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         let spent = self.mechanism.energy(until.max(self.mechanism_free));
+        let mut counts = self.mechanism.counts();
+        counts.push(("read_hits", self.read_hits));
         reports.push(Report {
             name: self.name.clone(),
             busy: self.busy,
@@ -382,7 +388,7 @@ impl<M: Mechanism> Model for Buffered<M> {
                 retry_j: (spent.retry_j - self.background_energy.retry_j).max(0.0),
                 ..spent
             },
-            counts: self.mechanism.counts(),
+            counts,
         });
     }
 }

@@ -1,0 +1,100 @@
+"""The loads of Table 2, whole or in part, and traces in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+from sledsim.papers import external_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from sledsim.papers import Setup
+
+LOADS = {"tpcd": "TPCD", "tpcc": "TPCC", "cello": "cello", "hplajw": "hplajw"}
+"""The workloads by name, and as the paper writes them."""
+PARTS = {"tpcd": 24, "tpcc": 24, "cello": 8, "hplajw": 4}
+"""A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
+as in the whole. Rates, bursts, buffers and the disk are whole."""
+WEEK = "hplajw-1992-week.srt"
+"""The public trace of hplajw of 1992; :func:`sledsim.papers.external_file` finds it."""
+
+
+def note() -> str:
+    """Return what is to be said if the public trace is missing."""
+    missing = f"{WEEK} is not there: under the reading week_1992 the generator stays."
+    return missing if external_file(WEEK) is None else ""
+
+
+def trace(setup: Setup, name: str) -> Path | None:
+    """Return the trace in place of a generator, if the set-up names one that is there."""
+    named = setup["traces"].get(name, {}).get("file")
+    return external_file(named) if named else None
+
+
+def load(
+    setup: Setup,
+    name: str,
+    *,
+    quick: bool,
+    shift: Mapping[str, float] | None = None,
+    each: Mapping[str, Any] | None = None,
+    times: int = 1,
+    **keys: Any,
+) -> ss.Load:
+    """Return a generated workload of Table 2.
+
+    Parameters
+    ----------
+    setup
+        That of the paper, or of a reading.
+    name
+        As in :data:`LOADS`.
+    quick
+        Whether to take the part that :data:`PARTS` says.
+    shift
+        What is added to keys of the workload, in each part that has them.
+    each
+        What takes the place of keys of the workload, in each part that has them.
+    times
+        Number of users, which multiplies the rate and the working set.
+    **keys
+        Keys of the workload.
+    """
+    own = {key: entry["value"] for key, entry in ss.workload_spec(name)["parameters"].items()}
+    given: dict[str, Any] = {"max_queue": setup["max_queue"]}
+    part = PARTS[name] if quick else 1
+    for key, value in own.items():
+        last = key.rpartition(".")[2]
+        if last == "set_mib":
+            _put(given, key, value * times / part)
+        if last == "rate":
+            _put(given, key, value * times)
+        if last == "requests":
+            _put(given, key, value // part)
+        if shift and last in shift:
+            _put(given, key, round(value + shift[last], 6))
+        if each and last in each:
+            _put(given, key, each[last])
+    for path, value in _flat(setup["loads"][name]):
+        _put(given, path, value)
+    return ss.workload(name, **(given | keys))
+
+
+def _flat(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what tables in tables have, by dotted keys."""
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{at}{key}.")
+        else:
+            yield f"{at}{key}", value
+
+
+def _put(tables: dict[str, Any], key: str, value: object) -> None:
+    """Set a dotted key."""
+    *path, last = key.split(".")
+    for name in path:
+        tables = tables.setdefault(name, {})
+    tables[last] = value

@@ -1,0 +1,36 @@
+"""The devices and the random load of the paper, by its set-up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from sledsim.papers import Setup
+
+DEVICES = {"MEMS": "mems", "Superdisk": "superdisk", "Atlas 10K": "atlas10k"}
+"""The paper's names of the three devices, and those of the set-up."""
+
+
+def device(setup: Setup, name: str, **keys: Any) -> ss.Device:
+    """Return a device of the set-up with some keys changed."""
+    own = dict(setup[name]) | keys
+    return ss.device(own.pop("base"), **own)
+
+
+def sled(setup: Setup, **keys: Any) -> ss.Sled:
+    """Return the MEMS device with some keys changed."""
+    made = device(setup, "mems", **keys)
+    if not isinstance(made, ss.Sled):
+        raise TypeError(made)
+    return made
+
+
+def random_load(setup: Setup, on: ss.Device, **keys: Any) -> ss.Load:
+    """Return the load of section 3.2 with some keys changed; `part` of the set-up is its region."""
+    own: dict[str, Any] = {"size": "exponential", "mean_size_kib": 4, "blocking": 8}
+    part = float(setup["part"])
+    if part < 1:
+        own["last_lbn"] = round(part * on.blocks) - 1
+    return ss.workload(**own | keys)
