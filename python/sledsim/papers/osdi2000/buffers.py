@@ -44,7 +44,7 @@ def reuse_percent(device: ss.Device, requests: int) -> dict[str, float]:
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Read with a buffer and without."""
     requests = 2_000 if quick else 20_000
-    sequence = {"kind": "sequential", "sequential_fraction": 1, "mean_size_kib": 4}
+    sequence: dict[str, Any] = {"kind": "sequential", "sequential_fraction": 1, "mean_size_kib": 4}
     buffers = {"prefetching": BUFFER, "none": NO_PREFETCH}
     prefetch = {
         name: mean_ms(parts.sled(setup, buffer=buffer), requests, **sequence)
@@ -59,7 +59,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         )
         for name, kind in (("speed matching", "block"), ("none", "none"))
     }
-    cached = parts.sled(setup, buffer=BUFFER, controller_cache={"cache_mib": HOST_MIB})
+    cached = parts.device(setup["sled"], buffer=BUFFER, controller_cache={"cache_mib": HOST_MIB})
     return Found(
         {
             "prefetch_ms": prefetch,

@@ -109,7 +109,7 @@ def draw(figure: Figure, found: Found) -> None:
     for (device, curve), marker in zip(found.series.items(), "os", strict=True):
         longest, first = curve["cylinders"][-1], curve["ms"][0]
         shares = [100 * move / longest for move in curve["cylinders"]]
-        label = f"{device}: {first:.1f} ms without a move, at most {longest} cylinders"
+        label = f"{device}: {first:.1f} ms, {longest} cylinders"
         relative = [time / first for time in curve["ms"]]
         axes.plot(shares, relative, marker=marker, ms=4, label=label)
     axes.set(
@@ -118,4 +118,3 @@ def draw(figure: Figure, found: Found) -> None:
         ylim=(0.9, None),
         xlim=(-1, 101),
     )
-    figure.legend(loc="outside upper left", fontsize=9)

@@ -13,7 +13,7 @@ SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
 """Size of a large request, and of the unit of the organ pipe."""
-SUBREGIONED = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
+SUBREGIONED: dict[str, Any] = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
 """The centre square of Figure 9 for small data, whole columns for large ones."""
 SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
 
@@ -129,6 +129,5 @@ def draw(figure: Figure, found: Found) -> None:
         bars = axes.bar(places, shares, 0.2, label=layout)
         axes.bar_label(bars, [f"{ms[layout]:.2f}" for _, ms in devices], padding=2, fontsize=8)
     axes.set_xticks(range(len(found.series)), list(found.series))
-    axes.set(ylabel="service time (% of simple; above: ms)", xlim=(-0.5, 2.5), ylim=(60, 112))
+    axes.set(ylabel="service time (% of simple; above: ms)", xlim=(-0.5, 3.3), ylim=(60, 105))
     axes.grid(visible=False, axis="x")
-    axes.legend(ncols=4, loc="upper center", fontsize=8)

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sledsim.papers import Setup
+
+
+def device(own: Mapping[str, Any], **keys: Any) -> ss.Device:
+    """Return a device of the set-up, with other keys over its own."""
+    merged = {**own, **keys}
+    made: ss.Device = ss.device(merged.pop("base"), **merged)
+    return made
 
 
 def sled(setup: Setup, **keys: Any) -> ss.Sled:
     """Return the sled of the set-up, with other keys over its own."""
-    own = {**setup["sled"], **keys}
-    return ss.device(own.pop("base"), **own)
+    made = device(setup["sled"], **keys)
+    if not isinstance(made, ss.Sled):
+        raise TypeError(made)
+    return made
 
 
 def bare_sled(setup: Setup, **keys: Any) -> ss.Sled:
@@ -23,8 +34,7 @@ def bare_sled(setup: Setup, **keys: Any) -> ss.Sled:
 
 def disk(setup: Setup, **keys: Any) -> ss.Disk:
     """Return the disk of the set-up, with other keys over its own."""
-    own = {**setup["disk"], **keys}
-    made = ss.device(own.pop("base"), **own)
+    made = device(setup["disk"], **keys)
     if not isinstance(made, ss.Disk):
         raise TypeError(made)
     return made

@@ -8,6 +8,7 @@ from typing import Any
 import sledsim as ss
 from sledsim import power
 from sledsim.papers import Found, Setup, summary_of
+from sledsim.papers.osdi2000 import parts
 
 SIZES_KIB = (4, 8, 16, 64, 256, 1024)
 TIPS = (64, 320, 640, 960, 1280)
@@ -26,8 +27,8 @@ def large_reads(device: str, requests: int, **keys: Any) -> tuple[float, float]:
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run with an idle mode and without, with few tips and with many."""
     requests = 1_000 if quick else 10_000
-    name = setup["powers"]
-    sled = ss.device(name)
+    name = setup["idle_mode"]
+    sled = parts.sled(setup)
     load = ss.workload("random", rate=10, requests=requests)
     bit_nj = [power.energy_per_bit_nj(sled, kib, requests=requests // 10) for kib in SIZES_KIB]
     policies = power.trade_off(

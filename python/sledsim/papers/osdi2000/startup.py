@@ -18,7 +18,7 @@ def rewrite_ms(device: ss.Device) -> float:
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Start devices, and write a block again and again."""
     del quick  # a matter of a second
-    sled, disk = setup["sled"]["base"], setup["disk"]["base"]
+    sled, disk = setup["idle_mode"], setup["disk"]["base"]
     disks = {
         start: power.spin_up(disk, DEVICES, start, power.DISK_POWER)
         for start in ("together", "in_turn")
