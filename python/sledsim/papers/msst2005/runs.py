@@ -172,7 +172,7 @@ def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcom
 
 def _moved_blocks(parts: list[dict[str, Any]]) -> int:
     """Return the blocks that the lowest tier read from the disk and wrote to it."""
-    names = ("read_from_back_blocks", "cleaned_blocks", "passed_blocks")
-    names += ("fetched_blocks", "destaged_blocks")
+    of_mwb = ("read_from_back_blocks", "cleaned_blocks")
+    names = (*of_mwb, "fetched_blocks", "destaged_blocks", "passed_blocks")
     counts = [part["counts"] for part in parts if {*names} & {*part.get("counts", {})}]
     return sum(counts[-1].get(name, 0) for name in names) if counts else 0
