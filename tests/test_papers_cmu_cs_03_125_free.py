@@ -66,12 +66,12 @@ def test_no_order_of_candidates_reads_the_last_block_sooner() -> None:
 
     On 40 cylinders. Whole devices take minutes: see the value in ``table4.toml``.
     """
-    alls = {
+    slowest = {
         order: mean([independent.scan(seed, 10, 5, columns=40, order=order) for seed in range(5)])
         for order in independent.ORDERS
     }
-    nearest = alls.pop("nearest")["all"]
-    assert all(1742 / 1904 * nearest < one["all"] for one in alls.values()), alls
+    nearest = slowest.pop("nearest")["all"]
+    assert all(1742 / 1904 * nearest < one["all"] for one in slowest.values()), slowest
 
 
 def test_what_decides_on_the_last_block_is_the_end_of_a_track() -> None:

@@ -42,7 +42,7 @@ def test_the_tolerance_is_half_a_unit_of_the_last_printed_digit(
     printed: str, low: float, high: float
 ) -> None:
     stated, step = value(printed), 1e-4 * (high - low)
-    numbers = (low - step, low, high, high + step)
+    numbers: tuple[float, ...] = (low - step, low, high, high + step)
     assert [agrees(stated, number) for number in numbers] == [False, True, True, False]
     sampled = value(printed, error=1.0, error_from="sampling")
     numbers = (low - 1 - step, low - 1, high + 1, high + 1 + step)
