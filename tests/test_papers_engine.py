@@ -200,6 +200,17 @@ def test_the_same_bytes_in_one_process_as_in_two(
         assert str(tmp_path).encode() not in content, name
 
 
+@pytest.mark.usefixtures("runs")
+def test_the_command_runs_what_has_a_reading(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["papers", "run", "paper2001", "-o", str(tmp_path), "--reading"]
+    assert main([*words, "other"]) == 0
+    assert "as published" in capsys.readouterr().out
+    assert main([*words, "others"]) == 2
+    assert "--reading others: no item of these has it" in capsys.readouterr().err
+
+
 def test_a_miss_is_a_result_and_a_changed_verdict_an_error(
     tmp_path: Path,
     folder: Path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -46,6 +47,8 @@ a verdict is not as recorded.
 """
 
 FOLDER = Path("out/papers")
+_WIDTH = 48
+"""Of the descriptions of values."""
 
 
 def add(commands: Commands) -> None:
@@ -60,7 +63,8 @@ def add(commands: Commands) -> None:
         "--reading",
         metavar="NAME",
         default="",
-        help="simulate under this reading alone; files go to FOLDER/readings/NAME",
+        help="simulate the items that have this reading under it alone; files go to"
+        " FOLDER/readings/NAME",
     )
     _add_running(run)
     _add_running(command(actions, "report", _report, _REPORT))
@@ -126,7 +130,13 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> bool:
     from sledsim import papers  # noqa: PLC0415 (no other command needs them)
 
-    results = _results(papers.find(options.names), options, options.reading)
+    items = papers.find(options.names)
+    if options.reading:  # of a paper, those that have it; the engine refuses items without
+        items = [item for item in items if item.id in options.names or _has(item, options.reading)]
+        if not items:
+            msg = f"--reading {options.reading}: no item of these has it: sledsim papers list"
+            raise _core.SledsimError(msg)
+    results = _results(items, options, options.reading)
     changed = [] if options.reading else _changed(results, options)
     if options.json:
         documents = [
@@ -143,6 +153,10 @@ def _run(options: argparse.Namespace) -> bool:
     folder = _folder(options)
     print(f"\nwritten: {folder / 'readings' / options.reading if options.reading else folder}")
     return not changed
+
+
+def _has(item: Item, reading: str) -> bool:
+    return reading in {own.name for own in item.readings}
 
 
 def _results(items: list[Item], options: argparse.Namespace, reading: str = "") -> list[Result]:
@@ -220,15 +234,10 @@ def _values(result: Result, reading: str) -> None:
         verdict += f": {value['reading']}" if value["reading"] else ""
         agrees = {True: "yes", False: "no", None: values.NONE}[value["agrees"]]
         simulated = values.simulated(value, value["simulated"])
-        rows.append(
-            [
-                f"  {value['what']}",
-                values.stated(value),
-                simulated,
-                value["unit"],
-                agrees if reading else verdict,
-            ]
-        )
+        first, *others = textwrap.wrap(value["what"], _WIDTH)
+        own = [values.stated(value), simulated, value["unit"], agrees if reading else verdict]
+        rows.append([f"  {first}", *own])
+        rows += [[f"    {line}", "", "", "", ""] for line in others]
     print(table(rows, "<>><<"))
 
 
