@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import threading
@@ -15,6 +16,7 @@ import pytest
 import sledsim as ss
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sledsim.cli import main
 
 from tests.sleds import sled
 
@@ -465,3 +467,60 @@ def test_internal_requests_of_a_buffer_are_in_the_energy() -> None:
     assert summary["utilisation"] < 1
     # The sled draws 50 to 100 mW all the time, and 1 mW per tip in use above that.
     assert 0.05 * summary["simulated_s"] < total < 1.4 * summary["simulated_s"]
+
+
+def mean_ms(run: ss.Run) -> float:
+    mean: float = run.summary["response_time_ms"]["mean"]
+    return mean
+
+
+def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Path) -> None:
+    buffer = {"size_kib": 64, "segments": 2}
+    stiff: dict[str, object] = {"base": "g2", "buffer": buffer, "spring_factor": 0.5}
+    brief: dict[str, object] = {"base": "random", "rate": 200, "requests": 500}
+    made = ss.device("g2", spring_factor=0.5, buffer=buffer)
+    load = ss.workload("random", rate=200, requests=500)
+    wanted = mean_ms(ss.simulate(load, made))
+    assert mean_ms(ss.simulate(brief, stiff)) == wanted
+    assert mean_ms(ss.simulate(brief, ss.device(stiff))) == wanted
+    assert mean_ms(ss.simulate(load, ss.device({"base": "g2"}, spring_factor=0.1))) != wanted
+    own = tmp_path / "own.toml"
+    own.write_text('base = "g2"\ntitle = "Own"\n')
+    assert ss.device({"base": own, "spring_factor": 0.0}).parameters["spring_factor"] == 0
+    assert stiff["base"] == "g2", "the mapping is left as it is"
+    (row,) = ss.compare(brief, [stiff]).to_dict()["runs"]
+    assert row["summary"]["response_time_ms"]["mean"] == wanted
+    assert ss.load_info(brief, device=stiff)["requests"] == 500
+    trace = {"base": "sample:postmark-ext4", "queue_depth": 1}
+    assert ss.simulate(trace, {"base": "g2"}).summary["requests"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("load", "device", "says"),
+    [
+        ({"rate": 5}, "g2", r"load = \{'rate': 5\}: must be .* base"),
+        ("random", {"spring_factor": 0}, "device = .*: must be .* base"),
+        ("random", {"base": "g2", 3: 4}, "device = .*: must be .* base"),
+        ({"base": "randon"}, "g2", "load = 'randon': must be a workload"),
+        ({"base": "random", "rat": 5}, "g2", "rat"),
+        ("random", {"base": "g2", "spring_facto": 0}, "spring_facto"),
+        ("random", {"base": {"base": "g2"}}, "device = "),
+        ("random", 7, "device = 7: must be .* mapping with a base"),
+    ],
+)
+def test_a_wrong_mapping_is_one_clear_error(load: object, device: object, says: str) -> None:
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.simulate(load, device)  # type: ignore[arg-type]
+
+
+def test_scenarios_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "mcd-hplajw-like" in ss.scenarios()
+    for name in ("mcd-hplajw-like", "tip-failures"):
+        made = ss.scenario(name)
+        assert main(["run", name, "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        ran = ss.simulate(*made, requests=False)
+        assert ran.to_dict()["summary"] == said["summary"], name
+    with pytest.raises(ss.SledsimError, match="mcd-hplajw-lik"):
+        ss.scenario("mcd-hplajw-lik")
+    assert set(ss.workloads()) >= {"random", "mix", "hplajw"}

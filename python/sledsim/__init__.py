@@ -64,7 +64,9 @@ if TYPE_CHECKING:
         workload,
         workload_presets,
         workload_spec,
+        workloads,
     )
+    from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
@@ -96,6 +98,7 @@ __all__ = [
     "RemoteOutcome",
     "Result",
     "Run",
+    "Scenario",
     "Sector",
     "Seek",
     "Server",
@@ -124,6 +127,8 @@ __all__ = [
     "read_trace",
     "rebuild_risk",
     "sample_traces",
+    "scenario",
+    "scenarios",
     "schedulers",
     "serve",
     "simulate",
@@ -134,6 +139,7 @@ __all__ = [
     "workload",
     "workload_presets",
     "workload_spec",
+    "workloads",
 ]
 
 _HOMES = {
@@ -149,7 +155,8 @@ _HOMES = {
     "faults": "TipFailures tip_failures",
     "layouts": "Layout LayoutPart layout",
     "loads": "Load convert_trace generate_trace load_info read_trace sample_traces trace_info "
-    "workload workload_presets workload_spec",
+    "workload workload_presets workload_spec workloads",
+    "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",

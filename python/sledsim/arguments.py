@@ -11,12 +11,12 @@ import operator
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, SupportsFloat, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsFloat, TypeVar
 
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
 
@@ -33,6 +33,20 @@ def refuse(name: str, given: object, must: str) -> NoReturn:
     shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
     msg = f"{name} = {shown}: must be {must}"
     raise SledsimError(msg)
+
+
+def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[str, object]]:
+    """Return the ``base`` of a mapping, and its other keys.
+
+    Raises
+    ------
+    SledsimError
+        If it has no ``base``, or a key that is no text.
+    """
+    keys = dict(given)
+    if "base" not in keys or not all(isinstance(key, str) for key in keys):
+        refuse(name, keys, f"a mapping of keys with a base: {must}")
+    return keys.pop("base"), keys
 
 
 def whole(name: str, given: object, least: int = 0, most: int | None = None) -> int:

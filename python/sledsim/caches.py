@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -15,8 +14,8 @@ from sledsim.loads import load_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sledsim.devices import Device
-    from sledsim.loads import Load
+    from sledsim.devices import DeviceLike
+    from sledsim.loads import LoadLike
 
 _BLOCK_BYTES = 512
 _MOST_BLOCKS = 1 << 54
@@ -103,12 +102,12 @@ def cache(policy: str = "lru", slots: int = 64) -> Cache:
 
 
 def hit_ratios(
-    load: Load | str | PathLike[str],
+    load: LoadLike,
     *,
     sizes_mib: Sequence[float] = SIZES_MIB,
     policies: Sequence[str] | None = None,
     segment_kib: float = 8,
-    device: Device | str | PathLike[str] | None = None,
+    device: DeviceLike | None = None,
     device_blocks: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> list[dict[str, Any]]:
@@ -161,12 +160,12 @@ def hit_ratios(
 
 
 def hits_and_load(
-    load: Load | str | PathLike[str],
+    load: LoadLike,
     *,
     sizes_mib: Sequence[float],
     policies: Sequence[str] | None,
     segment_kib: float,
-    device: Device | str | PathLike[str] | None = None,
+    device: DeviceLike | None = None,
     device_blocks: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -6,7 +6,6 @@ import math
 import os
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions
@@ -20,7 +19,8 @@ from sledsim.simulation import Run, simulate
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sledsim.devices import Device
+    from sledsim.devices import DeviceLike
+    from sledsim.loads import LoadLike
 
 
 _REPORT_EVERY_S = 0.05
@@ -55,8 +55,8 @@ class Comparison(JsonResult):
 
 
 def compare(
-    load: Load | str | PathLike[str],
-    devices: Sequence[Device | str | PathLike[str]],
+    load: LoadLike,
+    devices: Sequence[DeviceLike],
     schedulers: Sequence[str] = ("fcfs",),
     *,
     layout: str | Mapping[str, object] | None = None,

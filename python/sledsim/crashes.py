@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -15,8 +14,8 @@ from sledsim.loads import load_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sledsim.devices import Device
-    from sledsim.loads import Load
+    from sledsim.devices import DeviceLike
+    from sledsim.loads import LoadLike
 
 
 class CrashReport(JsonResult):
@@ -46,8 +45,8 @@ class CrashReport(JsonResult):
 
 
 def crash_test(
-    load: Load | str | PathLike[str],
-    device: Device | str | PathLike[str],
+    load: LoadLike,
+    device: DeviceLike,
     scheduler: str = "fcfs",
     *,
     points: int = 1000,

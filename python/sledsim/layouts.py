@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 from sledsim import _core
 from sledsim.arguments import text
-from sledsim.devices import Device, device_of, dotted_keys, wrap
+from sledsim.devices import Device, DeviceLike, device_of, dotted_keys, wrap
 from sledsim.loads import samples_folder
 
 
@@ -74,7 +73,7 @@ class Layout:
         return self._core.logical(block)
 
 
-def layout(device: Device | str | PathLike[str], name: str = "simple", **keys: object) -> Layout:
+def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
     """Lay out a device, to look at where blocks go.
 
     Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import as_list, optional, path_text, real, refuse, text, whole
+from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
 from sledsim.devices import device_of
 from sledsim.identity import of_workload, text_of
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from sledsim.devices import Device
+    from sledsim.devices import DeviceLike
+
+LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
+"""A load, or what one is made of: see :func:`load_of`."""
 
 SAMPLE = "sample:"
 """Prefix of the names of sample traces."""
@@ -62,10 +66,11 @@ class Load:
 
 
 def load_of(given: object, name: str = "load") -> Load:
-    """Return a load as it is, or make the one that a name stands for.
+    """Return a load as it is, or make the one that a name or a mapping stands for.
 
-    That is a workload's name (a kind, one of :func:`workload_presets`, or the path of a TOML file),
-    or a trace (``"sample:NAME"``, or the path of a file).
+    That is a workload's name (one of :func:`workloads`, or the path of a TOML file), or a trace
+    (``"sample:NAME"``, or the path of a file); a mapping has it as its ``base``, beside keys of
+    :func:`workload` or :func:`read_trace`.
 
     Raises
     ------
@@ -74,17 +79,19 @@ def load_of(given: object, name: str = "load") -> Load:
     """
     if isinstance(given, Load):
         return given
+    keys: dict[str, object] = {}
+    if isinstance(given, Mapping):
+        given, keys = based(name, given, "the name of a workload, or the path of a trace")
     if not isinstance(given, str | os.PathLike):
-        refuse(name, given, "a load, the name of a workload, or the path of a trace")
+        must = "a load, the name of a workload, the path of a trace, or a mapping with a base"
+        refuse(name, given, must)
     named = path_text(name, given)
-    if named in (*_core.names("workloads"), *_core.names("workload_presets")) or named.endswith(
-        ".toml"
-    ):
-        return workload(named)
+    if named in workloads() or named.endswith(".toml"):
+        return workload(named, **keys)
     if not named.startswith(SAMPLE) and not os.path.exists(named):  # noqa: PTH110 (it stays text)
-        known = ", ".join((*_core.names("workloads"), *_core.names("workload_presets")))
+        known = ", ".join(workloads())
         refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
-    return read_trace(named)
+    return read_trace(named, **keys)
 
 
 def workload(name: str = "random", **keys: object) -> Load:
@@ -207,9 +214,9 @@ def trace_info(
 
 
 def load_info(
-    load: Load | str | PathLike[str],
+    load: LoadLike,
     *,
-    device: Device | str | PathLike[str] | None = None,
+    device: DeviceLike | None = None,
     blocks: int | None = None,
     quick: bool = False,
     interleave_blocks: int | None = None,
@@ -249,6 +256,11 @@ def load_info(
     )
     info: dict[str, Any] = json.loads(document)
     return info
+
+
+def workloads() -> list[str]:
+    """Names of the workloads: the kinds, and the files that come with sledsim."""
+    return [*_core.names("workloads"), *_core.names("workload_presets")]
 
 
 def workload_presets() -> list[str]:
@@ -363,10 +375,10 @@ def convert_trace(
 
 
 def generate_trace(
-    load: Load | str | PathLike[str],
+    load: LoadLike,
     output: str | PathLike[str],
     *,
-    device: Device | str | PathLike[str] | None = None,
+    device: DeviceLike | None = None,
     blocks: int | None = None,
     scheduler: str = "fcfs",
     to: str | None = None,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from sledsim.devices import Device
-    from sledsim.loads import Load
+    from sledsim.devices import DeviceLike
+    from sledsim.loads import LoadLike
 
 Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
@@ -125,8 +125,8 @@ def schedulers() -> list[str]:
 
 
 def simulate(
-    load: Load | str | PathLike[str],
-    device: Device | str | PathLike[str],
+    load: LoadLike,
+    device: DeviceLike,
     scheduler: str = "fcfs",
     *,
     layout: str | Mapping[str, object] | None = None,

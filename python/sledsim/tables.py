@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from sledsim.devices import Device
+    from sledsim.devices import DeviceLike
     from sledsim.emulator import RemoteDevice
 
 _BLOCK_BYTES = 512
@@ -302,7 +302,7 @@ class Table:
 
 def table(
     data: object | str | PathLike[str],
-    device: Device | RemoteDevice | str | PathLike[str],
+    device: DeviceLike | RemoteDevice,
     layout: str = "capsule",
     *,
     page_header_bytes: int | None = None,

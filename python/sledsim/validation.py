@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
-from sledsim.devices import Device, device_of
+from sledsim.devices import DeviceLike, device_of
 from sledsim.json_result import JsonResult
 from sledsim.loads import Load, read_trace
 
@@ -142,7 +142,7 @@ class Validation(JsonResult):
 
 
 def validate(
-    device: Device | str | PathLike[str],
+    device: DeviceLike,
     trace: Load | str | PathLike[str],
     scheduler: str = "fcfs",
     *,

@@ -14,6 +14,7 @@ from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, size, table
+from sledsim.devices import device_of
 from sledsim.emulator import Export, Server, serve
 from sledsim.emulator.export_spec import export_of
 
@@ -229,7 +230,7 @@ def _signals() -> Iterator[threading.Event]:
 
 
 def _file_name(export: Export) -> str:
-    device = export.device if isinstance(export.device, str) else export.device.name
+    device = export.device if isinstance(export.device, str) else device_of(export.device).name
     name = export.name or Path(device).stem
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) + ".sock"
 

@@ -4,7 +4,7 @@ from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.devices.base import Composite, Device
 from sledsim.devices.checks import Op, Point
 from sledsim.devices.disks import Disk, DiskSeek, Sector, Zone
-from sledsim.devices.factory import device, device_of, dotted_keys, presets, wrap
+from sledsim.devices.factory import DeviceLike, device, device_of, dotted_keys, presets, wrap
 from sledsim.devices.sleds import Location, Parallelism, Sled, sled_of
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Batch",
     "Composite",
     "Device",
+    "DeviceLike",
     "Disk",
     "DiskSeek",
     "Instant",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from sledsim import _core
-from sledsim.arguments import path_text, refuse
+from sledsim.arguments import based, path_text, refuse
 from sledsim.devices.base import Composite, Device
 from sledsim.devices.disks import Disk
 from sledsim.devices.sleds import Sled
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Type checkers cannot ask the core: a test compares these with what it makes of every preset.
 SledName: TypeAlias = Literal["sigmetrics2000", "osdi2000", "g1", "g2", "g3", "cmu2003", "msst2005"]
 DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
+DeviceLike: TypeAlias = "Device | str | PathLike[str] | Mapping[str, object]"
+"""A device, or what :func:`device` makes one of."""
 CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
 
 
@@ -29,8 +31,8 @@ def device(name: DiskName, **overrides: object) -> Disk: ...
 @overload
 def device(name: CompositeName, **overrides: object) -> Composite: ...
 @overload
-def device(name: str | PathLike[str], **overrides: object) -> Device: ...
-def device(name: str | PathLike[str], **overrides: object) -> Device:
+def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object) -> Device: ...
+def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object) -> Device:
     """Resolve a device: a preset or a TOML file, with overrides of its keys.
 
     It is a :class:`Sled`, a :class:`Disk`, a :class:`Composite`, or none of these: a memory or
@@ -41,7 +43,8 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     Parameters
     ----------
     name
-        One of :func:`presets`, or the path of a ``.toml`` file.
+        One of :func:`presets`, or the path of a ``.toml`` file; or a mapping with that as ``base``
+        and with overrides: ``{"base": "g2", "spring_factor": 0.5}``.
     **overrides
         Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``; a mapping for
         a table: ``device("g2", buffer={"size_kib": 1024, "segments": 8})``.
@@ -51,6 +54,9 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
+    if isinstance(name, Mapping):
+        name, given = based("device", name, "the name of a preset or the path of a TOML file")
+        overrides = given | overrides
     name, keys = path_text("device", name), list(dotted_keys(overrides))
     core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
     made = wrap(core)
@@ -59,7 +65,7 @@ def device(name: str | PathLike[str], **overrides: object) -> Device:
 
 
 def device_of(given: object, name: str = "device") -> Device:
-    """Return a device as it is, or make the one of a preset's name or a TOML file's path.
+    """Return a device as it is, or make the one of a name, a path or a mapping.
 
     Raises
     ------
@@ -68,8 +74,11 @@ def device_of(given: object, name: str = "device") -> Device:
     """
     if isinstance(given, Device):
         return given
+    if isinstance(given, Mapping):
+        return device(given)
     if not isinstance(given, str | os.PathLike):
-        refuse(name, given, "a device, the name of a preset or the path of a TOML file")
+        must = "a device, the name of a preset, the path of a TOML file, or a mapping with a base"
+        refuse(name, given, must)
     return device(path_text(name, given))
 
 

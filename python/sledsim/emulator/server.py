@@ -19,6 +19,8 @@ from sledsim.layouts import with_layout
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sledsim.devices import DeviceLike
+
 Path: TypeAlias = str | PathLike[str]
 
 _LOOK_S = 0.1
@@ -28,7 +30,7 @@ _LOOK_S = 0.1
 class Export:
     """A device to be served; by itself a device has the defaults of the rest."""
 
-    device: Device | str
+    device: DeviceLike
     """The device, or the name of a preset."""
     name: str | None = None
     """Its name for clients; by default that of the device."""
