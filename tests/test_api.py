@@ -487,6 +487,8 @@ def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Pat
     own = tmp_path / "own.toml"
     own.write_text('base = "g2"\ntitle = "Own"\n')
     assert ss.device({"base": own, "spring_factor": 0.0}).parameters["spring_factor"] == 0
+    wider = ss.device(stiff, buffer={"segments": 4}).parameters
+    assert (wider["buffer.size_kib"], wider["buffer.segments"]) == (64, 4), "key by key"
     assert stiff["base"] == "g2", "the mapping is left as it is"
     (row,) = ss.compare(brief, [stiff]).to_dict()["runs"]
     assert row["summary"]["response_time_ms"]["mean"] == wanted

@@ -56,7 +56,7 @@ def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object
     """
     if isinstance(name, Mapping):
         name, given = based("device", name, "the name of a preset or the path of a TOML file")
-        overrides = given | overrides
+        overrides = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
     name, keys = path_text("device", name), list(dotted_keys(overrides))
     core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
     made = wrap(core)
