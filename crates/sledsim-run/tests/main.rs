@@ -27,6 +27,7 @@ mod traces {
 mod runs {
     mod intervals;
     mod measured;
+    mod planned;
     mod results;
     mod validation;
 }

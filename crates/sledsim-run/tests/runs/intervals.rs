@@ -3,14 +3,14 @@
 //! plus rate * E[S^2] / 2 / (1 - load)) are run many times over; the truth has
 //! to lie in the stated share of the intervals, within a binomial band.
 
+use super::planned::planned;
 use serde_json::Value;
 use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
-use sledsim_run::run::{Plan, Run, run};
+use sledsim_run::run::Plan;
 use sledsim_run::stats::{Interval, Pieces, Stats};
 
 /// A single server: every request takes `latency_ms` and `ms_per_block`.
@@ -23,17 +23,6 @@ fn server(latency_ms: f64, ms_per_block: f64) -> Device {
 
 fn load(text: &str) -> Load {
     Load::workload("random", Keys::parse(text, "load.toml").unwrap()).unwrap()
-}
-
-fn planned(device: &Device, load: &Load, plan: &Plan) -> Run {
-    run(
-        device,
-        load,
-        SchedulerSpec::default(),
-        plan,
-        &mut |_| Ok(()),
-    )
-    .unwrap()
 }
 
 fn number(value: &Value) -> f64 {

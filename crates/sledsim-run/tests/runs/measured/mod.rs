@@ -8,6 +8,7 @@ mod seeds;
 mod series;
 mod warm_up;
 
+use super::planned::{planned, tried};
 use crate::common;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -17,9 +18,8 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::Op;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
-use sledsim_run::run::{Plan, RowsTo, Run, SeriesTo, run};
+use sledsim_run::run::{Plan, RowsTo, SeriesTo};
 
 fn g2() -> Device {
     common::device("g2", &[])
@@ -31,20 +31,6 @@ fn try_load(text: &str) -> Result<Load> {
 
 fn load(text: &str) -> Load {
     try_load(text).unwrap()
-}
-
-fn tried(device: &Device, load: &Load, plan: &Plan) -> Result<Run> {
-    run(
-        device,
-        load,
-        SchedulerSpec::default(),
-        plan,
-        &mut |_| Ok(()),
-    )
-}
-
-fn planned(device: &Device, load: &Load, plan: &Plan) -> Run {
-    tried(device, load, plan).unwrap()
 }
 
 fn in_memory() -> Plan {

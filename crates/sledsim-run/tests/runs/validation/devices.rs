@@ -3,6 +3,7 @@
 
 use super::close;
 use crate::common;
+use crate::runs::planned::planned;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, StringArray};
@@ -13,7 +14,7 @@ use sledsim_base::row::Row;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
-use sledsim_run::run::{Plan, RowsTo, Run, run};
+use sledsim_run::run::{Plan, RowsTo, Run};
 use sledsim_run::validation::{Validation, validate, write_table};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -49,15 +50,7 @@ fn validated(device: &Device, path: &Path, keys: &str) -> Validation {
 }
 
 fn listed(device: &Device, load: &Load) -> Run {
-    let plan = Plan::from(&RowsTo::List);
-    run(
-        device,
-        load,
-        SchedulerSpec::default(),
-        plan,
-        &mut |_| Ok(()),
-    )
-    .unwrap()
+    planned(device, load, &Plan::from(&RowsTo::List))
 }
 
 fn figure(validation: &Validation, key: &str, kind: &str) -> Option<f64> {
