@@ -178,8 +178,9 @@ def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
     from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
 
     (item,) = model.find([name])
-    setups = {own.name: own.setup for own in item.readings}
-    setups = {"": item.setup, **setups} if not reading else {reading: setups[reading]}
+    readings = [_reading_of(item, reading)] if reading else item.readings
+    setups = {own.name: own.setup for own in readings}
+    setups = setups if reading else {"": item.setup, **setups}
     with simulations.collecting() as runs:
         found = {own: _found(item, setup, quick=quick) for own, setup in setups.items()}
     document = documents.document(item, found, quick=quick, reading=reading)
