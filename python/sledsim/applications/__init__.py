@@ -92,7 +92,7 @@ def bench(
     Raises
     ------
     SledsimError
-        For whatever is missing or wrong; everything is cleaned up.
+        If anything is missing or wrong; everything is cleaned up.
     """
     from sledsim.applications.emulated import Settings, prepared  # noqa: PLC0415 (Linux only)
 

@@ -19,7 +19,7 @@ GRACE_S = 0.7
 class _Work(threading.Thread, Generic[T]):
     """Work in a thread of its own.
 
-    The main thread stays free to take signals, whatever the work is busy with.
+    The main thread stays free to take signals while it works.
     """
 
     def __init__(self, do: Callable[[Callable[[int, int | None], None]], T]) -> None:

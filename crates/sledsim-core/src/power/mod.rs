@@ -42,7 +42,7 @@ use std::fmt::Debug;
 
 /// When an idle device goes inactive.
 ///
-/// A policy is told the length of each idle period at its end, in order, and
+/// At the end of each idle period, in order, a policy receives its length and
 /// sets the timeout of the next period. It does not know the future: its
 /// timeout is constant between two calls of [`Policy::ended`].
 pub trait Policy: Debug + Send + Sync {

@@ -13,7 +13,7 @@ pub trait Naive {
     /// Handles a hit of `key`.
     fn hit(&mut self, key: u64);
     /// Handles a miss of `key`. If the cache is full, evicts an evictable key for
-    /// it; if there is none, changes nothing and returns `Err`.
+    /// it; without an evictable key, changes nothing and returns `Err`.
     fn miss(&mut self, key: u64, full: bool, may_go: MayGo<'_>) -> Result<Option<u64>, ()>;
     /// Removes the cached `key` for another reason.
     fn forget(&mut self, key: u64);

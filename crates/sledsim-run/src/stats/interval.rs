@@ -2,7 +2,7 @@
 //!
 //! Successive requests are correlated: they wait in the same queue.
 //! The means of long batches of them are nearly independent, and nearly
-//! normal, whatever the single requests are (Law and Kelton, *Simulation
+//! normal for any distribution of single requests (Law and Kelton, *Simulation
 //! Modeling and Analysis*, section 9.5.3; Schmeiser, *Operations Research* 30,
 //! 1982, on how few batches are enough). Whether the batches are long enough
 //! shows in pieces of them: if the means of neighbouring pieces, an eighth of a

@@ -43,7 +43,7 @@ class Wanted:
     file_system: str | None
     """``None``: the type that is there, else ext4."""
     make: bool
-    """Make a new file system, whatever the device holds."""
+    """Make a new file system, also over one that the device holds."""
     options: str | None
     """For ``mount -o``."""
     serve: Document

@@ -188,7 +188,7 @@ fn write_segments_are_limited_or_reserved() {
         held(&[BACK, two], &writes, &[20, 200, 400]),
         [false, true, true]
     );
-    // One of three is reserved: two are for reads, whatever is written.
+    // One of three is reserved: writes never take the two for reads.
     let reads = [(0, R, 20, 5), (50_000, R, 200, 5), (100_000, R, 400, 5)];
     let three = [BACK, ("buffer.segments", "3")];
     let own = [BACK, three[1], ("buffer.own_write_segment", "true")];

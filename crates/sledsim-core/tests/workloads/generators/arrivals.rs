@@ -202,7 +202,7 @@ fn think_times_are_exponential_and_begin_with_one() {
     assert!((mean(thinks.iter().copied()) / 3.0 - 1.0).abs() < five_errors(1.0, n));
     assert!(kolmogorov(thinks, |t| 1.0 - (-t / 3.0).exp()) < 1.0);
     // With a server for each the customers are independent: throughput
-    // N / (Z + S) whatever the distributions.
+    // N / (Z + S) for any distributions.
     let text = "queue_depth = 50\nthink_ms = 3\nthink = \"exponential\"";
     let mut source = try_source("random", &format!("requests = 300_000\n{text}"), DEVICE).unwrap();
     let done = serve(&mut source, 50, || Nanos(7_000_000));

@@ -411,7 +411,7 @@ fn a_column_marks_linked_requests() {
 }
 
 proptest! {
-    /// Numbers with decimals are read exactly, whatever the unit: compared
+    /// Numbers with decimals are read exactly in every unit: compared
     /// with integer arithmetic on the digits.
     #[test]
     fn csv_times_are_exact(whole in 0_u64..9_000_000_000, fraction in 0_u64..1_000_000_000) {

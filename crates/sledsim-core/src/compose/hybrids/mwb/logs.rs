@@ -31,7 +31,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct Logs {
     shape: Shape,
-    /// Number of the oldest log in use, or of the next if there is none.
+    /// Number of the oldest log in use, or of the next if no log is in use.
     first: u64,
     logs: VecDeque<Log>,
     /// Emptied lists of freed logs, for reuse.

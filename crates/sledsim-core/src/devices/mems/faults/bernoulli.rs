@@ -37,8 +37,8 @@ impl BernoulliProcess {
         };
     }
 
-    /// The index of the first hit among the next `trials`. Consumes the trials up to
-    /// and including the hit, or all of them if there is none.
+    /// The index of the first hit among the next `trials`; `None` without a hit.
+    /// Consumes the trials up to and including the hit; without a hit, all of them.
     #[inline]
     pub fn hit(&mut self, trials: u64) -> Option<u64> {
         if self.misses >= trials {

@@ -25,7 +25,7 @@ const SHARE_OF_EXACT: f64 = 0.85;
 /// * The second push uses the acceleration of the previous chunk (the first push's
 ///   last, for its first chunk).
 /// * The springs help or hurt throughout a chunk. A chunk across the centre is helped
-///   if it starts farther out than it ends, whatever the push.
+///   if it starts farther out than it ends, in either push.
 /// * In a turnaround at the end of a seek the sign of the spring force is wrong.
 ///
 /// Positions are integer bits; others are rounded to the nearest bit.

@@ -63,7 +63,7 @@ impl<M: Mechanism> Buffered<M> {
         sink.done(&row);
     }
 
-    /// Reads the next row ahead; returns `false` if there is none.
+    /// Reads the next row ahead; returns `false` without a row to read.
     pub(super) fn read_ahead(&mut self, at: Nanos) -> bool {
         let Some(ahead) = self.ahead else {
             return false;

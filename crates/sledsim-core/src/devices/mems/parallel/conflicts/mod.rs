@@ -7,8 +7,8 @@
 //!
 //! Contract: a relation reads its own keys from the table `[conflicts]` of a
 //! device and returns for each of N squares the resource of its tips, and how
-//! many squares a resource supports at once. On every device, whatever the
-//! relation, one tip reads one column at a time.
+//! many squares a resource supports at once. Under every relation, a tip reads
+//! one column at a time.
 
 mod channel;
 mod listed;
