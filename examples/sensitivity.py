@@ -103,7 +103,7 @@ class Study:
     def shares(self, key: str, value: float | str) -> Iterator[Setting]:
         """Yield a number a share lower and higher; 0 and inf as far as a MEMS preset goes."""
         if value in {0, "inf"}:
-            presets = [ss.device(name).parameters for name in ss.presets()]
+            presets = [ss.device(name).parameters for name in ss.devices()]
             known = {preset.get(key, value) for preset in presets if preset["kind"] == "mems"}
             if known := known - {value, "inf"}:
                 yield from self.accepted(key, max(known) if value == 0 else min(known), ())

@@ -67,7 +67,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     def random(**keys: Any) -> Callable[[], ss.Load]:
         return lambda: ss.workload("random", requests=REQUESTS, **keys)
 
-    for preset in ss.presets():
+    for preset in ss.devices():
         for scheduler in ss.schedulers():
             yield f"{preset}, {scheduler}", run(random(queue_depth=16), preset, scheduler)
         yield f"{preset}, open", run(random(rate=50), preset)

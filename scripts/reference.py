@@ -285,7 +285,7 @@ def _command_pages() -> str:
 
 def _names() -> str:
     rows = [
-        ("`--device`", "presets", ss.presets(), "devices.md"),
+        ("`--device`", "presets", ss.devices(), "devices.md"),
         ("key `kind` of a device", "kinds", _core.names("device_kinds"), "devices.md"),
         ("`--scheduler`", "schedulers", ss.schedulers(), "schedulers.md"),
         ("`--layout`", "layouts", _core.names("layouts"), "layout-keys.md"),
@@ -319,7 +319,7 @@ def _gigabytes(blocks: int) -> str:
 
 def _device_presets() -> str:
     rows = []
-    for name in ss.presets():
+    for name in ss.devices():
         device = ss.device(name)
         facts = device.parameters
         rows.append([f"`{name}`", f"`{facts['kind']}`", _gigabytes(device.blocks), facts["title"]])

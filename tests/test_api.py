@@ -23,7 +23,7 @@ from tests.sleds import sled
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Sled)]
+PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Sled)]
 
 
 def rows_of(run: ss.Run) -> pl.DataFrame:

@@ -171,9 +171,9 @@ def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> 
     document = json.loads(said(*words, "--json"))
     assert codes(document["caution"]) == ["overloaded"]
     assert "\n! requests arrived faster than they were served" in said(*words)
-    validation = ss.validate("atlas10k", ss.read_trace(file, columns=columns))
+    validation = ss.validate(ss.read_trace(file, columns=columns), "atlas10k")
     assert validation.cautions == document["caution"]
-    slower = ss.validate("atlas10k", ss.read_trace(file, columns=columns, time_scale=0.05))
+    slower = ss.validate(ss.read_trace(file, columns=columns, time_scale=0.05), "atlas10k")
     assert "overloaded" not in codes(slower.cautions)
 
 

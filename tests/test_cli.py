@@ -124,13 +124,13 @@ def test_version(text: Callable[..., str]) -> None:
 
 def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable[..., str]) -> None:
     listed = document("devices")["devices"]
-    assert [device["name"] for device in listed] == ss.presets()
+    assert [device["name"] for device in listed] == ss.devices()
     by_name = {device["name"]: device for device in listed}
     assert by_name["g2"]["streaming_mb_s"] == pytest.approx(79.6, abs=0.05)
     assert document("devices", "list") == {"devices": listed}
     lines = text("devices").splitlines()
     names = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
-    assert names == ss.presets()
+    assert names == ss.devices()
 
 
 def test_json_may_stand_before_the_subcommand(text: Callable[..., str]) -> None:

@@ -137,5 +137,5 @@ def test_every_device_and_scheduler_is_offered(capsys: pytest.CaptureFixture[str
     for shell in SHELLS:
         assert main(["completion", shell]) == 0
         script = capsys.readouterr().out
-        assert " ".join(ss.presets()) in script
+        assert " ".join(ss.devices()) in script
         assert " ".join(ss.schedulers()) in script

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import sledsim as ss
-from sledsim.devices.factory import CompositeName, DiskName, SledName
+from sledsim.hardware.factory import CompositeName, DiskName, SledName
 
 CLASSES = {
     **dict.fromkeys(get_args(SledName), ss.Sled),
@@ -17,8 +17,8 @@ OF_SLEDS = [name for name in vars(ss.Sled) if not name.startswith("_")]
 
 
 def test_type_checkers_know_what_the_core_makes_of_every_preset() -> None:
-    made = {name: type(ss.device(name)) for name in ss.presets()}
-    assert made == dict.fromkeys(ss.presets(), ss.Device) | CLASSES
+    made = {name: type(ss.device(name)) for name in ss.devices()}
+    assert made == dict.fromkeys(ss.devices(), ss.Device) | CLASSES
 
 
 @pytest.mark.parametrize("name", OF_SLEDS)

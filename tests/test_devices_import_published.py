@@ -218,7 +218,7 @@ def test_imported_drives_are_nearer_to_the_measured_ones_than_disksim(tmp_path: 
     for name, (all_ms, reads_ms, writes_ms) in DISKSIM_DEMERITS.items():
         out = tmp_path / f"{name}.toml"
         ss.import_device(DRIVES / f"{name}.parv", out)
-        validation = ss.validate(out, DRIVES / f"{name}.measured.trace")
+        validation = ss.validate(DRIVES / f"{name}.measured.trace", out)
         figures = validation.demerit_ms
         weighted += validation.class_weighted_ms or 0.0
         found = [figures[kind] or 0.0 for kind in ("all", "read", "write")]

@@ -36,7 +36,7 @@ def changed(text: str) -> list[list[str]]:
     return [line.split() for line in part.splitlines()]
 
 
-@pytest.mark.parametrize("words", [["list"], *(["show", name] for name in ss.presets())])
+@pytest.mark.parametrize("words", [["list"], *(["show", name] for name in ss.devices())])
 def test_lines_fit_80_columns(words: list[str], shown: Callable[..., str]) -> None:
     assert [line for line in shown(*words).splitlines() if len(line) > 80] == []
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Disk)]
+PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Disk)]
 
 
 def disk(name: str, **overrides: object) -> ss.Disk:
@@ -206,7 +206,7 @@ def test_the_zones_of_the_atlas_10k_are_the_published_ones() -> None:
 
 
 def test_only_disks_are_disks() -> None:
-    for name in ss.presets():
+    for name in ss.devices():
         device = ss.device(name)
         assert isinstance(device, ss.Disk) == (name in PRESETS)
 

@@ -14,7 +14,7 @@ import sledsim as ss
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [name for name in ss.presets() if isinstance(ss.device(name), ss.Composite)]
+PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Composite)]
 
 
 def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sledsim as ss
 from sledsim import _core, outcomes
-from sledsim.layouts import with_layout
+from sledsim.layout_maps import with_layout
 from sledsim.loads import Load
 from sledsim.outcomes import OutcomeStore, core_digest
 

@@ -41,7 +41,7 @@ CHANGES = {
     "papers/pictures.py": True,
     "papers/simulations.py": True,
     "outcomes.py": True,
-    "devices/sleds.py": True,
+    "hardware/sleds.py": True,
     "power.py": True,
     "__init__.py": True,
     "data/traces/sqlite.parquet": True,

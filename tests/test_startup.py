@@ -143,7 +143,7 @@ def test_dir_lists_the_public_names() -> None:
     page = pydoc.plain(pydoc.render_doc(ss))
     assert all(f"\n    {name}(" in page for name in ("simulate", "device", "read_trace"))
     assert f"VERSION\n    {ss.__version__}" in page
-    assert imported("import sledsim; sledsim.devices.device; import sledsim.papers")
+    assert imported("import sledsim; sledsim.hardware.device; import sledsim.papers")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

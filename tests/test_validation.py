@@ -53,7 +53,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, st
 
 
 def test_a_known_difference_is_found(measured: Path) -> None:
-    found = ss.validate("atlas10k", measured)
+    found = ss.validate(measured, "atlas10k")
     assert found.demerit_ms["write"] == 0.0
     assert found.demerit_ms["read"] == pytest.approx(1.5, abs=1e-12)
     mean = found.to_dict()["measured_ms"]["read"]["mean"]
@@ -70,6 +70,16 @@ def test_a_known_difference_is_found(measured: Path) -> None:
         with pytest.raises(ss.SledsimError, match="must be one of"):
             found.sorted_ms(op, part)
     assert repr(found).startswith("<sledsim validation of atlas10k: 400 requests, demerit ")
+
+
+def test_the_order_of_version_0_1_still_works(measured: Path) -> None:
+    trace, disk = ss.read_trace(measured), ss.device("atlas10k")
+    right = ss.validate(trace, disk).to_dict()
+    for given in (("atlas10k", measured), (disk, measured), (disk, trace)):
+        with pytest.warns(DeprecationWarning, match="the trace comes first"):
+            assert ss.validate(*given).to_dict() == right  # type: ignore[arg-type]
+    with pytest.warns(DeprecationWarning, match="devices"):
+        assert ss.presets() == ss.devices()
 
 
 def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
@@ -108,7 +118,7 @@ def exchanged(tmp_path: Path) -> Path:
 def test_errors_that_cancel_are_in_the_class_weighted_figure(
     exchanged: Path, measured: Path, said: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    found = ss.validate("atlas10k", exchanged)
+    found = ss.validate(exchanged, "atlas10k")
     assert found.demerit_ms["all"] == 0
     kinds = [found.sorted_ms(kind) for kind in ("read", "write")]
     assert found.class_weighted_ms == pytest.approx(root_mean_square(kinds), rel=1e-9)
@@ -127,7 +137,7 @@ def test_errors_that_cancel_are_in_the_class_weighted_figure(
     assert json.loads(said(*words, "--json")[1])["demerits_disagree"] is True
 
     # Reads 1.5 ms slower than the model: 300 of 400.
-    slower = ss.validate("atlas10k", measured)
+    slower = ss.validate(measured, "atlas10k")
     assert slower.class_weighted_ms == pytest.approx(1.5 * math.sqrt(0.75))
     all_ms = slower.demerit_ms["all"]
     assert all_ms is not None
@@ -138,15 +148,15 @@ def test_a_device_and_a_load_may_be_made_before(measured: Path) -> None:
     load = ss.read_trace(measured, requests=100)
     device = ss.device("atlas10k")
     seen: list[int] = []
-    found = ss.validate(device, load, progress=lambda done, _of: seen.append(done))
+    found = ss.validate(load, device, progress=lambda done, _of: seen.append(done))
     assert found.to_dict()["requests"]["all"] == 100
-    assert found.to_dict() == ss.validate(device, load).to_dict()
+    assert found.to_dict() == ss.validate(load, device).to_dict()
     with pytest.raises(ss.SledsimError, match="no measured times"):
-        ss.validate(device, ss.workload("random"))
+        ss.validate(ss.workload("random"), device)
 
 
 def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> None:
-    found = ss.validate("atlas10k", measured)
+    found = ss.validate(measured, "atlas10k")
     table = pa.table(found.requests)
     run = pa.table(ss.simulate(ss.read_trace(measured), ss.device("atlas10k")).requests)
     assert table.column_names[: run.num_columns] == run.column_names
@@ -171,7 +181,7 @@ def test_the_command_says_what_the_function_says(
     code, out, err = said("--device", "atlas10k", "--trace", measured, "--json")
     assert (code, err) == (0, "")
     document = json.loads(out)
-    assert document == ss.validate("atlas10k", measured).to_dict()
+    assert document == ss.validate(measured, "atlas10k").to_dict()
     assert set(document["demerit_ms"]) == {"all", "read", "write"}
 
 
@@ -200,7 +210,7 @@ def test_the_text_the_picture_and_the_table(
 def test_a_figure_above_the_limit_is_a_failed_check(
     measured: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
-    share = ss.validate("atlas10k", measured).demerit_percent["all"]
+    share = ss.validate(measured, "atlas10k").demerit_percent["all"]
     assert share is not None
     words = ["--device", "atlas10k", "--trace", measured]
     for limit, expected in ((share * 1.01, 0), (share * 0.99, 1)):
@@ -235,7 +245,7 @@ def test_an_open_replay_has_parts(
         assert ("queue time, ms" in out) == queued
         assert "response time, ms" in out
         assert b"<svg" in picture.read_bytes()
-    found = ss.validate("memory", ss.read_trace(open_trace(tmp_path, True), columns=COLUMNS))
+    found = ss.validate(ss.read_trace(open_trace(tmp_path, True), columns=COLUMNS), "memory")
     document = found.to_dict()
     assert document["replay"] == "open"
     assert document["parts"]["queue"]["measured_ms"]["all"]["mean"] == 2.0
@@ -283,7 +293,7 @@ def test_far_reads_of_a_measured_drive_agree() -> None:
     """A buffer does not help far reads: seeks, rotation and transfer must do for them."""
     if not DRIVES.is_dir():
         pytest.skip("no reference drives beside the repository")
-    found = ss.validate("atlas10k", DRIVES / "atlas10k.measured.trace")
+    found = ss.validate(DRIVES / "atlas10k.measured.trace", "atlas10k")
     assert found.to_dict()["requests"] == {"all": 10_000, "read": 6569, "write": 3431}
     far: list[dict[str, Any]] = [
         line
@@ -304,7 +314,7 @@ def test_the_week_of_hplajw_agrees_where_the_page_says_so() -> None:
     specs = Path(__file__).parents[1] / "examples" / "hplajw"
     first = ss.read_trace(week, trace_device=0)
     header, fitted = (
-        ss.validate(specs / f"{name}.toml", first).to_dict()["parts"]
+        ss.validate(first, specs / f"{name}.toml").to_dict()["parts"]
         for name in ("hp335h", "hp335h_fitted")
     )
     assert header["service"]["requests"] == {"all": 42_252, "read": 10_887, "write": 31_365}

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
     from sledsim.caches import Cache, cache, hit_ratios, policies
     from sledsim.comparison import Comparison, compare
     from sledsim.crashes import CrashReport, crash_test
-    from sledsim.devices import (
+    from sledsim.disksim import Imported, import_device
+    from sledsim.emulator import (
+        Export,
+        RemoteBatch,
+        RemoteDevice,
+        RemoteOutcome,
+        Server,
+        connect,
+        serve,
+    )
+    from sledsim.faults import TipFailures, tip_failures
+    from sledsim.hardware import (
         Access,
         Batch,
         Composite,
@@ -39,20 +50,10 @@ if TYPE_CHECKING:
         Step,
         Zone,
         device,
+        devices,
         presets,
     )
-    from sledsim.disksim import Imported, import_device
-    from sledsim.emulator import (
-        Export,
-        RemoteBatch,
-        RemoteDevice,
-        RemoteOutcome,
-        Server,
-        connect,
-        serve,
-    )
-    from sledsim.faults import TipFailures, tip_failures
-    from sledsim.layouts import Layout, LayoutPart, layout
+    from sledsim.layout_maps import Layout, LayoutPart, layout, layouts
     from sledsim.loads import (
         Load,
         convert_trace,
@@ -117,10 +118,12 @@ __all__ = [
     "convert_trace",
     "crash_test",
     "device",
+    "devices",
     "generate_trace",
     "hit_ratios",
     "import_device",
     "layout",
+    "layouts",
     "load_info",
     "policies",
     "presets",
@@ -148,12 +151,12 @@ _HOMES = {
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",
     "crashes": "CrashReport crash_test",
-    "devices": "Access Batch Composite Device Disk DiskSeek Instant Location Parallelism Pass "
-    "Sector Seek Sled Step Zone device presets",
+    "hardware": "Access Batch Composite Device Disk DiskSeek Instant Location Parallelism Pass "
+    "Sector Seek Sled Step Zone device devices presets",
     "disksim": "Imported import_device",
     "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
     "faults": "TipFailures tip_failures",
-    "layouts": "Layout LayoutPart layout",
+    "layout_maps": "Layout LayoutPart layout layouts",
     "loads": "Load convert_trace generate_trace load_info read_trace sample_traces trace_info "
     "workload workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import as_list, optional, real, text, whole
-from sledsim.devices import device_of
+from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
 _BLOCK_BYTES = 512

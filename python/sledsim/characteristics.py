@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sledsim.devices import Device, device_of
+from sledsim.hardware import Device, device_of
 from sledsim.loads import Load, load_info, trace_info, workload
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from sledsim import cautions
 from sledsim._core import VERSION, SledsimError
 from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
-from sledsim.layouts import with_layout
+from sledsim.layout_maps import with_layout
 from sledsim.loads import Load, load_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim.arguments import optional, real, text, whole
 from sledsim.json_result import JsonResult
-from sledsim.layouts import with_layout
+from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
 

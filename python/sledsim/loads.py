@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
-from sledsim.devices import device_of
+from sledsim.hardware import device_of
 from sledsim.identity import of_workload, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
 
 LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import dotted_keys
+from sledsim.hardware import dotted_keys
 from sledsim.identity import text_of
 from sledsim.simulation import simulate, tasks_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
     from sledsim.loads import Load
     from sledsim.simulation import Task
 

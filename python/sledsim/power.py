@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim.devices import device as make_device
+from sledsim.hardware import device as make_device
 from sledsim.loads import workload
 from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
     from sledsim.loads import Load
 
 DISK_POWER: dict[str, float] = {

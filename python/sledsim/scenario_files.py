@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sledsim import _core
 from sledsim.arguments import path_text
-from sledsim.devices.factory import wrap
+from sledsim.hardware.factory import wrap
 from sledsim.loads import Load, samples_folder
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
 
 
 class Scenario(NamedTuple):

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core, cautions
 from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
-from sledsim.devices import dotted_keys
+from sledsim.hardware import dotted_keys
 from sledsim.json_result import JsonResult
-from sledsim.layouts import with_layout
+from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
 Task: TypeAlias = str | Mapping[str, object]

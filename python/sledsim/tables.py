@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import as_list, optional, real, text, whole
-from sledsim.devices import device_of
+from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
 
-    from sledsim.devices import DeviceLike
     from sledsim.emulator import RemoteDevice
+    from sledsim.hardware import DeviceLike
 
 _BLOCK_BYTES = 512
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
-from sledsim.devices import DeviceLike, device_of
+from sledsim.hardware import Device, device_of, devices
 from sledsim.json_result import JsonResult
-from sledsim.loads import Load, read_trace
+from sledsim.loads import Load, load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+
+    from sledsim.hardware import DeviceLike
+    from sledsim.loads import LoadLike
 
 
 class Validation(JsonResult):
@@ -142,8 +146,8 @@ class Validation(JsonResult):
 
 
 def validate(
+    trace: LoadLike,
     device: DeviceLike,
-    trace: Load | str | PathLike[str],
     scheduler: str = "fcfs",
     *,
     progress: Callable[[int, int | None], object] | None = None,
@@ -157,10 +161,11 @@ def validate(
 
     Parameters
     ----------
-    device
-        The model: a device, the name of a preset or the path of a TOML file.
     trace
         The measurements: a trace made by :func:`read_trace`, or the path of one.
+    device
+        The model: a device, or its name. Before 0.2 the device was the first argument; that order
+        still works for one version, with a warning.
     scheduler
         ``"fcfs"``.
     progress
@@ -172,7 +177,9 @@ def validate(
         For errors in the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
-    model = device_of(device)
-    load = trace if isinstance(trace, Load) else read_trace(trace)
+    if isinstance(trace, Device) or trace in devices() or isinstance(device, Load):
+        warnings.warn("validate(trace, device): the trace comes first", DeprecationWarning, 2)
+        trace, device = cast("LoadLike", device), cast("DeviceLike", trace)
+    model, load = device_of(device), load_of(trace, "trace")
     core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)  # noqa: SLF001 (one package)
     return Validation(core)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from sledsim._core import SledsimError
 from sledsim.applications.outcome import Outcome, Prediction
 from sledsim.applications.recordings import Recording, need_pyarrow
-from sledsim.devices import device as device_named
+from sledsim.hardware import device as device_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sledsim.applications.application import Application
     from sledsim.applications.emulated import Settings
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
 
 DEVICES = ("sigmetrics2000", "g2", "superdisk", "atlas10k", "mcd")
 """Default devices."""

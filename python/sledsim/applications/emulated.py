@@ -18,12 +18,12 @@ from sledsim._core import VERSION, SledsimError
 from sledsim.applications import file_systems, recordings
 from sledsim.applications.io_statistics import facts_of, outermost
 from sledsim.applications.outcome import Outcome
-from sledsim.devices import device as device_named
 from sledsim.emulator import export_spec
 from sledsim.emulator.control import ask, control_path
 from sledsim.emulator.mounting import supervisor, system
 from sledsim.emulator.mounting.state import State
 from sledsim.emulator.mounting.unmount import end
+from sledsim.hardware import device as device_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

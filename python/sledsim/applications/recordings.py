@@ -27,7 +27,7 @@ from sledsim.arguments import path_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sledsim.cli.text_tables import (
     table,
 )
 from sledsim.comparison import Comparison, compare
-from sledsim.devices import wrap
+from sledsim.hardware import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:

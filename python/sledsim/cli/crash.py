@@ -10,7 +10,7 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
 from sledsim.crashes import crash_test
-from sledsim.devices import wrap
+from sledsim.hardware import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 
 if TYPE_CHECKING:

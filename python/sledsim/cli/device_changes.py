@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim.devices import Device, device, presets
+from sledsim.hardware import Device, device, devices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ def base_of(spec: Mapping[str, Any]) -> Device | None:
     if entry is None:
         return None
     name: str = entry["value"]
-    if name in presets():
+    if name in devices():
         return device(name)
     file, _, _line = entry["origin"].rpartition(":")
     return device(Path(file).parent / name)

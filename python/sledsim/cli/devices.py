@@ -17,7 +17,7 @@ from sledsim.cli.text_tables import (
     table,
     value_text,
 )
-from sledsim.devices import Device, device, presets, wrap
+from sledsim.hardware import Device, device, devices, wrap
 
 if TYPE_CHECKING:
     import argparse
@@ -113,13 +113,13 @@ def resolve(name: str, settings: list[str]) -> Device:
 
 def _list(options: argparse.Namespace) -> None:
     word = getattr(options, "word", None)
-    found = [made for name in presets() if _matches(made := device(name), word)]
+    found = [made for name in devices() if _matches(made := device(name), word)]
     if not found:
         msg = f"no device is described by '{word}'; sledsim devices list names all"
         raise SledsimError(msg)
-    devices = [_line(made) for made in found]
+    lines = [_line(made) for made in found]
     if options.json:
-        print_json({"devices": devices})
+        print_json({"devices": lines})
         return
     rows = [["device", "capacity", "streaming", "settle", "title"]]
     rows += [
@@ -130,7 +130,7 @@ def _list(options: argparse.Namespace) -> None:
             _quantity(line, "settle_ms", "ms"),
             line["title"],
         ]
-        for line in devices
+        for line in lines
     ]
     print(table(rows, "<>>><", WIDTH))
 

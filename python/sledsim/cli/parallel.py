@@ -13,13 +13,13 @@ from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, table
-from sledsim.devices import sled_of
+from sledsim.hardware import sled_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sledsim.cli.parser import Commands
-    from sledsim.devices import Sled
+    from sledsim.hardware import Sled
 
 _ABOUT = """\
 Show what a sled can access in parallel: equivalence classes and conflicts.

@@ -10,7 +10,7 @@ from sledsim.cli import load_options, plots, text_tables
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
-from sledsim.devices import wrap
+from sledsim.hardware import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.simulation import simulate
 

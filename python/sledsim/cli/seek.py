@@ -12,11 +12,11 @@ from sledsim._core import SledsimError
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
-from sledsim.devices import Disk, sled_of
+from sledsim.hardware import Disk, sled_of
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
-    from sledsim.devices import Device, Op
+    from sledsim.hardware import Device, Op
 
     Point: TypeAlias = tuple[float, float, str]
 

@@ -14,9 +14,9 @@ from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, size, table
-from sledsim.devices import device_of
 from sledsim.emulator import Export, Server, serve
 from sledsim.emulator.export_spec import export_of
+from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
     import argparse

@@ -12,7 +12,7 @@ from sledsim.cli import load_options, plots, validation_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, table
-from sledsim.devices import wrap
+from sledsim.hardware import wrap
 from sledsim.loads import Load, samples_folder, trace_path
 from sledsim.validation import validate
 
@@ -78,7 +78,7 @@ def _validate(options: argparse.Namespace) -> bool:
         samples_folder(),
     )
     device, load = wrap(core_device), Load(core_load, options.trace)
-    validation = work(lambda beat: validate(device, load, scheduler, progress=beat))
+    validation = work(lambda beat: validate(load, device, scheduler, progress=beat))
     if rows is not None:
         validation.write_requests(rows)
     if options.plot is not None:

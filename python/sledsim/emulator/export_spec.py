@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import wrap
 from sledsim.emulator.server import Export
+from sledsim.hardware import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.devices import Parallelism, wrap
+from sledsim.hardware import Parallelism, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from sledsim.devices import Device
+    from sledsim.hardware import Device
 
 Data: TypeAlias = bytes | bytearray | memoryview
 """Data to be written."""

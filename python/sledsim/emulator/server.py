@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import as_list, optional, path_text, real, text, whole
-from sledsim.devices import Device, device_of
-from sledsim.layouts import with_layout
+from sledsim.hardware import Device, device_of
+from sledsim.layout_maps import with_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sledsim.devices import DeviceLike
+    from sledsim.hardware import DeviceLike
 
 Path: TypeAlias = str | PathLike[str]
 

@@ -9,7 +9,7 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
-from sledsim.devices import Device, wrap
+from sledsim.hardware import Device, wrap
 from sledsim.loads import Load, generate_trace
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ class Device:
 
         def __getattr__(self, name: str) -> Any:
             """Refuse attributes of sleds on other devices."""
-            from sledsim.devices.sleds import Sled, sled_of  # noqa: PLC0415 (it imports this)
+            from sledsim.hardware.sleds import Sled, sled_of  # noqa: PLC0415 (it imports this)
 
             if name in vars(Sled):
                 sled_of(self)

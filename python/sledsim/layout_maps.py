@@ -9,7 +9,7 @@ from typing import Any
 
 from sledsim import _core
 from sledsim.arguments import text
-from sledsim.devices import Device, DeviceLike, device_of, dotted_keys, wrap
+from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
 from sledsim.loads import samples_folder
 
 
@@ -93,6 +93,11 @@ def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
         For an unknown name or key, a value out of range, or a layout that the device cannot have.
     """
     return Layout(_layout(device_of(device), {"name": name, **keys}))
+
+
+def layouts() -> list[str]:
+    """Names of the layouts, the default first."""
+    return _core.names("layouts")
 
 
 def with_layout(device: object, given: str | Mapping[str, object] | None) -> Device:

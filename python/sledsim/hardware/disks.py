@@ -6,12 +6,12 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sledsim.devices.base import Device
-from sledsim.devices.checks import block_number, is_write
+from sledsim.hardware.base import Device
+from sledsim.hardware.checks import block_number, is_write
 
 if TYPE_CHECKING:
     from sledsim import _core
-    from sledsim.devices.checks import Op
+    from sledsim.hardware.checks import Op
 
 
 @dataclass(frozen=True, slots=True)

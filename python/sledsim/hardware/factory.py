@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from sledsim import _core
 from sledsim.arguments import based, path_text, refuse
-from sledsim.devices.base import Composite, Device
-from sledsim.devices.disks import Disk
-from sledsim.devices.sleds import Sled
+from sledsim.hardware.base import Composite, Device
+from sledsim.hardware.disks import Disk
+from sledsim.hardware.sleds import Sled
 from sledsim.identity import of_device
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object
     Parameters
     ----------
     name
-        One of :func:`presets`, or the path of a ``.toml`` file; or a mapping with that as ``base``
+        One of :func:`devices`, or the path of a ``.toml`` file; or a mapping with that as ``base``
         and with overrides: ``{"base": "g2", "spring_factor": 0.5}``.
     **overrides
         Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``; a mapping for
@@ -100,6 +101,12 @@ def dotted_keys(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield key, value
 
 
-def presets() -> list[str]:
+def devices() -> list[str]:
     """Names of the devices that come with sledsim."""
     return _core.names("presets")
+
+
+def presets() -> list[str]:
+    """Return what :func:`devices` returns; deprecated since 0.2."""
+    warnings.warn("use devices() instead of presets()", DeprecationWarning, stacklevel=2)
+    return devices()

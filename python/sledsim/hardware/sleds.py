@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sledsim._core import SledsimError
 from sledsim.arguments import as_list, real, refuse
-from sledsim.devices.accesses import Access, Batch, Instant, Pass, Seek, Step
-from sledsim.devices.base import Device
-from sledsim.devices.checks import block_number, is_write, point_of, seconds
+from sledsim.hardware.accesses import Access, Batch, Instant, Pass, Seek, Step
+from sledsim.hardware.base import Device
+from sledsim.hardware.checks import block_number, is_write, point_of, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sledsim import _core
-    from sledsim.devices.checks import Op, Point
+    from sledsim.hardware.checks import Op, Point
 
 
 @dataclass(frozen=True, slots=True)
