@@ -77,7 +77,7 @@ def test_the_order_of_version_0_1_still_works(measured: Path) -> None:
     right = ss.validate(trace, disk).to_dict()
     for given in (("atlas10k", measured), (disk, measured), (disk, trace)):
         with pytest.warns(DeprecationWarning, match="the trace comes first"):
-            assert ss.validate(*given).to_dict() == right  # type: ignore[arg-type]
+            assert ss.validate(*given).to_dict() == right
     with pytest.warns(DeprecationWarning, match="devices"):
         assert ss.presets() == ss.devices()
 
