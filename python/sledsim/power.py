@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
 
 DISK_POWER: dict[str, float] = {
     "seek_w": 12.5,

@@ -86,4 +86,6 @@ mod _core {
     use crate::validation::{Validation, validate};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const NUMBERS: &str = sledsim_run::NUMBERS;
 }

@@ -5,6 +5,7 @@
 //! - [`replay`]: a trace as a source of requests.
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
+//! - [`values`]: devices with layout and background tasks as TOML.
 //! - [`scenario`]: device, scheduler, layout and load from a file.
 //! - [`generate`]: writes a load as a trace.
 //! - [`info`]: statistics of a load's requests.
@@ -23,6 +24,8 @@ pub mod replay;
 pub mod run;
 
 pub mod stats;
+
+pub mod values;
 
 pub mod scenario;
 
@@ -43,3 +46,8 @@ pub mod formats;
 mod parquet_file;
 
 pub mod panics;
+
+/// The version of the numbers: the version of the package, `+`, and 16 hexadecimal
+/// digits that are a digest of all sources which decide simulated numbers. It is the
+/// same on every platform.
+pub const NUMBERS: &str = env!("SLEDSIM_NUMBERS");

@@ -147,7 +147,7 @@ impl Plan {
                 "seeds = {seeds}: a series is of a single run only; run one seed for it"
             )));
         }
-        if device.has_background() {
+        if !device.background().is_empty() {
             return Err(Error::Key(format!(
                 "seeds = {seeds}: background tasks are told of for a single run only; run one \
                  seed for them"
