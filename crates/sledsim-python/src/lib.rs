@@ -13,6 +13,7 @@
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
 //! * `traces`: information, conversion and generation of traces.
+//! * `study`: tables of many runs.
 //! * `validation`, `crash`, `faults`, `caches`: studies.
 //! * `tables`: tables on a sled.
 //! * `emulator`: servers of emulated devices.
@@ -36,6 +37,7 @@ mod remote;
 mod rows;
 mod simulation;
 mod sled;
+mod study;
 mod tables;
 mod traces;
 mod validation;
@@ -76,6 +78,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::sled::Sled;
+    #[pymodule_export]
+    use crate::study::StudyTable;
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]

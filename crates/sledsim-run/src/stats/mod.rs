@@ -31,6 +31,7 @@ pub use rows_file::RowsFile;
 pub(crate) use rows_file::{file_properties, innermost_message};
 pub use series::{Series, Window, series_batch};
 pub use streaming::Stats;
+pub(crate) use student::student_t;
 pub use summary::{Precision, RunReport, SeedRun, WarmUpCut, summary};
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;
