@@ -193,6 +193,7 @@ $(CARGO_DENY):
 	cargo install --quiet --locked --version 0.20.2 --root target/tools cargo-deny
 
 $(CARGO_TARPAULIN):
+	cargo install --quiet --locked --no-default-features --version 0.37.5 --root target/tools cargo-tarpaulin
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)
