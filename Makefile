@@ -54,8 +54,11 @@ CARGO_TARPAULIN := $(CURDIR)/target/tools/bin/cargo-tarpaulin
 SYSTEM := out/.system
 TEST_SYSTEM := out/.system-test
 BUILT := $(VENV)/.built
+WHEEL := out/wheels/.built
 # $(VENV)/.lint and the like stand for the packages of requirements/lint.lock.
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+# What a wheel holds beside what is compiled.
+PACKAGED := $(shell find python/sledsim -type f ! -name '*.so' ! -name '*.pyc') README.md $(wildcard LICENSE-*)
 # What codespell reads; its settings are in pyproject.toml.
 SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md
 
@@ -69,11 +72,14 @@ run: build ## Set everything up and run examples/first_look.py: out/first_look.h
 	$(PY) examples/first_look.py
 
 .PHONY: test
-test: build $(VENV)/.test | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
+test: build wheel $(VENV)/.test | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
 	$(PY) scripts/run_tests.py $(CARGO_FLAGS) --exclude sledsim-python # it has no Rust tests
 
 .PHONY: build
 build: $(BUILT) ## Build the extension module, optimised, into .venv
+
+.PHONY: wheel
+wheel: $(WHEEL) ## Build what is released, the wheel and the sdist: out/wheels
 
 .PHONY: bench
 bench: build ## Measure simulation speed: out/bench.json
@@ -206,6 +212,14 @@ $(VENV)/.%: requirements/%.lock | $(SYSTEM) $(PY)
 # Locks that a group needs beside its own.
 $(VENV)/.test $(VENV)/.docs: | $(VENV)/.run
 $(VENV)/.lint $(VENV)/.coverage: | $(VENV)/.test
+
+# Flags and interpreter are those of the extension module: cargo compiles nothing again.
+$(WHEEL): $(SOURCES) $(PACKAGED) $(VENV)/.run
+	@rm -rf $(@D)
+	$(PY) -m maturin build --release --locked --out $(@D)
+	$(PY) -m maturin sdist --out $(@D)
+	@ls -l $(@D)
+	@touch $@
 
 $(BUILT): $(SOURCES) $(VENV)/.run
 	$(PY) -m maturin develop --release $(if $(CI),--locked)

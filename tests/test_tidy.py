@@ -29,6 +29,7 @@ FILES = {
     "Cargo.toml",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "LICENSE-THIRD-PARTY",
     "Makefile",
     "README.md",
     "conftest.py",
@@ -39,6 +40,7 @@ FILES = {
 LARGE = 100 << 10
 """A file of more bytes must be listed."""
 LISTED = {
+    "LICENSE-THIRD-PARTY",
     "python/sledsim/data/traces/postmark-ext4.trace.gz",
     "python/sledsim/data/traces/postmark.parquet",
     "python/sledsim/data/traces/sqlite.parquet",
