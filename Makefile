@@ -50,6 +50,10 @@ FUZZ_SECONDS ?= 60
 CARGO_DENY := $(CURDIR)/target/tools/bin/cargo-deny
 CARGO_TARPAULIN := $(CURDIR)/target/tools/bin/cargo-tarpaulin
 
+# Checks .github/workflows. It is written in Go: without Go, `make lint` says that it leaves them out.
+GO := $(shell command -v go)
+ACTIONLINT := $(CURDIR)/target/tools/bin/actionlint
+
 # Stamps of the finished set-up steps.
 SYSTEM := out/.system
 TEST_SYSTEM := out/.system-test
@@ -122,7 +126,7 @@ docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/d
 	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
 
 .PHONY: lint
-lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentation; change nothing
+lint: $(VENV)/.lint $(if $(GO),$(ACTIONLINT)) ## Check format, lints, types, spelling and Rust documentation; change nothing
 	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
@@ -132,6 +136,7 @@ lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentati
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(PY) -m codespell_lib $(SPELLED)
+	$(if $(GO),$(ACTIONLINT),@echo "sledsim: .github/workflows is not linted: actionlint needs go, and it is not on the PATH")
 	$(PY) -m pytest -q tests/test_tidy.py
 
 .PHONY: format
@@ -200,6 +205,9 @@ $(CARGO_DENY):
 
 $(CARGO_TARPAULIN):
 	cargo install --quiet --locked --no-default-features --version 0.37.5 --root target/tools cargo-tarpaulin
+
+$(ACTIONLINT):
+	GOBIN=$(@D) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)

@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 FOLDERS = {
     ".ci",
+    ".github",
     "benches",
     "crates",
     "docs",
