@@ -65,11 +65,11 @@ class Store:
         self._written_at = time.monotonic()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            there = any(folder.iterdir()) and not self.is_temporary
+            there = any(not file.name.startswith(".") for file in folder.iterdir())
         except OSError as error:
             msg = f"{folder}: cannot be used as the folder of a study: {error.strerror}"
             raise SledsimError(msg) from None
-        if there and not (folder / ABOUT).is_file():
+        if there and not self.is_temporary and not (folder / ABOUT).is_file():
             msg = f"{folder}: holds files and no {ABOUT}: it is no folder of a study; give another"
             raise SledsimError(msg)
 
