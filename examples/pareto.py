@@ -108,23 +108,12 @@ def measure(name: str, grid: dict[str, Any], requests: int, seed: int) -> list[D
         .table
         for load in (random, stream)
     )
-    results = zip(
-        designs,
-        randomly.column("service_time_ms.mean"),
-        streaming.column("throughput_mb_s"),
-        strict=True,
-    )
+    services_ms = randomly.column("service_time_ms.mean")
+    results = zip(designs, services_ms, streaming.column("throughput_mb_s"), strict=True)
+    sled_mw, tip_mw = keys["power_active_mw"], keys["power_tip_mw"]
     return [
-        Design(
-            device=device.name,
-            tip_rate_kbit_s=rate,
-            acceleration_m_s2=acceleration,
-            active_tips=tips,
-            service_ms=service_ms,
-            bandwidth_mb_s=mb_s,
-            power_w=(keys["power_active_mw"] + tips * keys["power_tip_mw"]) / 1e3,
-        )
-        for (rate, acceleration, tips), service_ms, mb_s in results
+        Design(device.name, rate, a, tips, service_ms, mb_s, (sled_mw + tips * tip_mw) / 1e3)
+        for (rate, a, tips), service_ms, mb_s in results
     ]
 
 

@@ -36,7 +36,11 @@ def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_BEAT_S", 30)
 
 
-@pytest.mark.parametrize("given", [None, "threads:3", "processes:2", AtOnce()], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [None, "threads:3", "processes:2", AtOnce()],
+    ids=["default", "threads", "processes", "own"],
+)
 def test_each_task_completes_once(given: executors.ExecutorLike) -> None:
     tasks = list(range(-20, 0))
     with workers(given) as pool:

@@ -190,9 +190,14 @@ def _processes(count: int) -> Iterator[Workers]:
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupts)
+
+    def check() -> None:
+        """Notice a process that died; the pool itself does not watch the last that it started."""
+        if not all(process.is_alive() for process in [*executor._processes.values()]):  # noqa: SLF001
+            _died()
+
     try:
-        yield Workers(executor, count, shares_memory=False)
-        executor.submit(int)  # else the pool does not watch the last process that it started
+        yield Workers(executor, count, shares_memory=False, check=check)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         _terminate(set(multiprocessing.active_children()) - before)
