@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from typing import Any
 
-    from sledsim._core import RemoteError, SledsimError
+    from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
     from sledsim.comparison import Comparison, compare
@@ -91,6 +91,7 @@ __all__ = [
     "LayoutPart",
     "Load",
     "Location",
+    "OutputError",
     "Parallelism",
     "Pass",
     "RemoteBatch",
@@ -105,10 +106,12 @@ __all__ = [
     "Server",
     "Sled",
     "SledsimError",
+    "SpecError",
     "Spent",
     "Step",
     "Table",
     "TipFailures",
+    "TraceError",
     "Validation",
     "Zone",
     "__version__",
@@ -146,7 +149,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_core": "RemoteError SledsimError",
+    "_core": "OutputError RemoteError SledsimError SpecError TraceError",
     "arrays": "rebuild_risk",
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",

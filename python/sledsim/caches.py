@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.arguments import as_list, optional, real, text, whole
+from sledsim.errors import placed
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
@@ -177,13 +178,16 @@ def hits_and_load(
         As :func:`hit_ratios`.
     """
     if device is not None and device_blocks is not None:
-        _refuse("device and device_blocks: give one of them")
+        _refuse("device_blocks", "device and device_blocks: give one of them")
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
     blocks = blocks if device is None else device_of(device).blocks
     segment_kib = segment_kib if isinstance(segment_kib, int) else real("segment_kib", segment_kib)
     segment = segment_kib * 1024 / _BLOCK_BYTES
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
-        _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
+        _refuse(
+            "segment_kib",
+            f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0",
+        )
     sizes_mib = [_size(size) for size in as_list("sizes_mib", sizes_mib)]
     names = _core.names("policies")
     if policies is not None:
@@ -219,8 +223,8 @@ def hits_and_load(
     return rows, json.loads(told)
 
 
-def _refuse(problem: str) -> None:
-    raise SledsimError(problem)
+def _refuse(key: str, problem: str) -> None:
+    raise placed(SpecError(problem), key=key)
 
 
 def _size(given: object) -> float:
@@ -233,5 +237,5 @@ def _size(given: object) -> float:
     """
     size = given if isinstance(given, int) else real("sizes_mib", given)
     if not 0 < size * 2048 <= _MOST_BLOCKS:
-        _refuse(f"sizes_mib = {given}: must be above 0 and at most 2^43")
+        _refuse("sizes_mib", f"sizes_mib = {given}: must be above 0 and at most 2^43")
     return size

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions
-from sledsim._core import VERSION, SledsimError
+from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
@@ -105,7 +105,7 @@ def compare(
     labels = _labels([device.name for device in models], schedulers)
     if not pairs:
         msg = "nothing to compare: give a device and a scheduler at least"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
     tally = _Tally(len(pairs), progress)
@@ -186,7 +186,7 @@ def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         msg = f"'{twice}' is compared with itself: name each device and scheduler once"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     return labels
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError, TraceError
 from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
+from sledsim.errors import placed
 from sledsim.hardware import device_of
 from sledsim.identity import of_workload, text_of
 
@@ -247,7 +248,7 @@ def load_info(
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),
@@ -477,7 +478,7 @@ def trace_path(given: object) -> str:
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{named}': must be one of {known}"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key="trace")
     return str(file)
 
 
@@ -493,7 +494,7 @@ def _there(named: str) -> str:
         samples = [name for name in sample_traces() if name.startswith(named)]
         if samples:
             msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
-            raise SledsimError(msg)
+            raise placed(TraceError(msg), file=named)
     return named
 
 

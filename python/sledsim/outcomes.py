@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import OutputError, SledsimError
+from sledsim.errors import placed
 from sledsim.hardware import dotted_keys
 from sledsim.identity import text_of
 from sledsim.simulation import simulate, tasks_of
@@ -134,7 +135,7 @@ class OutcomeStore:
             return None
         except OSError as error:
             msg = f"{file}: cannot be read: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(SledsimError(msg), file=file) from None
         if hashlib.sha256(content).hexdigest().encode() == digest:
             entry = json.loads(content)
             if entry["key"] == key:
@@ -165,7 +166,7 @@ class OutcomeStore:
             own.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             msg = f"{own}: cannot be made: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(OutputError(msg), file=own) from None
         for other in self.folder.glob(f"{_CORE}*"):
             if other != own:
                 shutil.rmtree(other, ignore_errors=True)
@@ -230,5 +231,5 @@ def core_digest() -> str:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if _state() != _LOADED:
         msg = f"{_core.__file__}: was replaced since it was loaded; start again"
-        raise SledsimError(msg)
+        raise placed(SledsimError(msg), file=_core.__file__)
     return digest

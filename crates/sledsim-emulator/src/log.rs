@@ -89,7 +89,7 @@ impl Log {
             )
             .transpose()?;
         let lateness = Histogram::new_with_max(LATEST_NS, 3);
-        let lateness = lateness.map_err(|error| Error::Key(error.to_string()))?;
+        let lateness = lateness.map_err(|error| Error::System(error.to_string()))?;
         let log = Arc::new(Self {
             inbox: Mutex::default(),
             speed,
@@ -114,7 +114,7 @@ impl Log {
                     drop(of.process_inbox());
                 }
             })
-            .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
         let writer = RecordingWriter {
             log: Arc::clone(&log),
             thread: Some(thread),
@@ -171,7 +171,7 @@ impl Log {
             kept.failed = Some(error.to_string());
         }
         match &kept.failed {
-            Some(failed) => Err(Error::Key(failed.clone())),
+            Some(failed) => Err(Error::System(failed.clone())),
             None => Ok(()),
         }
     }

@@ -15,7 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import OutputError, SledsimError, SpecError
+from sledsim.errors import placed
 from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _reading_of(item: Item, name: str) -> Reading:
             return reading
     known = ", ".join(reading.name for reading in item.readings) or "none"
     msg = f"{item.id}: reading = '{name}': must be one of its readings: {known}"
-    raise SledsimError(msg)
+    raise placed(SpecError(msg), key="reading")
 
 
 def _in_processes(
@@ -273,7 +274,7 @@ def _write(result: Result, folder: Path) -> None:
         files["json"].parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise placed(OutputError(msg), file=files["json"].parent) from None
     if versions.is_current(result.item):
         contents["key"] = _key(result.item, contents)
     else:
