@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     )
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
+    from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
 
@@ -109,6 +110,7 @@ __all__ = [
     "SpecError",
     "Spent",
     "Step",
+    "Summary",
     "Table",
     "TipFailures",
     "TraceError",
@@ -164,6 +166,7 @@ _HOMES = {
     "workload workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
+    "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import PolicyName
 
 _BLOCK_BYTES = 512
 _MOST_BLOCKS = 1 << 54
@@ -83,7 +84,7 @@ class Cache:
         return len(self._core)
 
 
-def cache(policy: str = "lru", slots: int = 64) -> Cache:
+def cache(policy: PolicyName | str = "lru", slots: int = 64) -> Cache:
     """Make an empty cache of keys, to try a policy.
 
     Parameters
@@ -106,7 +107,7 @@ def hit_ratios(
     load: LoadLike,
     *,
     sizes_mib: Sequence[float] = SIZES_MIB,
-    policies: Sequence[str] | None = None,
+    policies: Sequence[PolicyName | str] | None = None,
     segment_kib: float = 8,
     device: DeviceLike | None = None,
     device_blocks: int | None = None,

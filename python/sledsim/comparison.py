@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.summary_types import IntervalMs
 
 
 _REPORT_EVERY_S = 0.05
@@ -57,9 +59,9 @@ class Comparison(JsonResult):
 def compare(
     load: LoadLike,
     devices: Sequence[DeviceLike],
-    schedulers: Sequence[str] = ("fcfs",),
+    schedulers: Sequence[SchedulerName | str] = ("fcfs",),
     *,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     precision: float | str | None = None,
     seeds: int = 1,
@@ -237,9 +239,8 @@ def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
     return {"ratio": ratio, "low": ratio / spread, "high": ratio * spread}
 
 
-def _interval(run: Run) -> dict[str, Any]:
-    interval: dict[str, Any] = run.summary["confidence"]["response_time_ms"]
-    return interval
+def _interval(run: Run) -> IntervalMs:
+    return run.summary["confidence"]["response_time_ms"]
 
 
 def _record(line: dict[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import WorkloadName
 
-LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
+LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
 
 SAMPLE = "sample:"
@@ -95,7 +96,7 @@ def load_of(given: object, name: str = "load") -> Load:
     return read_trace(named, **keys)
 
 
-def workload(name: str = "random", **keys: object) -> Load:
+def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     """Make a generated workload.
 
     Parameters

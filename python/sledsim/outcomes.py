@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device
     from sledsim.loads import Load
+    from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.simulation import Task
 
 _FORMAT = 1
@@ -77,9 +78,9 @@ class OutcomeStore:
         self,
         load: Load,
         device: Device,
-        scheduler: str = "fcfs",
+        scheduler: SchedulerName | str = "fcfs",
         *,
-        layout: str | Mapping[str, object] | None = None,
+        layout: LayoutName | str | Mapping[str, object] | None = None,
         background: Task | Sequence[Task] = (),
         precision: float | None = None,
         seeds: int = 1,

@@ -351,7 +351,8 @@ def table(
     if not split and name != "capsule":
         msg = f"split = False: is for layout = 'capsule', not {name!r}"
         raise placed(SpecError(msg), key="split")
-    if not hasattr(device, "_core"):  # neither a device nor one that is served
+    # Else it is a device, or one that is served.
+    if isinstance(device, str) or not hasattr(device, "_core"):
         device = device_of(device)
     core = device._core  # noqa: SLF001 (one package)
     if isinstance(data, str | os.PathLike):

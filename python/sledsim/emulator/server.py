@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import LayoutName, SchedulerName
 
 Path: TypeAlias = str | PathLike[str]
 
@@ -35,9 +36,9 @@ class Export:
     """The device, or the name of a preset."""
     name: str | None = None
     """Its name for clients; by default that of the device."""
-    scheduler: str = "fcfs"
+    scheduler: SchedulerName | str = "fcfs"
     """Of every mechanism of it."""
-    layout: str | Mapping[str, object] | None = None
+    layout: LayoutName | str | Mapping[str, object] | None = None
     """The layout, as in :func:`sledsim.simulate`."""
     batch_window_ms: float | None = None
     """Group the commands that are there so long after the first, in ms of the device, whatever its
