@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     )
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
+    from sledsim.studies import Study, sweep
     from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
@@ -110,6 +111,7 @@ __all__ = [
     "SpecError",
     "Spent",
     "Step",
+    "Study",
     "Summary",
     "Table",
     "TipFailures",
@@ -140,6 +142,7 @@ __all__ = [
     "schedulers",
     "serve",
     "simulate",
+    "sweep",
     "table",
     "tip_failures",
     "trace_info",
@@ -166,6 +169,7 @@ _HOMES = {
     "workload workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
+    "studies": "Study sweep",
     "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",

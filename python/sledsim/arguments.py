@@ -1,4 +1,4 @@
-"""Checks of the arguments of public functions.
+"""Checks of the arguments of public functions, and errors with their place.
 
 Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. Anything else is a
 :class:`~sledsim.SpecError` that names the argument, the given value and the accepted ones.
@@ -13,13 +13,27 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsFloat, TypeVar
 
-from sledsim._core import SpecError
-from sledsim.errors import placed
+from sledsim._core import SledsimError, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
+Error = TypeVar("Error", bound=SledsimError)
+
+
+def placed(
+    error: Error,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    line: int | None = None,
+    key: str | None = None,
+) -> Error:
+    """Set the attributes of an error, whose message names them, and return it."""
+    error.file = None if file is None else str(file)
+    error.line = line
+    error.key = key
+    return error
 
 
 def refuse(name: str, given: object, must: str) -> NoReturn:

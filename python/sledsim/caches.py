@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, optional, real, text, whole
-from sledsim.errors import placed
+from sledsim.arguments import as_list, optional, placed, real, text, whole
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 

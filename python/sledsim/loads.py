@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -10,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SpecError, TraceError
-from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
-from sledsim.errors import placed
+from sledsim.arguments import as_list, based, optional, path_text, placed, real, refuse, text, whole
 from sledsim.hardware import device_of
 from sledsim.identity import of_workload, text_of
 
@@ -46,6 +46,20 @@ class Load:
 
     def __repr__(self) -> str:
         return f"<sledsim load {self.name}>"
+
+    @property
+    def digest(self) -> str:
+        """Identifies the load by what it was made from."""
+        return hashlib.sha256(str(self._made_from).encode()).hexdigest()
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a generated load; ``None`` for a trace."""
+        return self._core.seed
+
+    def with_seed_offset(self, k: int) -> Load:
+        """Return the same load with ``k`` added to its seed; a trace is unchanged."""
+        return Load(self._core.with_seed_offset(whole("k", k)), self.name)
 
     def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
         """Make the load readable by several runs, and return it.

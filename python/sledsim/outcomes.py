@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import OutputError, SledsimError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 from sledsim.hardware import dotted_keys
 from sledsim.identity import text_of
 from sledsim.simulation import simulate, tasks_of

@@ -75,8 +75,8 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, workload_show,
-        write_atomically,
+        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scheduler_label,
+        workload_show, write_atomically,
     };
     #[pymodule_export]
     use crate::sled::Sled;
@@ -92,6 +92,8 @@ mod _core {
     use crate::validation::{Validation, validate};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const NUMBERS: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

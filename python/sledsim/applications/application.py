@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sledsim._core import SledsimError, SpecError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
-from sledsim.arguments import optional, path_text, text
+from sledsim.arguments import optional, path_text, placed, text
 from sledsim.disksim import disks, mems
 from sledsim.disksim.parameter_coverage import Account
 from sledsim.disksim.parser import read
 from sledsim.disksim.toml_writer import Sheet
 from sledsim.disksim.topology import DEVICES, Drive, base_of, described, drives, lineage_of
 from sledsim.disksim.tree import error
-from sledsim.errors import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

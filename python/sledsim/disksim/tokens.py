@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sledsim._core import SpecError
+from sledsim.arguments import placed
 from sledsim.disksim.tree import Place, error
-from sledsim.errors import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

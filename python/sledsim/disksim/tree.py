@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sledsim._core import SpecError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

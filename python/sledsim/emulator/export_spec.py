@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
+from sledsim.arguments import placed
 from sledsim.emulator.server import Export
-from sledsim.errors import placed
 from sledsim.hardware import wrap
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError, SpecError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 from sledsim.hardware import Parallelism, wrap
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import as_list, optional, path_text, real, text, whole
-from sledsim.errors import placed
+from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim.hardware import Device, device_of
 from sledsim.layout_maps import with_layout
 

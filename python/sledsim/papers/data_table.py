@@ -9,7 +9,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim._core import SpecError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Collection

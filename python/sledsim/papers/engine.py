@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import OutputError, SledsimError, SpecError
-from sledsim.errors import placed
+from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
