@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from typing import Any
 
-    from sledsim._core import RemoteError, SledsimError
+    from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
     from sledsim.comparison import Comparison, compare
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
     from sledsim.studies import Study, sweep
+    from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
 
@@ -92,6 +93,7 @@ __all__ = [
     "LayoutPart",
     "Load",
     "Location",
+    "OutputError",
     "Parallelism",
     "Pass",
     "RemoteBatch",
@@ -106,11 +108,14 @@ __all__ = [
     "Server",
     "Sled",
     "SledsimError",
+    "SpecError",
     "Spent",
     "Step",
     "Study",
+    "Summary",
     "Table",
     "TipFailures",
+    "TraceError",
     "Validation",
     "Zone",
     "__version__",
@@ -149,7 +154,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_core": "RemoteError SledsimError",
+    "_core": "OutputError RemoteError SledsimError SpecError TraceError",
     "arrays": "rebuild_risk",
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",
@@ -165,6 +170,7 @@ _HOMES = {
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",
+    "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",
 }

@@ -22,7 +22,14 @@ class _Ran(TypedDict):
     series: Rows | None
     statistics: Statistics
 
-class SledsimError(ValueError): ...
+class SledsimError(ValueError):
+    file: str | None
+    line: int | None
+    key: str | None
+
+class SpecError(SledsimError): ...
+class TraceError(SledsimError): ...
+class OutputError(SledsimError): ...
 
 class RemoteError(SledsimError):
     code: str

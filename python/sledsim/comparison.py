@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions, executors
-from sledsim._core import VERSION, SledsimError
+from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.summary_types import IntervalMs
 
 
 class Comparison(JsonResult):
@@ -51,9 +53,9 @@ class Comparison(JsonResult):
 def compare(
     load: LoadLike,
     devices: Sequence[DeviceLike],
-    schedulers: Sequence[str] = ("fcfs",),
+    schedulers: Sequence[SchedulerName | str] = ("fcfs",),
     *,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     precision: float | str | None = None,
     seeds: int = 1,
@@ -99,7 +101,7 @@ def compare(
     labels = _labels([device.name for device in models], schedulers)
     if not pairs:
         msg = "nothing to compare: give a device and a scheduler at least"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
     if len(pairs) > 1:
@@ -169,7 +171,7 @@ def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         msg = f"'{twice}' is compared with itself: name each device and scheduler once"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     return labels
 
 
@@ -220,9 +222,8 @@ def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
     return {"ratio": ratio, "low": ratio / spread, "high": ratio * spread}
 
 
-def _interval(run: Run) -> dict[str, Any]:
-    interval: dict[str, Any] = run.summary["confidence"]["response_time_ms"]
-    return interval
+def _interval(run: Run) -> IntervalMs:
+    return run.summary["confidence"]["response_time_ms"]
 
 
 def _record(line: dict[str, Any]) -> dict[str, Any]:

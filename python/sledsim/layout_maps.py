@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.arguments import text
 from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
 from sledsim.loads import samples_folder
+
+if TYPE_CHECKING:
+    from sledsim.name_types import LayoutName
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Layout:
         return self._core.logical(block)
 
 
-def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
+def layout(device: DeviceLike, name: LayoutName | str = "simple", **keys: object) -> Layout:
     """Lay out a device, to look at where blocks go.
 
     Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.

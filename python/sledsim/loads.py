@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
+from sledsim._core import SpecError, TraceError
+from sledsim.arguments import as_list, based, optional, path_text, placed, real, refuse, text, whole
 from sledsim.hardware import device_of
 from sledsim.identity import of_workload, text_of
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import WorkloadName
 
-LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
+LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
 
 SAMPLE = "sample:"
@@ -109,7 +110,7 @@ def load_of(given: object, name: str = "load") -> Load:
     return read_trace(named, **keys)
 
 
-def workload(name: str = "random", **keys: object) -> Load:
+def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     """Make a generated workload.
 
     Parameters
@@ -262,7 +263,7 @@ def load_info(
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),
@@ -492,7 +493,7 @@ def trace_path(given: object) -> str:
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{named}': must be one of {known}"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key="trace")
     return str(file)
 
 
@@ -508,7 +509,7 @@ def _there(named: str) -> str:
         samples = [name for name in sample_traces() if name.startswith(named)]
         if samples:
             msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
-            raise SledsimError(msg)
+            raise placed(TraceError(msg), file=named)
     return named
 
 

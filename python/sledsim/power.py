@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device
     from sledsim.loads import Load
+    from sledsim.name_types import SchedulerName
 
 DISK_POWER: dict[str, float] = {
     "seek_w": 12.5,
@@ -75,7 +76,7 @@ class Saving:
     """Mean response time, as a share of that without the saving."""
 
 
-def spending(load: Load, device: Device, scheduler: str = "fcfs") -> Spending:
+def spending(load: Load, device: Device, scheduler: SchedulerName | str = "fcfs") -> Spending:
     """Run a load on a device and return its energy and response time."""
     summary = simulate(load, device, scheduler, requests=False).summary
     energy = summary["energy_j"]

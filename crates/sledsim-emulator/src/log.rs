@@ -107,7 +107,7 @@ impl Log {
                     drop(of.process_inbox());
                 }
             })
-            .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
         let writer = RecordingWriter {
             log: Arc::clone(&log),
             thread: Some(thread),
@@ -164,7 +164,7 @@ impl Log {
             kept.failed = Some(error.to_string());
         }
         match &kept.failed {
-            Some(failed) => Err(Error::Key(failed.clone())),
+            Some(failed) => Err(Error::System(failed.clone())),
             None => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use crate::arguments::keys;
 use crate::boundary::detached;
 use crate::check::Check;
 use crate::device::Device;
-use crate::error::SledsimError;
+use crate::error::refused;
 use pyo3::prelude::*;
 use sledsim_base::progress::Progress;
 use sledsim_core::layouts::{Part, ResolvedLayout};
@@ -35,9 +35,8 @@ impl Layout {
             return Ok(());
         }
         let last = self.blocks - 1;
-        Err(SledsimError::new_err(format!(
-            "LBN {lbn}: must be from 0 to {last}"
-        )))
+        let problem = format!("LBN {lbn}: must be from 0 to {last}");
+        Err(refused("lbn", problem))
     }
 }
 

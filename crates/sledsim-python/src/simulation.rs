@@ -101,7 +101,7 @@ fn named(name: &str) -> Result<Op> {
     let op = Op::ALL.into_iter().find(|op| op.name() == name);
     op.ok_or_else(|| {
         let known = Op::ALL.map(Op::name).join(", ");
-        Error::Key(format!("op = '{name}': must be one of {known}"))
+        Error::argument("op", format!("op = '{name}': must be one of {known}"))
     })
 }
 

@@ -3,7 +3,7 @@
 //! [`Fields`] is a dict with the fields of a Python class.
 
 use crate::boundary::dict;
-use crate::error::{SledsimError, to_python};
+use crate::error::{SpecError, refused, to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange};
 use sledsim_base::request::Extent;
@@ -36,7 +36,7 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<calculator::Point> {
         -1 => Direction::Down,
         other => {
             let message = format!("direction = {other}: must be +1 (up) or -1 (down)");
-            return Err(SledsimError::new_err(message));
+            return Err(refused("direction", message));
         }
     };
     Ok(calculator::Point {
@@ -183,7 +183,7 @@ impl Sled {
             cell,
         };
         geometry.lbn(&place).ok_or_else(|| {
-            SledsimError::new_err(format!(
+            SpecError::new_err(format!(
                 "cylinder {cylinder}, track {track}, row {row}, cell {cell}: must be below {}, {}, {}, {}",
                 geometry.cylinders, geometry.tracks, geometry.rows, geometry.blocks_per_row
             ))

@@ -15,7 +15,7 @@ class Device:
 
     The attributes of single kinds are in subclasses: :class:`Sled` for those of kind ``mems``,
     :class:`Disk`, and :class:`Composite` for those made of others. ``isinstance`` tells them apart.
-    A method of sleds, asked of another device, raises a SledsimError that says so.
+    A method of sleds, asked of another device, raises a SpecError that says so.
     """
 
     def __init__(self, core: _core.Device) -> None:

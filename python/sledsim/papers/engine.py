@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, executors
-from sledsim._core import SledsimError
+from sledsim._core import OutputError, SledsimError, SpecError
+from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _reading_of(item: Item, name: str) -> Reading:
             return reading
     known = ", ".join(reading.name for reading in item.readings) or "none"
     msg = f"{item.id}: reading = '{name}': must be one of its readings: {known}"
-    raise SledsimError(msg)
+    raise placed(SpecError(msg), key="reading")
 
 
 def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> Result:
@@ -239,7 +240,7 @@ def _write(result: Result, folder: Path) -> None:
         files["json"].parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise placed(OutputError(msg), file=files["json"].parent) from None
     if versions.is_current(result.item):
         contents["key"] = _key(result.item, contents)
     else:
