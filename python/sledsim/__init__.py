@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from typing import Any
 
-    from sledsim._core import RemoteError, SledsimError
+    from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
     from sledsim.comparison import Comparison, compare
@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     )
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
+    from sledsim.studies import Study, sweep
+    from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.trace_files import sample_traces
     from sledsim.validation import Validation, validate
@@ -91,6 +93,7 @@ __all__ = [
     "LayoutPart",
     "Load",
     "Location",
+    "OutputError",
     "Parallelism",
     "Pass",
     "RemoteBatch",
@@ -105,10 +108,14 @@ __all__ = [
     "Server",
     "Sled",
     "SledsimError",
+    "SpecError",
     "Spent",
     "Step",
+    "Study",
+    "Summary",
     "Table",
     "TipFailures",
+    "TraceError",
     "Validation",
     "Zone",
     "__version__",
@@ -135,6 +142,7 @@ __all__ = [
     "schedulers",
     "serve",
     "simulate",
+    "sweep",
     "table",
     "tip_failures",
     "trace_info",
@@ -146,7 +154,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_core": "RemoteError SledsimError",
+    "_core": "OutputError RemoteError SledsimError SpecError TraceError",
     "arrays": "rebuild_risk",
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",
@@ -162,6 +170,8 @@ _HOMES = {
     "workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
+    "studies": "Study sweep",
+    "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "trace_files": "sample_traces",
     "validation": "Validation validate",

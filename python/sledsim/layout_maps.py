@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import text
+from sledsim._core import SpecError
+from sledsim.arguments import placed, text
 from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
 from sledsim.trace_files import samples_folder
+
+if TYPE_CHECKING:
+    from sledsim.name_types import LayoutName
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Layout:
         core = device._core.layout()  # noqa: SLF001 (one package)
         if core is None:
             msg = f"device {device.name}: has no layout"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), key="layout")
         self._core = core
         self._device = device
 
@@ -133,7 +136,7 @@ class Layout:
         return self._core.logical(block)
 
 
-def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
+def layout(device: DeviceLike, name: LayoutName | str = "simple", **keys: object) -> Layout:
     """Lay out a device, to look at where blocks go.
 
     Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.

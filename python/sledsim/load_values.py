@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import whole
 from sledsim.trace_files import (
     content_of,
     place_of,
@@ -121,6 +122,15 @@ class Load:
             require_content(place, sha256, "load")
         core = _core.Load.from_toml(text, samples_folder())
         return cls(core, core.kind if place is None else place)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a generated load; ``None`` for a trace."""
+        return self._core.seed
+
+    def with_seed_offset(self, k: int) -> Load:
+        """Return the same load with ``k`` added to its seed; a trace is unchanged."""
+        return Load(self._core.with_seed_offset(whole("k", k)), self.name)
 
     def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
         """Make the load readable by several runs, and return it.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
 from sledsim.hardware import device_of
 from sledsim.load_values import Load
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import WorkloadName
 
-LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
+LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
 
 
@@ -55,7 +56,7 @@ def load_of(given: object, name: str = "load") -> Load:
     return read_trace(named, **keys)
 
 
-def workload(name: str = "random", **keys: object) -> Load:
+def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     """Make a generated workload.
 
     Parameters
@@ -205,7 +206,7 @@ def load_info(
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import OutputError, SledsimError
+from sledsim.arguments import placed
 from sledsim.layout_maps import with_layout
 from sledsim.simulation import simulate, with_background
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device
     from sledsim.load_values import Load
+    from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.simulation import Task
 
 _FORMAT = 2
@@ -73,9 +75,9 @@ class OutcomeStore:
         self,
         load: Load,
         device: Device,
-        scheduler: str = "fcfs",
+        scheduler: SchedulerName | str = "fcfs",
         *,
-        layout: str | Mapping[str, object] | None = None,
+        layout: LayoutName | str | Mapping[str, object] | None = None,
         background: Task | Sequence[Task] = (),
         precision: float | None = None,
         seeds: int = 1,
@@ -130,7 +132,7 @@ class OutcomeStore:
             return None
         except OSError as error:
             msg = f"{file}: cannot be read: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(SledsimError(msg), file=file) from None
         if hashlib.sha256(content).hexdigest().encode() == digest:
             entry = json.loads(content)
             if entry["key"] == key:
@@ -161,7 +163,7 @@ class OutcomeStore:
             own.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             msg = f"{own}: cannot be made: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(OutputError(msg), file=own) from None
         for other in self.folder.glob(f"{_CORE}*"):
             if other != own:
                 shutil.rmtree(other, ignore_errors=True)
@@ -203,5 +205,5 @@ def core_digest() -> str:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if _state() != _LOADED:
         msg = f"{_core.__file__}: was replaced since it was loaded; start again"
-        raise SledsimError(msg)
+        raise placed(SledsimError(msg), file=_core.__file__)
     return digest

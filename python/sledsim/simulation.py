@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.summary_types import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
@@ -45,9 +47,9 @@ class Run(JsonResult):
         return f"<sledsim run: {requests} requests on {device}>"
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """Statistics with units in their names; see the page on results."""
-        summary: dict[str, Any] = self._document["summary"]
+        summary: Summary = self._document["summary"]
         return summary
 
     @property
@@ -127,9 +129,9 @@ def schedulers() -> list[str]:
 def simulate(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: str = "fcfs",
+    scheduler: SchedulerName | str = "fcfs",
     *,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     background: Task | Sequence[Task] = (),
     requests: bool | str | PathLike[str] | None = None,
     series: bool | str | PathLike[str] = False,

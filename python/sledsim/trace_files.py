@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sledsim._core import SledsimError
-from sledsim.arguments import path_text
+from sledsim._core import SpecError, TraceError
+from sledsim.arguments import path_text, placed
 
 SAMPLE = "sample:"
 """Prefix of the names of sample traces."""
@@ -49,7 +49,7 @@ def trace_path(given: object) -> str:
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{named}': must be one of {known}"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key="trace")
     return str(file)
 
 
@@ -58,14 +58,14 @@ def _there(named: str) -> str:
 
     Raises
     ------
-    SledsimError
+    TraceError
         Then.
     """
     if named and not os.path.lexists(named):
         samples = [name for name in sample_traces() if name.startswith(named)]
         if samples:
             msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
-            raise SledsimError(msg)
+            raise placed(TraceError(msg), file=named)
     return named
 
 
@@ -82,7 +82,7 @@ def place_of(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
-    SledsimError
+    TraceError
         For a path that is not text.
     """
     file = Path(os.path.abspath(path))  # noqa: PTH100 (links stay)
@@ -94,7 +94,7 @@ def place_of(path: str | os.PathLike[str]) -> str:
         str(file).encode()
     except UnicodeEncodeError:
         msg = f"{os.fsencode(file)!r}: is no text in UTF-8, and cannot be written as text"
-        raise SledsimError(msg) from None
+        raise placed(TraceError(msg), file=file) from None
     return str(file)
 
 
@@ -107,7 +107,7 @@ def content_of(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
-    SledsimError
+    TraceError
         For a file that cannot be read, or not twice, or that is written meanwhile.
     """
     name = os.path.abspath(path)  # noqa: PTH100 (links stay)
@@ -115,7 +115,7 @@ def content_of(path: str | os.PathLike[str]) -> str:
         before = None if os.fspath(path) == "-" else Path(path).stat()
         if before is None or not stat.S_ISREG(before.st_mode):
             msg = f"{path}: is no regular file; its content cannot be told before it is read"
-            raise SledsimError(msg)
+            raise placed(TraceError(msg), file=path)
         known = _known.get(name)
         if known is not None and known[0] == _state(before):
             return known[1]
@@ -124,10 +124,10 @@ def content_of(path: str | os.PathLike[str]) -> str:
             after = os.fstat(opened.fileno())
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise placed(TraceError(msg), file=path) from None
     if _state(before) != _state(after):
         msg = f"{path}: was written while it was read"
-        raise SledsimError(msg)
+        raise placed(TraceError(msg), file=path)
     if time.time_ns() - after.st_ctime_ns > _SETTLED_NS:
         _known[name] = (_state(after), digest)
     return digest
@@ -152,25 +152,25 @@ def require_content(place: str, sha256: str, what: str) -> None:
 
     Raises
     ------
-    SledsimError
+    TraceError
         If it is missing or differs; the message names this machine.
     """
     here = f"on {socket.gethostname()}"
     try:
         path = trace_path(place)
-    except SledsimError as error:
+    except (SpecError, TraceError) as error:
         msg = f"{what}: its trace is missing {here}: {error}"
-        raise SledsimError(msg) from None
+        raise placed(TraceError(msg), file=place) from None
     if not os.path.lexists(path):
         msg = f"{what}: its trace {path} is missing {here}"
-        raise SledsimError(msg)
+        raise placed(TraceError(msg), file=path)
     found = content_of(path)
     if found != sha256:
         msg = (
             f"{what}: its trace {path} has other content {here} than when this was written: "
             f"SHA-256 {found}, not {sha256}"
         )
-        raise SledsimError(msg)
+        raise placed(TraceError(msg), file=path)
 
 
 def trace_in_toml(text: str, *table: str) -> tuple[str | None, str | None]:

@@ -1,6 +1,6 @@
 //! Layouts: where blocks lie.
 
-use crate::error::SledsimError;
+use crate::error::refused;
 use pyo3::prelude::*;
 use sledsim_core::layouts::{Part, ResolvedLayout};
 
@@ -32,9 +32,8 @@ impl Layout {
             return Ok(());
         }
         let last = self.blocks - 1;
-        Err(SledsimError::new_err(format!(
-            "LBN {lbn}: must be from 0 to {last}"
-        )))
+        let problem = format!("LBN {lbn}: must be from 0 to {last}");
+        Err(refused("lbn", problem))
     }
 }
 

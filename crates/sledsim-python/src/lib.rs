@@ -13,6 +13,7 @@
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
 //! * `traces`: information, conversion and generation of traces.
+//! * `study`: tables of many runs.
 //! * `validation`, `crash`, `faults`, `caches`: studies.
 //! * `tables`: tables on a sled.
 //! * `emulator`: servers of emulated devices.
@@ -36,6 +37,7 @@ mod remote;
 mod rows;
 mod simulation;
 mod sled;
+mod study;
 mod tables;
 mod traces;
 mod validation;
@@ -45,6 +47,8 @@ use pyo3::prelude::*;
 /// The Rust side of sledsim.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::caches::{Cache, hit_ratios};
     #[pymodule_export]
@@ -57,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulator::Server;
     #[pymodule_export]
-    use crate::error::{RemoteError, SledsimError};
+    use crate::error::{OutputError, RemoteError, SledsimError, SpecError, TraceError};
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]
@@ -71,11 +75,13 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, workload_show,
-        write_atomically,
+        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scheduler_label,
+        workload_show, write_atomically,
     };
     #[pymodule_export]
     use crate::sled::Sled;
+    #[pymodule_export]
+    use crate::study::StudyTable;
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]
@@ -88,4 +94,9 @@ mod _core {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     const NUMBERS: &str = sledsim_run::NUMBERS;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::prepare(module.py())
+    }
 }

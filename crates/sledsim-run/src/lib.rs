@@ -5,6 +5,7 @@
 //! - [`replay`]: a trace as a source of requests.
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
+//! - [`study`]: tables of many runs.
 //! - [`values`]: devices with layout and background tasks as TOML.
 //! - [`scenario`]: device, scheduler, layout and load from a file.
 //! - [`generate`]: writes a load as a trace.
@@ -24,6 +25,8 @@ pub mod replay;
 pub mod run;
 
 pub mod stats;
+
+pub mod study;
 
 pub mod values;
 

@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<Keys> {
     if is_name && !path.exists() {
         return Err(Error::Key(unknown(&name)));
     }
-    let read = std::fs::read_to_string(path).map_err(|error| Error::file(path, error));
+    let read = std::fs::read_to_string(path).map_err(|error| Error::spec(path, error));
     let keys = read.and_then(|text| Keys::parse(&text, &name));
     let is_toml = path.extension().is_some_and(|ending| ending == "toml");
     keys.map_err(|error| match is_toml || !path.is_file() {
@@ -180,7 +180,7 @@ impl Scenario {
             // The file's paths are relative to it, the caller's are not.
             let path = Path::new(device);
             let base = if path.is_file() {
-                let path = absolute(path).map_err(|error| Error::file(path, error))?;
+                let path = absolute(path).map_err(|error| Error::spec(path, error))?;
                 path.to_string_lossy().into_owned()
             } else {
                 device.clone()

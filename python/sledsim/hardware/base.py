@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, TraceError
+from sledsim.arguments import placed
 from sledsim.trace_files import (
     content_of,
     require_content,
@@ -25,7 +26,7 @@ class Device:
 
     The attributes of single kinds are in subclasses: :class:`Sled` for those of kind ``mems``,
     :class:`Disk`, and :class:`Composite` for those made of others. ``isinstance`` tells them apart.
-    A method of sleds, asked of another device, raises a SledsimError that says so.
+    A method of sleds, asked of another device, raises a SpecError that says so.
 
     Devices are values. Two are equal if they have the same name, the same keys (with those of their
     bases and of the bases of their parts), the same layout (with the content of a trace it was read
@@ -82,7 +83,7 @@ class Device:
                         f"device {self.name}: its layout was read from {trace}, which is no "
                         "regular file: it cannot be told what was in it"
                     )
-                    raise SledsimError(msg)
+                    raise placed(TraceError(msg), file=trace)
                 text += f"content = {self._trace}\n"
             self._digest = digest_of(text)
         return self._digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from sledsim import _core
 from sledsim.arguments import based, path_text, refuse
@@ -17,12 +17,10 @@ from sledsim.trace_files import samples_folder
 if TYPE_CHECKING:
     from os import PathLike
 
-# Type checkers cannot ask the core: a test compares these with what it makes of every preset.
-SledName: TypeAlias = Literal["sigmetrics2000", "osdi2000", "g1", "g2", "g3", "cmu2003", "msst2005"]
-DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
-DeviceLike: TypeAlias = "Device | str | PathLike[str] | Mapping[str, object]"
+    from sledsim.name_types import CompositeName, DeviceName, DiskName, SledName
+
+DeviceLike: TypeAlias = "Device | DeviceName | str | PathLike[str] | Mapping[str, object]"
 """A device, or what :func:`device` makes one of."""
-CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
 
 
 @overload

@@ -2,7 +2,7 @@
 
 use super::refusals::{excerpt, setting};
 use super::{Entry, Keys};
-use crate::error::{Error, Result};
+use crate::error::{Error, Origin, Result};
 use toml_edit::{Document, TableLike, Value};
 
 impl Keys {
@@ -11,6 +11,10 @@ impl Keys {
     /// # Errors
     /// Syntax errors and duplicate keys, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
+        let of_file = |line| Origin::File {
+            file: file.to_owned(),
+            line,
+        };
         let document = Document::parse(text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
             let line = line_of(text, at.start);
@@ -21,9 +25,14 @@ impl Keys {
             } else {
                 format!(" at '{found}'")
             };
-            Error::Key(format!("{file}:{line}: {problem}{found}"))
+            let origin = of_file(Some(line));
+            Error::Value {
+                message: format!("{origin}: {problem}{found}"),
+                origin,
+                key: None,
+            }
         })?;
-        let mut keys = Self::empty(file);
+        let mut keys = Self::of(of_file(None));
         keys.about = text
             .lines()
             .map_while(|line| line.strip_prefix('#'))
@@ -59,10 +68,11 @@ impl Keys {
             Err(_) if is_word(text) || starts_with_number(text) => Value::from(text),
             Err(error) => {
                 let problem = error.message().replace('\n', ", ");
-                return Err(Error::Key(format!(
-                    "{}: not a TOML value ({problem}); put a string in quotes",
-                    setting(origin, key, &excerpt(text))
-                )));
+                let origin = Origin::Named(origin.to_owned());
+                let setting = setting(&origin, key, &excerpt(text));
+                let message =
+                    format!("{setting}: not a TOML value ({problem}); put a string in quotes");
+                return Err(Error::value(origin, key, message));
             }
         };
         self.set(key, value, origin)
@@ -80,7 +90,9 @@ impl Keys {
             let at = || source.origin(item.span());
             if name.contains(['.', '[', ']']) || name.is_empty() {
                 let problem = "must not be empty or contain a dot or a bracket inside its quotes";
-                return Err(Error::Key(format!("{}: key '{key}': {problem}", at())));
+                let origin = at();
+                let message = format!("{origin}: key '{key}': {problem}");
+                return Err(Error::value(origin, &key, message));
             }
             if let Some(value) = item.as_value() {
                 self.add(&key, value.clone(), value.span(), source, comment)?;
@@ -100,7 +112,7 @@ impl Keys {
         &mut self,
         key: String,
         table: &dyn TableLike,
-        origin: String,
+        origin: Origin,
         source: Source<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
@@ -142,9 +154,9 @@ impl Keys {
             }
             return Ok(());
         }
-        let (mut at, mut line) = (0, 0);
+        let mut at = 0;
         if let (Source::File(text, _), Some(span)) = (source, span) {
-            (at, line) = (span.start, line_of(text, span.start));
+            at = span.start;
             // Parsed separately, the value owns its text.
             if let Ok(owned) = text[span].parse() {
                 value = owned;
@@ -157,7 +169,6 @@ impl Keys {
             comment,
             origin,
             at,
-            line,
         });
         Ok(())
     }
@@ -173,13 +184,13 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn origin(self, span: Option<std::ops::Range<usize>>) -> String {
+    fn origin(self, span: Option<std::ops::Range<usize>>) -> Origin {
         match self {
-            Source::File(text, file) => {
-                let line = line_of(text, span.map_or(0, |span| span.start));
-                format!("{file}:{line}")
-            }
-            Source::Named(origin) => origin.to_owned(),
+            Source::File(text, file) => Origin::File {
+                file: file.to_owned(),
+                line: Some(line_of(text, span.map_or(0, |span| span.start))),
+            },
+            Source::Named(origin) => Origin::Named(origin.to_owned()),
         }
     }
 

@@ -278,12 +278,15 @@ impl Device {
     /// or a window out of range.
     pub fn with_batch_window(self, window_ms: f64, origin: &str) -> Result<Self> {
         let Some(mems) = self.mems() else {
-            return Err(Error::Key(format!(
-                "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
+            return Err(Error::argument(
+                origin,
+                format!(
+                    "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
                  'mems') serves commands in batches",
-                self.name,
-                self.kind()
-            )));
+                    self.name,
+                    self.kind()
+                ),
+            ));
         };
         let has = match (mems.buffer, !self.background.is_empty()) {
             (Some(_), _) => "a buffer",
@@ -291,10 +294,13 @@ impl Device {
             (None, false) => "",
         };
         if !has.is_empty() {
-            return Err(Error::Key(format!(
-                "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
-                self.name
-            )));
+            return Err(Error::argument(
+                origin,
+                format!(
+                    "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
+                    self.name
+                ),
+            ));
         }
         let mut keys = self.keys.clone();
         keys.set("batching.kind", "window".into(), origin)?;

@@ -58,7 +58,7 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
     }
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     if name.ends_with(".toml") || name.contains('/') || path.is_file() {
-        let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::spec(&path, error))?;
         let keys = Keys::parse(&text, &path.to_string_lossy())?;
         return Ok((keys, path.parent().map(Path::to_owned)));
     }

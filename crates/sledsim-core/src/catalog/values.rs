@@ -88,11 +88,12 @@ impl Device {
             let part = key.strip_suffix(".base");
             let has_keys = |part| keys.has(&format!("{part}.kind")) && !keys.has(key);
             if key == "base" || part.is_some_and(has_keys) {
-                return Err(Error::Key(format!(
-                    "{origin} = {value}: the keys of the device '{}' are resolved; its base \
-                     cannot be replaced",
-                    self.name()
-                )));
+                let name = self.name();
+                let message = format!(
+                    "{origin} = {value}: the keys of the device '{name}' are resolved; its base \
+                     cannot be replaced"
+                );
+                return Err(Error::argument(key, message));
             }
             keys.set(key, value.clone(), origin)?;
         }

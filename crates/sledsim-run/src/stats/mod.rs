@@ -3,7 +3,7 @@
 //! The guide page `docs/reference/results.md` describes both schemas.
 //!
 //! In reading order:
-//! - `streaming`: statistics in constant memory.
+//! - `streaming`: statistics of all rows together.
 //! - `warm_up`: the uncounted beginning of a run.
 //! - `interval`, `student`: confidence intervals by batch means.
 //! - `demand`: detects overload.
@@ -31,6 +31,7 @@ pub use rows_file::RowsFile;
 pub(crate) use rows_file::{file_properties, innermost_message};
 pub use series::{Series, Window, series_batch};
 pub use streaming::Stats;
+pub(crate) use student::student_t;
 pub use summary::{Precision, RunReport, SeedRun, WarmUpCut, summary};
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 /// For whole degrees of freedom the distribution is a finite sum in the angle
 /// whose tangent is t / sqrt(freedom) (Abramowitz and Stegun 26.7.3 and
 /// 26.7.4); the angle is found by bisection. `freedom` is at least 1.
-pub(super) fn student_t(within: f64, freedom: u64) -> f64 {
+pub fn student_t(within: f64, freedom: u64) -> f64 {
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     loop {
         let middle = 0.5 * (low + high);
