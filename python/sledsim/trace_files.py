@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import socket
 import stat
 import time
 from pathlib import Path
@@ -110,6 +108,8 @@ def content_of(path: str | os.PathLike[str]) -> str:
     TraceError
         For a file that cannot be read, or not twice, or that is written meanwhile.
     """
+    import hashlib  # noqa: PLC0415 (the start of the command does without)
+
     name = os.path.abspath(path)  # noqa: PTH100 (links stay)
     try:
         before = None if os.fspath(path) == "-" else Path(path).stat()
@@ -155,7 +155,7 @@ def require_content(place: str, sha256: str, what: str) -> None:
     TraceError
         If it is missing or differs; the message names this machine.
     """
-    here = f"on {socket.gethostname()}"
+    here = f"on {os.uname().nodename}"
     try:
         path = trace_path(place)
     except (SpecError, TraceError) as error:
