@@ -68,6 +68,18 @@ def test_names_and_results_are_those_of_the_device(tmp_path: Path) -> None:
         assert copy.batch(batch).total_s == here.batch(batch).total_s
 
 
+def test_a_device_whose_parts_are_files_is_sent(tmp_path: Path) -> None:
+    """The files are not needed any more, as their keys are in its TOML."""
+    base = tmp_path / "base.toml"
+    base.write_text('base = "g2"\nspring_factor = 0.5\n')
+    device = ss.device("mwb", front={"base": str(base)})
+    base.unlink()
+    export = ss.Export(device=device, name="m")
+    with served(tmp_path, export) as (_, address), ss.connect(address) as there:
+        assert there.device == device
+        assert there.device != ss.device("mwb", front={"base": "g2"})
+
+
 def test_micropositioning_wears_off_by_the_clock_of_the_server(tmp_path: Path) -> None:
     keys: dict[str, object] = {"micropositioning_later": [[3600, 2]]}
     flexible = ss.device("cmu2003", micropositioning_cylinders=5, **keys)
