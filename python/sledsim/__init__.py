@@ -54,13 +54,12 @@ if TYPE_CHECKING:
         presets,
     )
     from sledsim.layout_maps import Layout, LayoutPart, layout, layouts
+    from sledsim.load_values import Load
     from sledsim.loads import (
-        Load,
         convert_trace,
         generate_trace,
         load_info,
         read_trace,
-        sample_traces,
         trace_info,
         workload,
         workload_presets,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from sledsim.studies import Study, sweep
     from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
+    from sledsim.trace_files import sample_traces
     from sledsim.validation import Validation, validate
 
     __version__: str
@@ -165,13 +165,15 @@ _HOMES = {
     "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
     "faults": "TipFailures tip_failures",
     "layout_maps": "Layout LayoutPart layout layouts",
-    "loads": "Load convert_trace generate_trace load_info read_trace sample_traces trace_info "
-    "workload workload_presets workload_spec workloads",
+    "load_values": "Load",
+    "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
+    "workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",
     "summary_types": "Summary",
     "tables": "Result Spent Table table",
+    "trace_files": "sample_traces",
     "validation": "Validation validate",
 }
 """Public names by the module that has them; each is imported when it is first used."""

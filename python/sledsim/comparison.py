@@ -10,7 +10,8 @@ from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
-from sledsim.loads import Load, load_of
+from sledsim.load_values import Load
+from sledsim.loads import load_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:

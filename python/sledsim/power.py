@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
     from sledsim.name_types import SchedulerName
 
 DISK_POWER: dict[str, float] = {

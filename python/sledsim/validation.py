@@ -11,7 +11,8 @@ from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
 from sledsim.hardware import Device, device_of, devices
 from sledsim.json_result import JsonResult
-from sledsim.loads import Load, load_of
+from sledsim.load_values import Load
+from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

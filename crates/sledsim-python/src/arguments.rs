@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Override;
+use sledsim_core::devices::mems::parallel::free::TaskSpec;
 
 /// The longest key; only a list or dict that contains itself exceeds it.
 const LONGEST_KEY: usize = 1000;
@@ -103,4 +104,15 @@ pub(crate) fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> Py
         keys.set(&key, value, &origin).map_err(to_python)?;
     }
     Ok(keys)
+}
+
+/// Reads a background task from its keys, or from its label under the single key
+/// `label`.
+pub(crate) fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
+    if let [(name, label)] = &mut keys_given[..]
+        && name == "label"
+    {
+        return TaskSpec::named(&label.extract::<String>()?).map_err(to_python);
+    }
+    TaskSpec::read(keys("background", keys_given)?).map_err(to_python)
 }

@@ -93,7 +93,7 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    const NUMBERS: &str = env!("CARGO_PKG_VERSION");
+    const NUMBERS: &str = sledsim_run::NUMBERS;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

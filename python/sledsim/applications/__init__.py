@@ -136,7 +136,7 @@ def replay(
     SledsimError
         If it cannot be read or replayed.
     """
-    from sledsim.loads import trace_path  # noqa: PLC0415 (it imports much)
+    from sledsim.trace_files import trace_path  # noqa: PLC0415 (it imports much)
 
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))

@@ -6,7 +6,9 @@
 //! begins.
 //!
 //! In reading order:
-//! - `toml`: keys from TOML text and single values, and back to TOML.
+//! - `toml`: keys from TOML text and single values.
+//! - `writing`: keys as TOML.
+//! - `canonical`: keys as text to compare.
 //! - `typed`: reads values by type.
 //! - `range`: the ranges of numbers.
 //! - `refusals`: errors about wrong values and unknown keys.
@@ -14,6 +16,10 @@
 //! - `units`: unit suffixes of key names.
 
 mod toml;
+
+mod writing;
+
+mod canonical;
 
 mod typed;
 
@@ -125,6 +131,34 @@ impl Keys {
             }
         }
         (found || !table.entries.is_empty()).then_some(table)
+    }
+
+    /// Puts `table` in the place of the table `name`: `front`, `child[0]`.
+    pub fn put_table(&mut self, name: &str, table: Self) {
+        let inside = format!("{name}.");
+        let is_outside = |key: &str| key != name && !key.starts_with(&inside);
+        self.entries.retain(|entry| is_outside(&entry.key));
+        self.tables.retain(|(table, _)| is_outside(table));
+        self.tables.push((name.to_owned(), table.what));
+        let tables = table.tables.into_iter();
+        self.tables
+            .extend(tables.map(|(table, origin)| (format!("{inside}{table}"), origin)));
+        let entries = table.entries.into_iter();
+        self.entries.extend(entries.map(|entry| Entry {
+            key: format!("{inside}{}", entry.key),
+            ..entry
+        }));
+    }
+
+    /// Removes the key `key`, if it was given.
+    pub fn forget(&mut self, key: &str) {
+        self.entries.retain(|entry| entry.key != key);
+    }
+
+    /// The dotted path of this table in its file: `""` or `front.`.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// The names of this table's tables and keys, each once: tables in the order

@@ -153,7 +153,7 @@ impl Plan {
                 format!("seeds = {seeds}: a series is of a single run only; run one seed for it"),
             ));
         }
-        if device.has_background() {
+        if !device.background().is_empty() {
             return Err(Error::argument(
                 "seeds",
                 format!(
