@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import socket
 import stat
 import time
 from pathlib import Path
@@ -155,6 +154,8 @@ def require_content(place: str, sha256: str, what: str) -> None:
     TraceError
         If it is missing or differs; the message names this machine.
     """
+    import socket  # noqa: PLC0415 (only errors need it)
+
     here = f"on {socket.gethostname()}"
     try:
         path = trace_path(place)
