@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from sledsim.simulation import Run, schedulers, simulate
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
+    from sledsim.volumes import VolumesRun, simulate_volumes
 
     __version__: str
 
@@ -110,6 +111,7 @@ __all__ = [
     "Table",
     "TipFailures",
     "Validation",
+    "VolumesRun",
     "Zone",
     "__version__",
     "cache",
@@ -135,6 +137,7 @@ __all__ = [
     "schedulers",
     "serve",
     "simulate",
+    "simulate_volumes",
     "table",
     "tip_failures",
     "trace_info",
@@ -163,6 +166,7 @@ _HOMES = {
     "simulation": "Run schedulers simulate",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",
+    "volumes": "VolumesRun simulate_volumes",
 }
 """Public names by the module that has them; each is imported when it is first used."""
 

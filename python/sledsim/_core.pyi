@@ -21,6 +21,11 @@ class _Ran(TypedDict):
     series: Rows | None
     statistics: Statistics
 
+class _Merged(TypedDict):
+    document: str
+    table: Rows | None
+    statistics: Statistics
+
 class SledsimError(ValueError): ...
 
 class RemoteError(SledsimError):
@@ -81,6 +86,14 @@ class Load:
     def trace(path: str | Path, arguments: _Arguments) -> Load: ...
     def keep(self, progress: Callable[[int, int | None], object] | None = None) -> None: ...
     def within(self, blocks: int) -> Load: ...
+
+@final
+class Parts:
+    def __new__(cls, device: Device, scheduler: str) -> Parts: ...
+    def expect(self, list: str) -> None: ...
+    def add(self, index: int, statistics: Statistics, facts: str) -> None: ...
+    def fail(self, index: int, problem: str) -> None: ...
+    def finish(self, table: str | Path | None) -> _Merged: ...
 
 @final
 class Rows:
@@ -238,6 +251,12 @@ def names(
         "workloads",
     ],
 ) -> list[str]: ...
+def partition(
+    load: Load,
+    folder: str | Path,
+    windows: tuple[float, float] | None,
+    progress: _Progress,
+) -> str: ...
 def rising(times_ms: Sequence[float]) -> list[float]: ...
 def run(
     device: Device,
@@ -252,6 +271,13 @@ def run(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> _Ran: ...
+def run_part(
+    device: Device,
+    load: Load,
+    scheduler: str,
+    bounds_ns: tuple[int, int] | None,
+    progress: _Progress,
+) -> tuple[Statistics, str]: ...
 def scenario(
     file: str | Path | None,
     device: str | None,
@@ -278,6 +304,7 @@ def trace_generate(
     place: tuple[Device | None, str, int | None],
     progress: _Progress,
 ) -> str: ...
+def trace_of(load: Load) -> tuple[Path, str] | None: ...
 def trace_info(
     path: str,
     given: dict[str, object],

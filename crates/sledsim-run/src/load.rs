@@ -1,7 +1,6 @@
 //! Loads: a workload or a trace, with the limits of its run.
 
-use crate::replay::Measured;
-use crate::replay::{TraceSource, TraceSpec};
+use crate::replay::{By, Measured, TraceSource, TraceSpec};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
@@ -23,6 +22,8 @@ pub struct Load {
     within: Option<u64>,
     /// The name of the preset or file.
     preset: Option<String>,
+    /// The keys of a trace as given.
+    given: Map<String, Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,6 +50,7 @@ impl Load {
             warm_up,
             within: None,
             preset,
+            given: Map::new(),
         })
     }
 
@@ -57,6 +59,10 @@ impl Load {
     /// # Errors
     /// Any error in a key; the file is opened by [`crate::run::run`].
     pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
+        let given = keys
+            .entries()
+            .map(|(key, value, ..)| (key.to_owned(), to_json(value)));
+        let given = given.collect();
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));
@@ -67,6 +73,7 @@ impl Load {
             warm_up,
             within: None,
             preset: None,
+            given,
         })
     }
 
@@ -86,6 +93,12 @@ impl Load {
             LoadKind::Workload(_) => None,
             LoadKind::Trace(spec) => Some(spec.path()),
         }
+    }
+
+    /// The keys of a trace as they were given.
+    #[must_use]
+    pub fn given(&self) -> &Map<String, Value> {
+        &self.given
     }
 
     /// Whether it needs the number of blocks of the device.
@@ -133,6 +146,30 @@ impl Load {
         match &self.kind {
             LoadKind::Workload(_) => Ok(()),
             LoadKind::Trace(spec) => spec.keep(check),
+        }
+    }
+
+    /// Splits a trace into files in `folder`, one for each volume or window, and
+    /// returns their list: `by`, `window_s`, `warm_up_s`, `requests` (of the
+    /// trace), `trace` (what is known of it), `keys` (with which each part is
+    /// replayed), and `parts`, each with `file`, `name`, `requests` and, of a
+    /// window, `start_ns`, `end_ns`, `warm_up_requests` and further `keys`.
+    ///
+    /// # Errors
+    /// A generated load, a trace that cannot be read, a key that does not go with
+    /// parts, a file that cannot be written, or `check`'s.
+    pub fn partition(
+        &self,
+        by: By,
+        folder: &Path,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Value> {
+        match &self.kind {
+            LoadKind::Trace(spec) => spec.partition(&self.given, by, folder, check),
+            LoadKind::Workload(_) => Err(Error::Key(
+                "a generated workload has no volumes: sledsim trace generate writes it as a trace"
+                    .to_owned(),
+            )),
         }
     }
 
