@@ -50,12 +50,19 @@ FUZZ_SECONDS ?= 60
 CARGO_DENY := $(CURDIR)/target/tools/bin/cargo-deny
 CARGO_TARPAULIN := $(CURDIR)/target/tools/bin/cargo-tarpaulin
 
+# Checks .github/workflows. It is written in Go: without Go, `make lint` says that it leaves them out.
+GO := $(shell command -v go)
+ACTIONLINT := $(CURDIR)/target/tools/bin/actionlint
+
 # Stamps of the finished set-up steps.
 SYSTEM := out/.system
 TEST_SYSTEM := out/.system-test
 BUILT := $(VENV)/.built
+WHEEL := out/wheels/.built
 # $(VENV)/.lint and the like stand for the packages of requirements/lint.lock.
 SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+# What a wheel holds beside what is compiled.
+PACKAGED := $(shell find python/sledsim -type f ! -name '*.so' ! -name '*.pyc') README.md $(wildcard LICENSE-*)
 # What codespell reads; its settings are in pyproject.toml.
 SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md
 
@@ -69,11 +76,14 @@ run: build ## Set everything up and run examples/first_look.py: out/first_look.h
 	$(PY) examples/first_look.py
 
 .PHONY: test
-test: build $(VENV)/.test | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
+test: build wheel $(VENV)/.test | $(TEST_SYSTEM) ## Set everything up and run all tests, Rust and Python
 	$(PY) scripts/run_tests.py $(CARGO_FLAGS) --exclude sledsim-python # it has no Rust tests
 
 .PHONY: build
 build: $(BUILT) ## Build the extension module, optimised, into .venv
+
+.PHONY: wheel
+wheel: $(WHEEL) ## Build what is released, the wheel and the sdist: out/wheels
 
 .PHONY: bench
 bench: build ## Measure simulation speed: out/bench.json
@@ -116,7 +126,7 @@ docs: build $(VENV)/.docs ## Build the documentation: out/docs/index.html, out/d
 	@echo "Written: out/docs/index.html, out/docs/rust/sledsim_core/index.html"
 
 .PHONY: lint
-lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentation; change nothing
+lint: $(VENV)/.lint $(if $(GO),$(ACTIONLINT)) ## Check format, lints, types, spelling and Rust documentation; change nothing
 	@cargo fmt --version > /dev/null && cargo clippy --version > /dev/null || { \
 	  echo "sledsim: lint needs rustfmt and clippy: rustup component add rustfmt clippy" >&2; exit 2; }
 	cargo fmt --all --check
@@ -126,6 +136,7 @@ lint: $(VENV)/.lint ## Check format, lints, types, spelling and Rust documentati
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(PY) -m codespell_lib $(SPELLED)
+	$(if $(GO),$(ACTIONLINT),@echo "sledsim: .github/workflows is not linted: actionlint needs go, and it is not on the PATH")
 	$(PY) -m pytest -q tests/test_tidy.py
 
 .PHONY: format
@@ -193,6 +204,10 @@ $(CARGO_DENY):
 	cargo install --quiet --locked --version 0.20.2 --root target/tools cargo-deny
 
 $(CARGO_TARPAULIN):
+	cargo install --quiet --locked --no-default-features --version 0.37.5 --root target/tools cargo-tarpaulin
+
+$(ACTIONLINT):
+	GOBIN=$(@D) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 $(PY): | $(SYSTEM)
 	$(PYTHON) -m venv --clear $(VENV)
@@ -205,6 +220,14 @@ $(VENV)/.%: requirements/%.lock | $(SYSTEM) $(PY)
 # Locks that a group needs beside its own.
 $(VENV)/.test $(VENV)/.docs: | $(VENV)/.run
 $(VENV)/.lint $(VENV)/.coverage: | $(VENV)/.test
+
+# Flags and interpreter are those of the extension module: cargo compiles nothing again.
+$(WHEEL): $(SOURCES) $(PACKAGED) $(VENV)/.run
+	@rm -rf $(@D)
+	$(PY) -m maturin build --release --locked --out $(@D)
+	$(PY) -m maturin sdist --out $(@D)
+	@ls -l $(@D)
+	@touch $@
 
 $(BUILT): $(SOURCES) $(VENV)/.run
 	$(PY) -m maturin develop --release $(if $(CI),--locked)

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from scripts import third_party
+
 ROOT = Path(__file__).parents[1]
 RULES = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
 LICENCES = frozenset(RULES["licenses"]["allow"])
@@ -119,3 +121,12 @@ def test_one_version_of_each_crate(packages: list[dict[str, Any]]) -> None:
         assert versions[name], f"deny.toml skips the only version of {name}: take it out"
     several = {name: sorted(each) for name, each in versions.items() if len(each) > 1}
     assert not several, "mend it, or skip one in deny.toml and say why"
+
+
+def test_licence_texts_are_those_of_what_is_linked() -> None:
+    written = third_party.FILE.read_text(encoding="utf-8")
+    assert written == third_party.notices(), "run python scripts/third_party.py"
+    texts = {name: f"\n{name} " in written for name in ("pyo3", "ring", "tokio", "zstd-sys")}
+    assert all(texts.values()), texts
+    for name in ("proptest", "sledsim-core", "syn"):  # of tests, our own, a part of macros
+        assert f"\n{name} " not in written

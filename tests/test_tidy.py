@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 FOLDERS = {
     ".ci",
+    ".github",
     "benches",
     "crates",
     "docs",
@@ -29,6 +30,7 @@ FILES = {
     "Cargo.toml",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "LICENSE-THIRD-PARTY",
     "Makefile",
     "README.md",
     "conftest.py",
@@ -39,6 +41,7 @@ FILES = {
 LARGE = 100 << 10
 """A file of more bytes must be listed."""
 LISTED = {
+    "LICENSE-THIRD-PARTY",
     "python/sledsim/data/traces/postmark-ext4.trace.gz",
     "python/sledsim/data/traces/postmark.parquet",
     "python/sledsim/data/traces/sqlite.parquet",

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     )
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
+    from sledsim.studies import Study, sweep
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.validation import Validation, validate
     from sledsim.volumes import VolumesRun, simulate_volumes
@@ -108,6 +109,7 @@ __all__ = [
     "SledsimError",
     "Spent",
     "Step",
+    "Study",
     "Table",
     "TipFailures",
     "Validation",
@@ -138,6 +140,7 @@ __all__ = [
     "serve",
     "simulate",
     "simulate_volumes",
+    "sweep",
     "table",
     "tip_failures",
     "trace_info",
@@ -164,6 +167,7 @@ _HOMES = {
     "workload workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
+    "studies": "Study sweep",
     "tables": "Result Spent Table table",
     "validation": "Validation validate",
     "volumes": "VolumesRun simulate_volumes",

@@ -17,7 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -159,6 +159,9 @@ def _result(future: Future[R]) -> R:
         return future.result()
     except BrokenProcessPool:
         _died()
+    except CancelledError:
+        msg = "executor: tasks were cancelled there, as by a Dask scheduler that was lost"
+        raise SledsimError(msg) from None
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         if "pickle" not in str(error).lower():
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -44,6 +45,20 @@ class Load:
 
     def __repr__(self) -> str:
         return f"<sledsim load {self.name}>"
+
+    @property
+    def digest(self) -> str:
+        """Identifies the load by what it was made from."""
+        return hashlib.sha256(str(self._made_from).encode()).hexdigest()
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a generated load; ``None`` for a trace."""
+        return self._core.seed
+
+    def with_seed_offset(self, k: int) -> Load:
+        """Return the same load with ``k`` added to its seed; a trace is unchanged."""
+        return Load(self._core.with_seed_offset(whole("k", k)), self.name)
 
     def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
         """Make the load readable by several runs, and return it.

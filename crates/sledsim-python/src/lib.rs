@@ -77,8 +77,8 @@ mod _core {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::simulation::{
-        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, workload_show,
-        write_atomically,
+        Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scheduler_label,
+        workload_show, write_atomically,
     };
     #[pymodule_export]
     use crate::sled::Sled;
@@ -94,4 +94,6 @@ mod _core {
     use crate::validation::{Validation, validate};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const NUMBERS: &str = env!("CARGO_PKG_VERSION");
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// The file of a trace and its keys as JSON; `None` for a generated workload.
 #[pyfunction]
 pub(crate) fn trace_of(load: &Load) -> Option<(PathBuf, String)> {
-    let (file, keys) = (load.load.file()?, load.load.given());
+    let (file, keys) = (load.load.file()?, load.load.trace_keys());
     Some((file.to_owned(), serde_json::json!(keys).to_string()))
 }
 

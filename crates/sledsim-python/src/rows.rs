@@ -26,6 +26,13 @@ impl Rows {
         let schema = batches.first()?.schema();
         Some(Self { batches, schema })
     }
+
+    /// The rows of one batch.
+    pub(crate) fn of(batch: RecordBatch) -> Self {
+        let schema = batch.schema();
+        let batches = vec![batch];
+        Self { batches, schema }
+    }
 }
 
 #[pymethods]

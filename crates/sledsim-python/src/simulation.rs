@@ -56,6 +56,19 @@ impl Load {
         kept.map_err(|error| check.exception(error))
     }
 
+    /// The seed; `None` for a trace.
+    #[getter]
+    fn seed(&self) -> Option<u64> {
+        self.load.seed()
+    }
+
+    /// The same load with `k` added to its seed.
+    fn with_seed_offset(&self, k: u64) -> Self {
+        Self {
+            load: self.load.clone().with_seed_offset(k),
+        }
+    }
+
     /// The same load for a device, as if it had `blocks` blocks.
     fn within(&self, blocks: u64) -> Self {
         Self {
@@ -214,6 +227,13 @@ pub(crate) fn scenario(
     };
     let scheduler = scenario.scheduler.label().to_owned();
     Ok((Device::new(scenario.device), load, scheduler))
+}
+
+/// The label of a scheduler, with its keys in order.
+#[pyfunction]
+pub(crate) fn scheduler_label(given: &str) -> PyResult<String> {
+    let scheduler = SchedulerSpec::named(given).map_err(to_python)?;
+    Ok(scheduler.label().to_owned())
 }
 
 /// Refuses an output file that is one of the inputs.

@@ -56,8 +56,8 @@ impl StudyTable {
 
     /// From the bytes of an Arrow IPC stream.
     #[staticmethod]
-    fn from_ipc(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let table = py.detach(|| attempted(None, || Table::of_ipc(bytes)));
+    fn from_ipc(py: Python<'_>, content: &[u8]) -> PyResult<Self> {
+        let table = py.detach(|| attempted(None, || Table::of_ipc(content)));
         Ok(Self {
             table: table.map_err(to_python)?,
         })
@@ -87,8 +87,9 @@ impl StudyTable {
     }
 
     /// As an Arrow table.
-    fn rows(&self) -> PyResult<Option<Rows>> {
-        Ok(Rows::new(vec![self.table.to_batch().map_err(to_python)?]))
+    fn rows(&self) -> PyResult<Rows> {
+        let batch = self.table.to_batch().map_err(to_python)?;
+        Ok(Rows::of(batch))
     }
 
     fn __len__(&self) -> usize {

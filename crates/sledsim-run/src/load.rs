@@ -23,7 +23,7 @@ pub struct Load {
     /// The name of the preset or file.
     preset: Option<String>,
     /// The keys of a trace as given.
-    given: Map<String, Value>,
+    trace_keys: Map<String, Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Load {
             warm_up,
             within: None,
             preset,
-            given: Map::new(),
+            trace_keys: Map::new(),
         })
     }
 
@@ -73,7 +73,7 @@ impl Load {
             warm_up,
             within: None,
             preset: None,
-            given,
+            trace_keys,
         })
     }
 
@@ -97,8 +97,8 @@ impl Load {
 
     /// The keys of a trace as they were given.
     #[must_use]
-    pub fn given(&self) -> &Map<String, Value> {
-        &self.given
+    pub fn trace_keys(&self) -> &Map<String, Value> {
+        &self.trace_keys
     }
 
     /// Whether it needs the number of blocks of the device.
@@ -165,7 +165,7 @@ impl Load {
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Value> {
         match &self.kind {
-            LoadKind::Trace(spec) => spec.partition(&self.given, by, folder, check),
+            LoadKind::Trace(spec) => spec.partition(&self.trace_keys, by, folder, check),
             LoadKind::Workload(_) => Err(Error::Key(
                 "a generated workload has no volumes: sledsim trace generate writes it as a trace"
                     .to_owned(),

@@ -16,6 +16,7 @@ TITLES = {
     "run": "Run a workload or a trace on a device and split its times by cause.",
     "compare": "Run the same load on several devices or under several schedulers and set the "
     "results side by side.",
+    "sweep": "Run a simulation at every point of a design, on all cores or a cluster.",
     "validate": "Replay measurements of a real device on its model and compare the times.",
     "crash": "Cut the power of a device repeatedly, and check that it keeps the data it "
     "promised to.",

@@ -22,7 +22,7 @@ class _Work(threading.Thread, Generic[T]):
     The main thread stays free to take signals while it works.
     """
 
-    def __init__(self, do: Callable[[Callable[[int, int | None], None]], T]) -> None:
+    def __init__(self, do: Callable[[Callable[..., None]], T]) -> None:
         super().__init__(daemon=True)
         self._do = do
         self._stop_it = threading.Event()
@@ -47,12 +47,12 @@ class _Work(threading.Thread, Generic[T]):
         self._stop_it.set()
         self.finished.wait(GRACE_S)
 
-    def _beat(self, done: int, of: int | None) -> None:
+    def _beat(self, done: int, of: int | None, note: str = "") -> None:
         if self._stop_it.is_set():
             raise KeyboardInterrupt
         if self._bar:
             share = f" of {of:,} [{'#' * (30 * done // of):.<30}]" if of else ""
-            print(f"\r{done:,}{share} ", end="", file=sys.stderr, flush=True)
+            print(f"\r{done:,}{share} {note}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Remove the bar."""
@@ -60,8 +60,8 @@ class _Work(threading.Thread, Generic[T]):
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def work(do: Callable[[Callable[[int, int | None], None]], T]) -> T:
-    """Do long work; ``do`` gets a callback for progress: done, and total if known.
+def work(do: Callable[[Callable[..., None]], T]) -> T:
+    """Do long work; ``do`` gets a callback for progress: done, total if known, perhaps a note.
 
     Raises
     ------

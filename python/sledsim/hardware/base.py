@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,12 @@ class Device:
         """
         spec: dict[str, Any] = json.loads(self._core.show())
         return spec
+
+    @property
+    def digest(self) -> str:
+        """Identifies the device: that of another is equal if name and parameters are."""
+        keys = json.dumps([self.name, self.parameters])
+        return hashlib.sha256(keys.encode()).hexdigest()
 
     @property
     def parameters(self) -> dict[str, Any]:

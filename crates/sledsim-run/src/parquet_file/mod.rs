@@ -73,7 +73,12 @@ impl ParquetFile {
         let done = catch_panic(|| {
             let schema = builder.parquet_schema();
             let mask = match columns {
-                Some(columns) => ProjectionMask::columns(schema, columns.iter().copied()),
+                // By place, as a name with a dot would be the path of a nested column.
+                Some(columns) => {
+                    let fields = builder.schema().fields().iter().enumerate();
+                    let wanted = fields.filter(|(_, field)| columns.contains(&&**field.name()));
+                    ProjectionMask::roots(schema, wanted.map(|(place, _)| place))
+                }
                 None => ProjectionMask::all(),
             };
             pages::check(&file, builder.metadata(), &mask)?;

@@ -1,0 +1,277 @@
+"""``sledsim sweep``: a study of many simulations."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.progress import work
+from sledsim.cli.text_tables import number, table
+from sledsim.studies import study_files
+from sledsim.studies.estimate import estimate
+from sledsim.studies.plots import write
+from sledsim.studies.runner import Sweep
+from sledsim.studies.settings import axis, setting
+from sledsim.studies.store import ABOUT
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from sledsim.cli.parser import Commands
+    from sledsim.studies.study import Study
+
+_ABOUT = """\
+Run a simulation at every point of a design, on all cores or a cluster.
+
+  sledsim sweep study.toml --output out/study
+  sledsim sweep --device g2 --vary rate=300,600,900 --vary scheduler=fcfs,sptf --set requests=100000
+  sledsim sweep study.toml --dry-run
+  sledsim sweep study.toml --output out/study --executor dask://localhost:8786
+
+A file of a study has the tables [base], keys with one value, and [grid], keys with lists of values,
+all combinations of which are points; the page on studies has the rest. Options add to the file.
+What the folder of --output has already is not run again: an interrupted study goes on, and one that
+has grown runs the new points alone.
+"""
+_MOST_LINES = 40
+"""Points listed on a terminal."""
+_SHOWN = ("response_time_ms.mean", "recovery_ms.mean", "hit_ratio")
+"""The result that is listed unless --show names others, by experiment."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "sweep", _sweep, _ABOUT)
+    parser.add_argument("study", metavar="STUDY.toml", nargs="?", help="a file of a study")
+    for flag, what in (
+        ("--device", "a preset, or the path of a TOML file"),
+        ("--workload", "the name of a workload"),
+        ("--trace", "a trace to replay, or sample:NAME"),
+        ("--scenario", "a scenario: device, scheduler and load"),
+    ):
+        parser.add_argument(flag, metavar="NAME", help=what)
+    parser.add_repeatable("--set", "KEY=VALUE", "give a key one value, as in --set requests=5000")
+    parser.add_repeatable(
+        "--vary", "KEY=A,B,...", "give a key several values, as in --vary rate=100,300"
+    )
+    parser.add_argument(
+        "--replications", metavar="N", type=int, help="runs of each point, with consecutive seeds"
+    )
+    parser.add_argument(
+        "--precision",
+        metavar="SHARE",
+        help="run each until its mean response time is known to within this share, as in 1%%",
+    )
+    parser.add_argument(
+        "--experiment", metavar="NAME", help="simulate (the default), crash_test or hit_ratios"
+    )
+    parser.add_argument(
+        "--executor",
+        metavar="WHERE",
+        help="threads (the default), processes, threads:N, processes:N, or dask://HOST:PORT",
+    )
+    parser.add_argument("--output", metavar="FOLDER", help="where the results go, and are reused")
+    parser.add_argument(
+        "--resume", action="store_true", help="require that the folder of --output has this study"
+    )
+    parser.add_argument(
+        "--keep-versions",
+        action="store_true",
+        help="take runs of other versions of sledsim in the folder as done",
+    )
+    parser.add_argument(
+        "--requests",
+        action="store_true",
+        help="write the rows of each run's requests to FOLDER/requests",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print how many points there are and an estimate of the time, and run nothing else",
+    )
+    parser.add_argument(
+        "--show", metavar="COLUMN,...", help="results to list, as their columns are called"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw a result (.png, .svg or .pdf)")
+    parser.add_argument(
+        "--axes", metavar="X,Y[,BY]", help="for --plot: key, result, and key for lines"
+    )
+
+
+def _sweep(options: argparse.Namespace) -> bool:
+    found = {} if options.study is None else study_files.read(options.study)
+    beside = None if options.study is None else Path(options.study).parent
+    if options.resume:
+        _require_study(options.output)
+    sweep = Sweep(
+        study_files.design(_merged(found, options), beside),
+        replications=_first(options.replications, found.get("replications"), 1),
+        experiment=_first(options.experiment, found.get("experiment"), "simulate"),
+        output=options.output,
+        requests=options.requests,
+        keep_versions=options.keep_versions,
+    )
+    if options.dry_run:
+        _dry_run(sweep, options)
+        return True
+    axes = _axes(options, found)
+    bar = _Bar(sweep)
+    work(lambda beat: sweep.run(options.executor, bar.beats(beat)))
+    study = sweep.study()
+    if options.plot is not None:
+        write(study.plot(*axes), options.plot)
+    if options.json:
+        print_json(_document(sweep, study))
+    else:
+        print("\n\n".join(_report(sweep, study, options)))
+    return True
+
+
+def _first(*given: Any) -> Any:
+    return next(each for each in given if each is not None)
+
+
+def _require_study(output: str | None) -> None:
+    if output is None or not (Path(output) / ABOUT).is_file():
+        msg = f"--resume: needs --output with the folder of a study, and {output} is none"
+        raise SledsimError(msg)
+
+
+def _merged(found: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """Return a file with the options over it."""
+    base, grid = dict(found.get("base", {})), dict(found.get("grid", {}))
+    for name in ("device", "workload", "trace", "scenario", "precision"):
+        if getattr(options, name) is not None:
+            base[name] = getattr(options, name)
+            grid.pop(name, None)
+    for given in options.set:
+        key, value = setting(given)
+        base[key] = value
+        grid.pop(key, None)
+    for given in options.vary:
+        key, values = axis(given)
+        grid[key] = values
+    return {**found, "base": base, "grid": grid}
+
+
+class _Bar:
+    """Progress as text: runs, failures, time left."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        self._begun = time.monotonic()
+
+    def beats(self, beat: Callable[..., None]) -> Callable[[int, int | None], None]:
+        """Return a callback that shows the state of the sweep."""
+
+        def show(done: int, of: int | None) -> None:
+            notes = []
+            if self._sweep.failed:
+                notes.append(f"{self._sweep.failed:,} failed")
+            if self._sweep.run_now and of:
+                each = (time.monotonic() - self._begun) / self._sweep.run_now
+                notes.append(f"{_duration(each * (of - done))} left")
+            beat(done, of, f"runs{''.join(', ' + note for note in notes)}")
+
+        return show
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:
+    seconds = estimate(sweep, options.executor)
+    document = {
+        "points": sweep.runs // sweep.replications,
+        "replications": sweep.replications,
+        "runs": sweep.runs,
+        "missing": sweep.missing,
+        "estimated_s": seconds,
+    }
+    if options.json:
+        print_json(document)
+        return
+    there = sweep.runs - sweep.missing
+    reused = f", {number(there)} of them there" if there else ""
+    print(f"{number(document['points'])} points, {number(sweep.runs)} runs{reused}")
+    print("vary: " + (", ".join(sweep.design.varied) or "nothing"))
+    if sweep.missing:
+        print(f"estimated time: {_duration(seconds)}, from a few runs cut short")
+
+
+def _axes(options: argparse.Namespace, found: dict[str, Any]) -> list[str]:
+    """Return x, y and perhaps by of the picture."""
+    if options.plot is None:
+        return []
+    plot = found.get("plot", {})
+    axes = [plot[name] for name in ("x", "y", "by") if name in plot]
+    if options.axes is not None:
+        axes = [word.strip() for word in options.axes.split(",")]
+    if not 2 <= len(axes) <= 3:
+        msg = "--plot: needs --axes X,Y or X,Y,BY, or a table [plot] with x and y in the file"
+        raise SledsimError(msg)
+    return axes
+
+
+def _document(sweep: Sweep, study: Study) -> dict[str, Any]:
+    rows = study.read()
+    columns = {name: rows.column(name) or [] for name in rows.names()}
+    return {
+        "runs": sweep.runs,
+        "run_now": sweep.run_now,
+        "failed": sum(error is not None for error in columns["error"]),
+        "output": None if sweep.store.is_temporary else str(study.folder),
+        "rows": [
+            {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
+            for row in range(len(rows))
+        ],
+    }
+
+
+def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str]:
+    means = study.means_table()
+    wanted = (options.show or "").split(",") if options.show else None
+    shown = wanted or [name for name in _SHOWN if name in means.names()]
+    unknown = next((name for name in shown if f"{name}.low" not in means.names()), None)
+    if unknown is not None:
+        results = [name for name in means.names() if f"{name}.low" in means.names()]
+        msg = f"--show {unknown}: must be one of {', '.join(results)}"
+        raise SledsimError(msg)
+    keys = study.varied or study.parameters[:1]
+    columns = {name: means.column(name) or [] for name in [*keys, *shown]}
+    halves = {name: means.column(f"{name}.high") or [] for name in shown}
+    notes = [means.column(name) or [None] * len(means) for name in ("caution", "error")]
+    rows = [[*keys, *(cell for name in shown for cell in (name, "")), "note"]]
+    for row in range(min(len(means), _MOST_LINES)):
+        cells = [_cell(columns[key][row]) for key in keys]
+        for name in shown:
+            mean, high = columns[name][row], halves[name][row]
+            cells.append(_cell(mean))
+            cells.append("" if high is None else f"± {high - mean:.2g}")
+        cells.append("; ".join(filter(None, (note[row] for note in notes))))
+        rows.append(cells)
+    parts = [table(rows, ">" * len(keys) + "><" * len(shown) + "<")]
+    if len(means) > _MOST_LINES:
+        parts.append(f"{len(means) - _MOST_LINES:,} more points: see the folder, or --json")
+    reused = sweep.runs - sweep.run_now
+    told = f"{number(sweep.run_now)} runs made, {number(reused)} were there"
+    failed = sum(error is not None for error in study.table.column("error"))
+    parts.append(told + (f", {number(failed)} with an error" if failed else ""))
+    if not sweep.store.is_temporary:
+        parts.append(f"written: {study.folder}")
+    if options.plot is not None:
+        parts.append(f"written: {options.plot}")
+    return parts
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,214 @@
+"""Points of a study: from the values of keys to what is simulated, and to a row of the result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim.arguments import optional, share, text
+from sledsim.hardware import device, device_of
+from sledsim.layout_maps import with_layout
+from sledsim.loads import load_of
+from sledsim.scenario_files import scenario
+from sledsim.simulation import tasks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sledsim.hardware import Device
+    from sledsim.loads import Load
+    from sledsim.scenario_files import Scenario
+    from sledsim.studies.design import Point
+
+
+@dataclass(frozen=True)
+class Job:
+    """A point, checked and ready to be run."""
+
+    load: Load
+    device: Device | None
+    """``None`` only for hit ratios, which may do without."""
+    scheduler: str
+    background: Any
+    """Background tasks, as :func:`sledsim.simulate` takes them."""
+    precision: float | None
+    own: dict[str, Any]
+    """Keys of the experiment: those of ``crash.`` or ``cache.``, without that."""
+
+    @property
+    def digest(self) -> str:
+        """What identifies the result: the digests of load and device, and all other choices."""
+        parts = (
+            self.load.digest,
+            self.device and self.device.digest,
+            self.scheduler,
+            tasks_of(self.background),
+            self.precision,
+            self.own,
+        )
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+    def replicated(self, replication: int) -> Load:
+        """Return the load with the seed of a replication: that of the load, and those after it."""
+        return self.load.with_seed_offset(replication) if replication else self.load
+
+
+class Jobs:
+    """Makes jobs of points; devices that many points share are made once.
+
+    Files of devices and scenarios are read once, too: a study sees one content of each.
+
+    Parameters
+    ----------
+    experiment
+        The name of the experiment.
+    """
+
+    def __init__(self, experiment: str) -> None:
+        self._experiment = experiment
+        self._devices: dict[str, Device] = {}
+        self._scenarios: dict[str, Scenario] = {}
+
+    def of(self, point: Point) -> Job:
+        """Check the keys of a point, and return what is to be run.
+
+        Parameters
+        ----------
+        point
+            Values by key: ``device``, ``workload``, ``trace`` or ``load``, ``scenario``,
+            ``scheduler``, ``layout``, ``background``, ``precision``; dotted keys inside ``device``,
+            ``scheduler``, ``layout`` and ``workload``; those of the experiment; any other is a key
+            of the load.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown key or a value that is not allowed.
+        """
+        groups = self._grouped(point)
+        files = self._scenario(groups)
+        on = self._device(groups, files)
+        return Job(
+            _load(groups, files, on),
+            on,
+            _scheduler(groups["scheduler"], files),
+            _only(groups, "background", ()),
+            optional(share, "precision", _only(groups, "precision", None)),
+            groups["own"],
+        )
+
+    def _grouped(self, point: Point) -> dict[str, Point]:
+        """Return keys by the part of a simulation that they are of, each without its prefix."""
+        groups: dict[str, Point] = {name: {} for name in _GROUPS}
+        for key, value in point.items():
+            head, _, rest = key.partition(".")
+            if head in groups:
+                groups[head][rest] = value
+            elif head in _OWN and _OWN[head] == self._experiment:
+                groups["own"][rest] = value
+            elif head in _OWN:
+                msg = f"{key}: is a key of {_OWN[head]}, and the experiment is {self._experiment}"
+                raise SledsimError(msg)
+            else:
+                groups["workload"][key] = value
+        return groups
+
+    def _scenario(self, groups: Mapping[str, Point]) -> Scenario | None:
+        name = _only(groups, "scenario", None)
+        if name is None:
+            return None
+        if name not in self._scenarios:
+            self._scenarios[name] = scenario(name)
+        return self._scenarios[name]
+
+    def _device(self, groups: Mapping[str, Point], files: Scenario | None) -> Device | None:
+        keys = dict(groups["device"])
+        base = keys.pop("", files.device if files else None)
+        if base is None:
+            if self._experiment != "hit_ratios" or keys:
+                msg = "device: must be given: the name of one, a path, a mapping or a device"
+                raise SledsimError(msg)
+            return None
+        layout = dict(groups["layout"])
+        named = layout.pop("", {})
+        layout = {**({"name": named} if isinstance(named, str) else named), **layout}
+        try:
+            key = json.dumps([base, keys, layout])
+        except TypeError:  # an object
+            return _made(base, keys, layout)
+        if key not in self._devices:
+            self._devices[key] = _made(base, keys, layout)
+            if len(self._devices) > _MOST_DEVICES:
+                del self._devices[next(iter(self._devices))]
+        return self._devices[key]
+
+
+_MOST_DEVICES = 1024
+"""Devices that are kept for further points."""
+_GROUPS = (
+    "device",
+    "workload",
+    "trace",
+    "load",
+    "scenario",
+    "scheduler",
+    "layout",
+    "background",
+    "precision",
+    "own",
+)
+_OWN = {"crash": "crash_test", "cache": "hit_ratios"}
+"""Prefixes of keys of experiments."""
+
+
+def _only(groups: Mapping[str, Point], name: str, default: Any) -> Any:
+    """Return the value of a group that has no keys inside."""
+    keys = groups[name]
+    inside = next((key for key in keys if key), None)
+    if inside is not None:
+        msg = f"{name}.{inside}: unknown key; '{name}' has no keys inside"
+        raise SledsimError(msg)
+    return keys.get("", default)
+
+
+def _made(base: object, keys: Point, layout: Point) -> Device:
+    made = device({"base": base}, **keys) if keys else device_of(base)
+    return with_layout(made, layout) if layout else made
+
+
+def _load(groups: Mapping[str, Point], files: Scenario | None, on: Device | None) -> Load:
+    keys = dict(groups["workload"])
+    given = [("workload", keys.pop("", None))]
+    given += [(name, _only(groups, name, None)) for name in ("trace", "load")]
+    named = [(name, value) for name, value in given if value is not None]
+    if len(named) > 1:
+        msg = f"{named[0][0]} and {named[1][0]}: give one of them"
+        raise SledsimError(msg)
+    base: object = named[0][1] if named else files.load if files else "random"
+    try:
+        return load_of({"base": base, **keys} if keys else base)
+    except SledsimError as error:
+        hint = _device_hint(str(error), keys, on)
+        if hint is None:
+            raise
+        raise SledsimError(hint) from None
+
+
+def _device_hint(problem: str, keys: Point, on: Device | None) -> str | None:
+    """Name the key of the device where an unknown key of the load is one."""
+    for key in keys:
+        if f"unknown key '{key}'" in problem and on is not None and key in on.parameters:
+            return f"unknown key '{key}'; did you mean 'device.{key}'?"
+    return None
+
+
+def _scheduler(keys: Point, files: Scenario | None) -> str:
+    name = text("scheduler", keys.get("", files.scheduler if files else "fcfs"))
+    inside = "; ".join(f"{key}={value}" for key, value in keys.items() if key)
+    if inside:
+        name = f"{name[:-1]}; {inside})" if name.endswith(")") else f"{name}({inside})"
+    return _core.scheduler_label(name)

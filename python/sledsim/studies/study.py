@@ -1,0 +1,184 @@
+"""The result of a sweep: a table of all runs, means over replications, a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from sledsim._core import Rows, StudyTable
+    from sledsim.studies.store import Store
+
+_KEYS = ("key", "digest", "version")
+
+
+class StudyRows:
+    """The rows of a study, read when they are asked for; made by :attr:`Study.table`.
+
+    It has the Arrow PyCapsule interface: ``polars.DataFrame(study.table)``,
+    ``pyarrow.table(study.table)``; DuckDB reads the latter. :meth:`lazy` is a lazy frame of Polars.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._rows: Rows | None = None
+
+    def __repr__(self) -> str:
+        return f"<sledsim rows of {self._study!r}>"
+
+    @property
+    def files(self) -> list[str]:
+        """The Parquet files; they may hold rows of other points, too."""
+        return [str(part) for part in self._study.store.parts()]
+
+    def lazy(self) -> pl.LazyFrame:
+        """Return the rows as a lazy frame of Polars, which reads the columns that it needs.
+
+        Raises
+        ------
+        SledsimError
+            If Polars is missing.
+        """
+        try:
+            import polars as pl  # noqa: PLC0415 (optional)
+        except ImportError:
+            msg = "lazy() needs Polars: pip install 'sledsim[tables]'"
+            raise SledsimError(msg) from None
+        order = pl.LazyFrame({"key": self._study.keys, "place": range(len(self._study.keys))})
+        scanned = pl.scan_parquet(self.files, missing_columns="insert", extra_columns="ignore")
+        rows = scanned.unique("key", keep="any").join(order, on="key")
+        return rows.sort("place").drop("place")
+
+    def column(self, name: str) -> list[Any]:
+        """Return a column as a list.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name.
+        """
+        found = self._study.read([name]).column(name)
+        if found is None:
+            known = ", ".join(self._read().column_names)
+            msg = f"column = {name!r}: must be one of {known}"
+            raise SledsimError(msg)
+        return found
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns: the keys, those of the run, the results."""
+        return self._read().column_names
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._read().__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        return self._read().__arrow_c_stream__(requested_schema)
+
+    def _read(self) -> Rows:
+        if self._rows is None:
+            self._rows = self._study.read().rows()
+        return self._rows
+
+
+class Study:
+    """The result of a sweep; made by :func:`sledsim.sweep`."""
+
+    def __init__(
+        self,
+        store: Store,
+        parameters: Sequence[str],
+        varied: Sequence[str],
+        columns: Sequence[str],
+        keys: Sequence[str],
+        *,
+        run: int,
+    ) -> None:
+        self.store = store
+        self.parameters = list(parameters)
+        """The keys that the points have."""
+        self.varied = list(varied)
+        """Those of them that differ between points."""
+        self.keys = keys
+        """What identifies each run, in the order of the points, replications side by side."""
+        self.run = run
+        """How many runs this call has made; the others were there."""
+        self._columns = list(columns)
+
+    def __repr__(self) -> str:
+        varied = ", ".join(self.varied) or "nothing"
+        return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def folder(self) -> Path:
+        """Where the rows are."""
+        return self.store.folder
+
+    def read(self, columns: Sequence[str] | None = None) -> StudyTable:
+        """Return the rows of this study's points, in their order."""
+        wanted = None if columns is None else ["key", *columns]
+        rows = self.store.read(wanted).select("key", list(self.keys))
+        return rows.arranged(self._columns)
+
+    @property
+    def table(self) -> StudyRows:
+        """One row for each point and replication: keys, digest, results, seconds, error."""
+        return StudyRows(self)
+
+    @property
+    def means(self) -> Rows:
+        """One row for each point: means over the replications, with 95 % intervals.
+
+        ``rows`` is the number of replications; of each number ``NAME`` there are ``NAME.low`` and
+        ``NAME.high`` beside the mean, the limits of its interval by Student's t; they are empty of
+        one replication. A replication without a value, such as one that failed, does not count:
+        ``error`` and ``caution`` tell of those.
+        """
+        return self.means_table().rows()
+
+    def means_table(self) -> StudyTable:
+        """Return :attr:`means` as a table of the core."""
+        left_out = [*_KEYS, "replication", "seed_used"]
+        return self.read().means(self.parameters, left_out)
+
+    @property
+    def errors(self) -> list[str]:
+        """The distinct errors of runs that failed."""
+        return list(dict.fromkeys(text for text in self.table.column("error") if text))
+
+    def plot(
+        self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None
+    ) -> Figure:
+        """Draw a result over a key: a line for each value of another key.
+
+        Parameters
+        ----------
+        x, by
+            Keys that vary. Of further ones that vary, each combination has a line of its own.
+        y
+            A result, as the column is called. The band around its mean is the 95 % interval.
+        path
+            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name, a missing library, or a file that cannot be written.
+        """
+        from sledsim.studies.plots import draw  # noqa: PLC0415 (needs an extra)
+
+        return draw(self, x, y, by, path)

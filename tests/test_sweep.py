@@ -1,0 +1,359 @@
+"""Sweeps: their points, their rows, means over replications, refusals."""
+
+import itertools
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+from sledsim.studies.design import Design, shown
+from sledsim.studies.settings import axis, setting
+
+T95 = {4: 2.7764451}
+"""Quantiles of Student's t for 95 %, by degrees of freedom (NIST handbook 1.3.6.7.2)."""
+SMALL = {"device": "g2", "workload": "random", "requests": 200, "rate": 500}
+
+
+def frame(study: ss.Study) -> pl.DataFrame:
+    return pl.DataFrame(study.table)
+
+
+def test_points_are_all_combinations() -> None:
+    design = Design(
+        {"device": "g2", "seed": 1},
+        grid={"rate": range(100, 400, 100), "scheduler": ["fcfs", "sptf"]},
+        zip={"device.spring_factor": [0, 0.5], "requests": [10, 20]},
+        rows=pd.DataFrame({"read_fraction": [0.1, 0.9]}),
+    )
+    by_hand = [
+        {
+            "device": "g2",
+            "seed": 1,
+            "read_fraction": read,
+            "device.spring_factor": spring,
+            "requests": requests,
+            "rate": rate,
+            "scheduler": scheduler,
+        }
+        for read in (0.1, 0.9)
+        for spring, requests in ((0, 10), (0.5, 20))
+        for rate in (100, 200, 300)
+        for scheduler in ("fcfs", "sptf")
+    ]
+    assert list(design) == by_hand
+    assert design.combinations == len(by_hand) == 24
+    few = Design(
+        {"device": "g2"},
+        grid={"rate": [1, 2, 3], "scheduler": ["fcfs", "sptf"]},
+        where=lambda point: point["rate"] > 1,
+        exclude=[{"scheduler": "sptf", "rate": [2, 4]}],
+    )
+    assert [(p["rate"], p["scheduler"]) for p in few] == [(2, "fcfs"), (3, "fcfs"), (3, "sptf")]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"rate": 100, "seed": 7}, {"rate": 200, "seed": 8}],
+        pd.DataFrame({"rate": [100, 200], "seed": [7, 8]}),
+        pl.DataFrame({"rate": [100, 200], "seed": [7, 8]}),
+        pa.table({"rate": [100, 200], "seed": [7, 8]}),
+    ],
+    ids=["mappings", "pandas", "polars", "pyarrow"],
+)
+def test_rows_of_any_kind_of_table_are_points(rows: Any) -> None:
+    found = list(Design({"device": "g2"}, rows=rows))
+    assert found == [
+        {"device": "g2", "rate": 100, "seed": 7},
+        {"device": "g2", "rate": 200, "seed": 8},
+    ]
+    assert all(type(value) is not np.int64 for point in found for value in point.values())
+
+
+def test_each_row_is_that_of_the_same_simulation_alone() -> None:
+    study = ss.sweep(
+        SMALL,
+        grid={"scheduler": ["fcfs", "c_look"], "device.spring_factor": [0, np.float64(0.5)]},
+        replications=2,
+    )
+    rows = frame(study)
+    cases = list(itertools.product(["fcfs", "c_look"], [0, 0.5], [0, 1]))
+    assert rows.select("scheduler", "device.spring_factor", "replication").rows() == cases
+    assert rows["seed_used"].to_list() == [1, 2] * 4
+    assert rows["error"].to_list() == [None] * 8
+    for row, (scheduler, spring, replication) in zip(rows.to_dicts(), cases, strict=True):
+        load = ss.workload("random", requests=200, rate=500, seed=1 + replication)
+        run = ss.simulate(load, ss.device("g2", spring_factor=spring), scheduler)
+        for name in ("response_time_ms", "service_time_ms", "seek_ms", "queue_ms"):
+            for statistic in ("mean", "p50", "p99", "max"):
+                assert row[f"{name}.{statistic}"] == run.summary[name][statistic]
+        assert row["energy_j.total"] == run.summary["energy_j"]["total"]
+        assert row["result.requests"] == row["requests"] == 200
+        assert row["throughput_iops"] == run.summary["throughput_iops"]
+
+
+def test_every_scalar_of_a_summary_is_a_column() -> None:
+    study = ss.sweep({**SMALL, "precision": 0.2, "warm_up_requests": 10, "rate": 3000})
+    (row,) = frame(study).to_dicts()
+    run = ss.simulate(
+        ss.workload("random", requests=200, rate=3000, warm_up_requests=10), "g2", precision=0.2
+    )
+
+    def scalars(document: dict[str, Any], at: str = "") -> None:
+        for key, value in document.items():
+            if isinstance(value, dict):
+                scalars(value, f"{at}{key}.")
+            elif not isinstance(value, list):
+                name = f"{at}{key}"
+                if value is None and name not in row:  # an object that is not there
+                    continue
+                assert row[f"result.{name}" if name in study.parameters else name] == value, name
+
+    scalars(dict(run.summary))
+
+
+def test_means_and_intervals_are_those_of_the_replications() -> None:
+    study = ss.sweep(SMALL, grid={"rate": [300, 900]}, replications=5)
+    rows, means = frame(study), pl.DataFrame(study.means).to_dicts()
+    assert [mean["rate"] for mean in means] == [300, 900]
+    for mean in means:
+        values = rows.filter(pl.col("rate") == mean["rate"])["response_time_ms.p99"].to_list()
+        assert mean["rows"] == len(values) == 5
+        assert mean["response_time_ms.p99"] == pytest.approx(statistics.fmean(values), rel=1e-14)
+        half = T95[4] * statistics.stdev(values) / math.sqrt(5)
+        assert mean["response_time_ms.p99.high"] - mean["response_time_ms.p99"] == pytest.approx(
+            half, rel=1e-5
+        )
+        assert mean["response_time_ms.p99"] - mean["response_time_ms.p99.low"] == pytest.approx(
+            half, rel=1e-5
+        )
+    (alone,) = pl.DataFrame(ss.sweep(SMALL).means).to_dicts()
+    assert alone["response_time_ms.mean.low"] is None
+
+
+def test_points_draw_the_same_random_numbers() -> None:
+    """Under the same arrivals and places a faster sled is faster in every replication."""
+    rows = frame(ss.sweep(SMALL, grid={"device": ["g1", "g3"]}, replications=4))
+    old, new = (rows.filter(pl.col("device") == name) for name in ("g1", "g3"))
+    assert old["seed_used"].to_list() == new["seed_used"].to_list()
+    assert (old["response_time_ms.mean"] > new["response_time_ms.mean"]).all()
+    assert old["duration_s"].round(1).to_list() == new["duration_s"].round(1).to_list()
+
+
+def test_a_run_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.trace", tmp_path / "bad.trace"
+    lines = [f"{n}.0 0 {n * 8} 8 1" for n in range(5)]
+    good.write_text("\n".join(lines) + "\n")
+    bad.write_text("\n".join([*lines[:3], "4.0 0 nonsense"]) + "\n")
+    study = ss.sweep({"device": "g2", "trace_format": "disksim_ascii"}, grid={"trace": [bad, good]})
+    first, second = frame(study).to_dicts()
+    assert "bad.trace:4" in first["error"]
+    assert first["response_time_ms.mean"] is None
+    assert second["error"] is None
+    assert second["result.requests" if "requests" in study.parameters else "requests"] == 5
+    assert study.errors == [first["error"]]
+    failed, fine = pl.DataFrame(study.means).to_dicts()
+    assert failed["error"] == first["error"]
+    assert (fine["error"], fine["response_time_ms.mean"]) == (None, second["response_time_ms.mean"])
+
+
+def test_an_overloaded_point_says_so() -> None:
+    study = ss.sweep({**SMALL, "requests": 3000}, grid={"rate": [100, 5000]})
+    calm, busy = frame(study)["caution"].to_list()
+    assert calm == ""
+    assert "overloaded" in busy
+    assert [m["caution"] for m in pl.DataFrame(study.means).to_dicts()] == [None, busy]
+
+
+def test_devices_loads_and_layouts_may_be_objects_and_mappings(tmp_path: Path) -> None:
+    slow = tmp_path / "slow.toml"
+    slow.write_text('base = "g2"\nspring_factor = 0.9\n')
+    study = ss.sweep(
+        {"workload": ss.workload("zipf", requests=100, rate=100), "layout": "columnar"},
+        grid={"device": [ss.device("g3"), {"base": "g2", "spring_factor": 0.5}, slow]},
+    )
+    rows = frame(study)
+    assert rows["device"].to_list() == ["g3", "g2(spring_factor=0.5)", str(slow)]
+    assert rows["workload"].to_list() == ["zipf"] * 3
+    own = ss.simulate(
+        {"base": "zipf", "requests": 100, "rate": 100},
+        {"base": "g2", "spring_factor": 0.5},
+        layout="columnar",
+    )
+    assert rows["response_time_ms.mean"][1] == own.summary["response_time_ms"]["mean"]
+
+
+def test_a_scenario_and_a_scheduler_with_keys() -> None:
+    study = ss.sweep(
+        {"scenario": "mcd-hplajw-like", "requests": 300, "scheduler": "aged_sptf"},
+        grid={"scheduler.age_weight": [0.02, 0.9]},
+    )
+    load, device, _ = ss.scenario("mcd-hplajw-like")
+    for row in frame(study).to_dicts():
+        label = f"aged_sptf(age_weight={row['scheduler.age_weight']})"
+        alone = ss.simulate({"base": load, "requests": 300}, device, label)
+        assert row["response_time_ms.mean"] == alone.summary["response_time_ms"]["mean"]
+
+
+def test_crash_tests_and_hit_ratios_are_swept_too() -> None:
+    crashed = ss.sweep(
+        {"device": "mwb", "workload": "random", "requests": 500, "crash.points": 5},
+        grid={"crash.flush": [0.0, 0.5]},
+        experiment="crash_test",
+        replications=2,
+    )
+    rows = frame(crashed).to_dicts()
+    assert [row["passed"] for row in rows] == [True] * 4
+    for row in rows:
+        seed = int(row["seed_used"])
+        load = ss.workload("random", requests=500, seed=seed)
+        alone = ss.crash_test(load, "mwb", points=5, flush=row["crash.flush"], seed=seed)
+        assert row["blocks_checked"] == alone.to_dict()["blocks_checked"]
+        assert row["recovery_ms.mean"] == alone.recovery_ms["mean"]
+
+    hits = ss.sweep(
+        {"device": "disk", "workload": "zipf", "requests": 2000},
+        grid={"cache.policy": ["lru", "arc"], "cache.size_mib": [0.5, 4]},
+        experiment="hit_ratios",
+    )
+    load = ss.workload("zipf", requests=2000)
+    counted = ss.hit_ratios(load, sizes_mib=[0.5, 4], policies=["lru", "arc"], device="disk")
+    assert frame(hits)["hit_ratio"].to_list() == [row["hit_ratio"] for row in counted]
+
+
+def test_the_table_is_read_by_all_libraries(tmp_path: Path) -> None:
+    import duckdb  # noqa: PLC0415
+
+    study = ss.sweep(SMALL, grid={"rate": [300, 600]}, output=tmp_path / "study")
+    means = frame(study)["response_time_ms.mean"].to_list()
+    assert pa.table(study.table).column("response_time_ms.mean").to_pylist() == means
+    assert study.table.column("response_time_ms.mean") == means
+    lazy = study.table.lazy().filter(pl.col("rate") > 300).select("response_time_ms.mean")
+    assert lazy.collect().to_series().to_list() == means[1:]
+    columns = 'rate, "response_time_ms.mean"'
+    query = f"select {columns} from '{tmp_path}/study/*.parquet' order by rate"
+    found = duckdb.connect().execute(query).fetchall()
+    assert found == list(zip([300, 600], means, strict=True))
+    folder = pd.read_parquet(tmp_path / "study" / Path(study.table.files[0]).name)
+    assert sorted(folder["response_time_ms.mean"]) == sorted(means)
+
+
+def test_the_study_is_drawn(tmp_path: Path) -> None:
+    study = ss.sweep(
+        SMALL, grid={"scheduler": ["fcfs", "sptf"], "rate": [300, 600, 900]}, replications=2
+    )
+    picture = tmp_path / "p.png"
+    figure = study.plot("rate", "response_time_ms.mean", by="scheduler", path=picture)
+    (axes,) = figure.axes
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    means = pl.DataFrame(study.means)
+    for line, name in zip(axes.get_lines(), ("fcfs", "sptf"), strict=True):
+        assert line.get_label() == f"scheduler = {name}"
+        of = means.filter(pl.col("scheduler") == name)
+        assert np.asarray(line.get_xdata()).tolist() == of["rate"].to_list()
+        assert np.asarray(line.get_ydata()).tolist() == of["response_time_ms.mean"].to_list()
+    for x, y, by in (("rat", "response_time_ms.mean", None), ("rate", "mean", None)):
+        with pytest.raises(ss.SledsimError, match="must be"):
+            study.plot(x, y, by)
+
+
+REFUSALS: list[tuple[dict[str, Any], str]] = [
+    ({"grid": {"rat": [1, 2]}}, "rat = 1: .*unknown key 'rat'; did you mean 'rate'"),
+    ({"grid": {"rate": []}}, "grid: rate: has no values"),
+    ({"grid": {"rate": 5}}, "grid: rate = 5: must be a sequence"),
+    ({"grid": {"rate": "100,200"}}, "must be a sequence"),
+    ({"zip": {"rate": [1, 2], "seed": [1]}}, "equally many values; rate has 2, seed has 1"),
+    ({"grid": {"rate": [1]}, "zip": {"rate": [2]}}, "rate: is given in grid and in zip"),
+    ({"grid": {"rate": [300, "fast"]}}, 'rate = "fast": .*must be a number'),
+    ({"grid": {"rate": [300, 300.0]}}, "rate = 300.0: is there twice"),
+    ({"grid": {"spring_factor": [0]}}, "did you mean 'device.spring_factor'"),
+    ({"grid": {"device": ["g2", "g9"]}}, "unknown device 'g9'"),
+    ({"grid": {"scheduler": ["stpf"]}}, "sptf"),
+    ({"grid": {"rate": [1]}, "where": lambda _point: False}, "no point"),
+    ({"exclude": [{"ratee": 1}]}, "exclude: unknown key 'ratee'"),
+    ({"rows": []}, "rows: has no row"),
+    ({"rows": [{"rate": 1}, {"seed": 1}]}, "row 1 has the keys seed; must have rate"),
+    ({"rows": [{"rate": math.nan}]}, "row 0: rate has no value"),
+    ({"rows": 7}, "must be a data frame"),
+    ({"replications": 0}, "replications = 0: must be an integer"),
+    ({"experiment": "crash"}, "must be one of simulate, crash_test, hit_ratios"),
+    ({"executor": "threadz"}, 'must be "threads"'),
+    ({"grid": {"crash.points": [1]}}, "is a key of crash_test, and the experiment is simulate"),
+    ({"requests": True}, "given with output"),
+    ({"grid": {"seconds": [1]}}, "every study has a column of that name"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), REFUSALS, ids=[said[:30] for _, said in REFUSALS])
+def test_wrong_studies_are_refused_before_anything_runs(given: dict[str, Any], said: str) -> None:
+    seen: list[int] = []
+    with pytest.raises(ss.SledsimError, match=said):
+        ss.sweep(SMALL, progress=lambda done, _of: seen.append(done), **given)
+    assert not [done for done in seen if done]
+
+
+def test_a_trace_has_no_replications() -> None:
+    with pytest.raises(ss.SledsimError, match="a trace has no seed"):
+        ss.sweep({"device": "g2", "trace": "sample:postmark-ext4"}, replications=2)
+
+
+def test_values_are_shown_as_they_were_given() -> None:
+    assert shown({"base": "g2", "power": {"policy": "never"}}) == 'g2(power.policy="never")'
+    assert shown({"base": {"base": "g2", "idle": "coast"}, "x": 1}) == 'g2(idle="coast")(x=1)'
+    assert shown([1, 2]) == "[1, 2]"
+    assert shown(Path("a.toml")) == "a.toml"
+
+
+def test_keys_and_values_of_the_command_line() -> None:
+    assert setting("requests=5000") == ("requests", 5000)
+    assert setting("scheduler = sptf") == ("scheduler", "sptf")
+    assert axis("rate=100,3e2") == ("rate", [100, 300.0])
+    assert axis("scheduler=fcfs,aged_sptf(age_weight=0.1)")[1] == [
+        "fcfs",
+        "aged_sptf(age_weight=0.1)",
+    ]
+    assert axis('x=[1,2],"a,b"') == ("x", [[1, 2], "a,b"])
+    for wrong in ("rate", "rate=", "=1,2", "rate=1,,2"):
+        with pytest.raises(ss.SledsimError, match="must be"):
+            axis(wrong)
+
+
+def test_the_command_lists_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'title = "S"\nreplications = 2\n[base]\ndevice = "g2"\nworkload = "random"\n'
+        "requests = 200\n[grid]\nscheduler = ['fcfs', 'sptf']\n"
+        "rate = { from = 300, to = 600, step = 150 }\n"
+        '[plot]\nx = "rate"\ny = "response_time_ms.mean"\nby = "scheduler"\n'
+    )
+    folder, picture = tmp_path / "out", tmp_path / "p.svg"
+    words = ["sweep", str(file), "--output", str(folder)]
+    assert main([*words, "--dry-run"]) == 0
+    assert "6 points, 12 runs" in capsys.readouterr().out
+    assert main([*words, "--plot", str(picture)]) == 0
+    out = capsys.readouterr().out
+    assert "12 runs made, 0 were there" in out
+    assert picture.read_text().lstrip().startswith("<?xml")
+    assert main([*words, "--resume"]) == 0
+    assert "0 runs made, 12 were there" in capsys.readouterr().out
+    assert main([*words, "--vary", "rate=300,450,600,750"]) == 0
+    assert "4 runs made, 12 were there" in capsys.readouterr().out
+    for wrong, said in (
+        (["sweep", "--vary", "rate=1"], "device: must be given"),
+        (["sweep", str(tmp_path / "no.toml")], "cannot be read"),
+        (["sweep", "--device", "g2", "--resume"], "--resume: needs --output"),
+        (["sweep", "--device", "g2", "--show", "mean"], "--show mean: must be one of"),
+        ([*words, "--device", "g3"], "another study, with device = g2"),
+    ):
+        assert main(wrong) == 2
+        assert said in capsys.readouterr().err
+    file.write_text("bse = 1\n")
+    assert main(words) == 2
+    assert "did you mean 'base'" in capsys.readouterr().err
