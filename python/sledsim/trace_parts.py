@@ -4,7 +4,7 @@
 >>> from sledsim.trace_parts import split
 >>> with split(read_trace("sample:postmark-ext4"), None) as parts:
 ...     [(part["name"], part["requests"]) for part in parts.listed["parts"]]
-[(0, 20638)]
+[(0, 44213)]
 """
 
 from __future__ import annotations

@@ -40,15 +40,15 @@ class VolumesRun(Run):
         self._table = table
 
     def __repr__(self) -> str:
-        parts = self.parts
+        split = self.split
         requests, device = self.summary["requests"], self._document["device"]
-        return f"<sledsim run: {requests} requests in {parts['count']} {parts['by']}s on {device}>"
+        return f"<sledsim run: {requests} requests in {split['count']} {split['by']}s on {device}>"
 
     @property
-    def parts(self) -> dict[str, Any]:
-        """How many parts and requests there are, and what became of them."""
-        parts: dict[str, Any] = self._document["parts"]
-        return parts
+    def split(self) -> dict[str, Any]:
+        """How the trace was split: the number of parts and requests, and what became of them."""
+        split: dict[str, Any] = self._document["split"]
+        return split
 
     @property
     def volumes(self) -> _core.Rows:
@@ -138,7 +138,7 @@ def simulate_volumes(
     merged = results.finish(file)
     document = json.loads(merged["document"])
     document["caution"] = cautions.of(document)
-    assert merged["table"] is not None  # noqa: S101 (there is at least one part)
+    assert merged["table"] is not None  # (there is at least one part)
     return VolumesRun(document, merged["statistics"], merged["table"])
 
 

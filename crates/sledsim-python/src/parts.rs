@@ -102,16 +102,24 @@ impl Parts {
     }
 
     /// Expects the parts of a list from [`partition`].
-    fn expect(&mut self, list: &str) -> PyResult<()> {
+    fn expect(&mut self, listed: &str) -> PyResult<()> {
         let parts = self.parts()?;
-        let expected = parsed(list).and_then(|list| parts.expect(list));
+        let expected = parsed(listed).and_then(|list| parts.expect(list));
         expected.map_err(to_python)
     }
 
     /// Adds the results of a part from [`run_part`].
-    fn add(&mut self, index: usize, statistics: &Statistics, facts: &str) -> PyResult<()> {
-        let parts = self.parts()?;
-        let added = parsed(facts).and_then(|facts| parts.add(index, &statistics.stats, facts));
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        index: usize,
+        statistics: &Statistics,
+        facts: &str,
+    ) -> PyResult<()> {
+        let (parts, stats) = (self.parts()?, &statistics.stats);
+        let added = detached(py, None, || {
+            parsed(facts).and_then(|facts| parts.add(index, stats, facts))
+        });
         added.map_err(to_python)
     }
 

@@ -62,7 +62,7 @@ impl Load {
         let given = keys
             .entries()
             .map(|(key, value, ..)| (key.to_owned(), to_json(value)));
-        let given = given.collect();
+        let trace_keys = given.collect();
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));

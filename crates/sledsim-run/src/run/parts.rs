@@ -74,7 +74,7 @@ pub struct Parts {
 /// The results of all parts.
 #[derive(Debug)]
 pub struct MergedParts {
-    /// `{sledsim, device, scheduler, layout, workload, parts, summary}`; see the
+    /// `{sledsim, device, scheduler, layout, workload, split, summary}`; see the
     /// results page of the guide.
     pub document: Value,
     /// A row for each part.
@@ -192,7 +192,7 @@ impl Parts {
         }
         facts.intervals = array::from_fn(|kind| interval_of_parts(&facts.parts, kind));
         self.document["workload"] = self.workload(workload);
-        self.document["parts"] = self.about(&facts);
+        self.document["split"] = self.about(&facts);
         self.document["summary"] = summary(&self.stats, &facts);
         let rows = parts_batch(&self.parts, self.list["by"] == "window");
         if let Some(path) = table {

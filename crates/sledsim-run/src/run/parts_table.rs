@@ -1,7 +1,7 @@
 //! A row for each part of a trace, as an Arrow table.
 
 use super::part_facts::PartFacts;
-use crate::stats::{Stats, described};
+use crate::stats::{Stats, described, seconds};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use serde_json::Value;
@@ -78,8 +78,8 @@ impl PartRow {
         self.mean_ms = times["mean"].as_f64();
         self.p99_ms = times["p99"].as_f64();
         self.throughput_iops = finite(figures.throughput_iops());
-        self.utilisation =
-            (facts.reports.first()).and_then(|report| finite(report.busy.s() / figures.active.s()));
+        self.utilisation = (facts.reports.first())
+            .and_then(|report| finite(seconds(report.busy) / seconds(figures.active)));
         self.outstanding = facts.outstanding;
         self.longest_wait = figures.longest_wait;
         self.caution = match (figures.saturated, figures.overloaded) {
@@ -177,13 +177,13 @@ const WINDOW_COLUMNS: [Column; 5] = [
         "start_s",
         "s",
         "Where the window begins, on the clock of the replay",
-        Cell::Number(|row| row.window.map(|window| window.start.s())),
+        Cell::Number(|row| row.window.map(|window| seconds(window.start))),
     ),
     (
         "end_s",
         "s",
         "Where it ends",
-        Cell::Number(|row| row.window.map(|window| window.end.s())),
+        Cell::Number(|row| row.window.map(|window| seconds(window.end))),
     ),
     (
         "warm_up_requests",

@@ -194,7 +194,7 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
 }
 
 /// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).
-pub(super) fn seconds(time: Nanos) -> f64 {
+pub(crate) fn seconds(time: Nanos) -> f64 {
     time.0 as f64 / 1e9
 }
 

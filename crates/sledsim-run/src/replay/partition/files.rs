@@ -4,12 +4,12 @@ use super::By;
 use super::pass::{Part, Split};
 use crate::formats;
 use crate::replay::feed::CHECK_EVERY;
+use crate::stats::seconds;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
-use sledsim_traces::convert::output;
 use std::path::Path;
 
 /// Writes a file for each part into `folder`; returns the list of the parts.
@@ -32,7 +32,7 @@ pub(super) fn write(
     }
     let (by, window, warm_up) = match by {
         By::Volume => ("volume", None, None),
-        By::Window { length, warm_up } => ("window", Some(length.s()), Some(warm_up.s())),
+        By::Window { length, warm_up } => ("window", Some(seconds(length)), Some(seconds(warm_up))),
     };
     Ok(json!({
         "sledsim": env!("CARGO_PKG_VERSION"),
@@ -67,7 +67,7 @@ fn write_part(
     path: &Path,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<()> {
-    let (_, mut writer) = output::create(path, Some("parquet"), formats::all().writers)?;
+    let mut writer = formats::part_writer(path)?;
     if let Some((device, name)) = &part.device {
         writer.name_device(*device, name)?;
     }

@@ -5,6 +5,7 @@ use super::{By, MOST_WARM_UP};
 use crate::replay::TraceSpec;
 use crate::replay::mapping::Address;
 use crate::replay::spec::Origin;
+use crate::stats::seconds;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
@@ -49,7 +50,7 @@ impl TraceSpec {
                 if warm_up.0 / MOST_WARM_UP > length.0 {
                     let problem = format!(
                         "must be at most {MOST_WARM_UP} windows, {} s",
-                        Nanos(length.0.saturating_mul(MOST_WARM_UP)).s()
+                        seconds(Nanos(length.0.saturating_mul(MOST_WARM_UP)))
                     );
                     return refuse("warm_up_s", &problem);
                 }
