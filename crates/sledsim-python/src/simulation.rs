@@ -117,7 +117,7 @@ impl Load {
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Statistics {
-    stats: Stats,
+    pub(crate) stats: Stats,
 }
 
 #[pymethods]
@@ -185,6 +185,7 @@ pub(crate) fn run(
         precision,
         seeds,
         threads,
+        bounds: None,
     };
     let mut check = Check::new(progress.as_ref());
     let (mut device, load) = (device.device.clone(), &load.load);
