@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
@@ -118,6 +117,8 @@ def content_of(path: str | os.PathLike[str]) -> str:
         known = _known.get(name)
         if known is not None and known[0] == _state(before):
             return known[1]
+        import hashlib  # noqa: PLC0415 (most commands do without)
+
         with Path(path).open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
             after = os.fstat(opened.fileno())

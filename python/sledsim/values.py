@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import NoReturn
 
 from sledsim import _core
@@ -11,6 +10,8 @@ from sledsim._core import SledsimError
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of the text that identifies a value, in hexadecimal digits."""
+    import hashlib  # noqa: PLC0415 (most commands do without)
+
     return hashlib.sha256(text.encode()).hexdigest()
 
 
