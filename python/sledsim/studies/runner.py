@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError, StudyTable
-from sledsim.arguments import path_text, refuse, whole
+from sledsim.arguments import path_text, placed, refuse, whole
 from sledsim.executors import completed, workers
 from sledsim.studies.design import Design, sent, shown
 from sledsim.studies.experiments import EXPERIMENTS
@@ -193,7 +193,8 @@ class Sweep:
                 digest = job.digest
             except SledsimError as error:
                 msg = f"{self.design.named(point)}: {error}" if self.design.varied else str(error)
-                raise SledsimError(msg) from None
+                again = type(error)(msg)
+                raise placed(again, file=error.file, line=error.line, key=error.key) from None
             values = json.dumps([_identity(point[key]) for key in sorted(point)])
             if values in seen:
                 msg = f"{self.design.named(point)}: is there twice; every point must differ"
