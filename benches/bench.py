@@ -104,6 +104,26 @@ def rate(name: str, *, parquet: bool) -> dict[str, float]:
     }
 
 
+SHORT_REQUESTS = 1000
+SHORT_RUNS = 500
+
+
+def short_rates() -> dict[str, int]:
+    """Runs/s and requests/s of short runs, device and load made for each."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        for _ in range(SHORT_RUNS):
+            load = ss.workload("random", requests=SHORT_REQUESTS, rate=500)
+            ss.simulate(load, ss.device("g2"), requests=False)
+        times.append(time.perf_counter() - start)
+    runs_per_s = SHORT_RUNS / min(times)
+    return {
+        "runs_per_s": round(runs_per_s),
+        "requests_per_s": round(SHORT_REQUESTS * runs_per_s),
+    }
+
+
 def peaks(*, parquet: bool) -> dict[str, float]:
     """Peak memory in MiB by number of requests."""
     return {
@@ -384,6 +404,7 @@ def main() -> None:
             "statistics": peaks(parquet=False),
             "parquet": peaks(parquet=True),
         },
+        f"runs_of_{SHORT_REQUESTS}_requests": short_rates(),
         "free_bandwidth": scan_rates(),
         "batches": batch_rates(),
         "tables": table_rates(),

@@ -122,7 +122,7 @@ def run(case: Case, device: ss.Device) -> Result:
         {"response_ms": ordered.gather(ranks), "share": [(rank + 1) / (last + 1) for rank in ranks]}
     )
     history = rows.group_by("second").agg(pl.col("response_ms").mean()).sort("second")
-    return Result(case, device, done.summary, cdf, history)
+    return Result(case, device, done.to_dict()["summary"], cdf, history)
 
 
 # The table ------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ an interface: sleds are compared, and not buses.
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -34,7 +33,11 @@ if TYPE_CHECKING:
 PRESETS = {"sigmetrics2000": "s", "g1": "^", "g2": "D", "g3": "P"}  # and how they are drawn
 TIP_RATES_KBIT_S = range(100, 2001, 100)
 ACCELERATIONS_M_S2 = (50, 100, 200, 400, 800, 1600)  # and the base's, and the presets'
-NO_INTERFACE = {"command_overhead_ms": 0, "bus_ms_per_block": 0}
+NO_INTERFACE = {"device.command_overhead_ms": 0, "device.bus_ms_per_block": 0}
+KEYS = [
+    f"device.{key}"
+    for key in ("tip_rate_kbit_s", "acceleration_x_m_s2", "acceleration_y_m_s2", "active_tips")
+]
 CYLINDERS = 20  # read one after the other
 OWN = "on_front_of_its_acceleration"
 STYLE = shared.STYLE | {
@@ -83,28 +86,45 @@ def front(points: Iterable[Point]) -> set[Point]:
     return set(kept)
 
 
-def measure(device: ss.Device, requests: int, seed: int) -> Design:
-    """Run both loads on a device."""
+def measure(name: str, grid: dict[str, Any], requests: int, seed: int) -> list[Design]:
+    """Run both loads on a device with each combination of the values of a grid."""
+    device = ss.device(name)
     keys, cylinders = device.parameters, device.spec["derived"]["cylinders"]
-    random = ss.workload("random", requests=requests, seed=seed)
-    stream = ss.workload(
-        "sequential",
-        requests=CYLINDERS,
-        read_fraction=1,
-        size="fixed",
-        mean_size_kib=device.blocks / cylinders / 2,
+    designs = list(product(*grid.values()))
+    random = {"workload": "random", "requests": requests, "seed": seed}
+    stream = {
+        "workload": "sequential",
+        "requests": CYLINDERS,
+        "read_fraction": 1,
+        "size": "fixed",
+        "mean_size_kib": device.blocks / cylinders / 2,
+    }
+    randomly, streaming = (
+        ss.sweep(
+            {"device": name, **NO_INTERFACE, **load},
+            rows=[dict(zip(KEYS, (rate, a, a, tips), strict=True)) for rate, a, tips in designs],
+        )
+        .check()
+        .table
+        for load in (random, stream)
     )
-    randomly = ss.simulate(random, device, requests=False).summary
-    streaming = ss.simulate(stream, device, requests=False).summary
-    return Design(
-        device=device.name,
-        tip_rate_kbit_s=keys["tip_rate_kbit_s"],
-        acceleration_m_s2=keys["acceleration_x_m_s2"],
-        active_tips=keys["active_tips"],
-        service_ms=randomly["service_time_ms"]["mean"],
-        bandwidth_mb_s=streaming["throughput_mb_s"],
-        power_w=(keys["power_active_mw"] + keys["active_tips"] * keys["power_tip_mw"]) / 1e3,
-    )
+    services_ms = randomly.column("service_time_ms.mean")
+    results = zip(designs, services_ms, streaming.column("throughput_mb_s"), strict=True)
+    sled_mw, tip_mw = keys["power_active_mw"], keys["power_tip_mw"]
+    return [
+        Design(device.name, rate, a, tips, service_ms, mb_s, (sled_mw + tips * tip_mw) / 1e3)
+        for (rate, a, tips), service_ms, mb_s in results
+    ]
+
+
+def own_values(name: str) -> dict[str, Any]:
+    """Return the grid of a device alone."""
+    keys = ss.device(name).parameters
+    return {
+        "tip_rate_kbit_s": [keys["tip_rate_kbit_s"]],
+        "acceleration_m_s2": [keys["acceleration_x_m_s2"]],
+        "active_tips": [keys["active_tips"]],
+    }
 
 
 def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, Any]:
@@ -113,9 +133,9 @@ def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, An
     if keys["kind"] != "mems":
         msg = f'--device {base}: kind = "{keys["kind"]}": must be "mems"'
         raise ss.SledsimError(msg)
-    presets = [ss.device(name, **NO_INTERFACE) for name in PRESETS]
+    theirs = {name: own_values(name) for name in PRESETS}
     own_m_s2 = keys["acceleration_x_m_s2"]
-    theirs_m_s2 = (preset.parameters["acceleration_x_m_s2"] for preset in presets)
+    theirs_m_s2 = (design["acceleration_m_s2"][0] for design in theirs.values())
     whole_blocks = range(keys["tips_per_lbn"], keys["tips"] + 1, keys["tips_per_lbn"])
     tips = [count for count in whole_blocks if keys["tips"] % count == 0]
     grid = {
@@ -124,15 +144,8 @@ def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, An
         "active_tips": (quick and tips[2::3]) or tips,
     }
 
-    def build(rate: float, acceleration: float, tips: int) -> ss.Device:
-        both = dict.fromkeys(("acceleration_x_m_s2", "acceleration_y_m_s2"), acceleration)
-        changed = {"tip_rate_kbit_s": rate, "active_tips": tips}
-        return ss.device(base, **both, **changed, **NO_INTERFACE)
-
-    devices = [*presets, *(build(*values) for values in product(*grid.values()))]
-    with ThreadPoolExecutor() as pool:  # simulate() lets other threads run
-        designs = list(pool.map(lambda device: measure(device, requests, seed), devices))
-    marked, designs = designs[: len(presets)], designs[len(presets) :]
+    designs = measure(base, grid, requests, seed)
+    marked = [own for name in PRESETS for own in measure(name, theirs[name], requests, seed)]
     best = front(design.point for design in designs)
     rivals = {
         acceleration: [d for d in designs if d.acceleration_m_s2 == acceleration]

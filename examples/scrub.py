@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import shared
 import sledsim as ss
@@ -98,8 +98,9 @@ def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
 def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
     """Draw the cost of each scrub for the trace."""
     places = range(len(runs))
-    for offset, width, key in ((-0.2, 0.38, "mean"), (0.2, 0.38, "p99")):
-        values = [run.summary["response_time_ms"][key] for run in runs.values()]
+    times = [run.summary["response_time_ms"] for run in runs.values()]
+    means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
+    for offset, width, key, values in ((-0.2, 0.38, "mean", means), (0.2, 0.38, "p99", p99s)):
         alpha = 1.0 if key == "mean" else 0.5
         bars = axes.bar(
             [place + offset for place in places],
@@ -142,7 +143,7 @@ def table(runs: dict[float, ss.Run]) -> str:
     """Return the scrubs under the trace as text."""
     lines = ["begins at  scrubbed  free blocks  in own passes  done after   mean    p99"]
     for tail, run in runs.items():
-        task: dict[str, Any] = run.summary["background"][0]
+        task = run.summary["background"][0]
         times, end = run.summary["response_time_ms"], task["percent"]["time_s"][100]
         begins = "never" if tail == 0 else f"{tail:.0%} left"
         lines.append(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -54,7 +53,7 @@ class Setting:
 
 
 @dataclass
-class Study:
+class Plan:
     """The settings to measure, and the parameters left out, with reasons."""
 
     name: str
@@ -134,33 +133,36 @@ class Study:
             self.refused.append(entry)
 
 
-def measure(devices: Sequence[ss.Device], requests: int, seeds: int) -> list[list[list[float]]]:
+def measure(plan: Plan, requests: int, seeds: int) -> list[list[list[float]]]:
     """Return mean service and response times in ms: by device, kind of time and seed."""
-    loads = [ss.workload("random", requests=requests, seed=seed + 1) for seed in range(seeds)]
-
-    def means(run: tuple[ss.Device, ss.Load]) -> tuple[float, float]:
-        summary = ss.simulate(run[1], run[0], requests=False).summary
-        return summary["service_time_ms"]["mean"], summary["response_time_ms"]["mean"]
-
-    with ThreadPoolExecutor() as pool:  # simulate() lets other threads run
-        times = list(pool.map(means, ((device, load) for device in devices for load in loads)))
-    groups = (times[first : first + seeds] for first in range(0, len(times), seeds))
-    return [[list(each) for each in zip(*group, strict=True)] for group in groups]
+    changed = [{"base": plan.name, each.parameter: each.value} for each in plan.settings]
+    table = (
+        ss.sweep(
+            {"workload": "random", "requests": requests},
+            grid={"device": [plan.name, *changed]},
+            replications=seeds,
+        )
+        .check()
+        .table
+    )
+    kinds = [table.column(f"{kind}_time_ms.mean") for kind in ("service", "response")]
+    firsts = range(0, len(table), seeds)
+    return [[times[first : first + seeds] for times in kinds] for first in firsts]
 
 
 def explore(name: str, share: float, requests: int, seeds: int) -> dict[str, Any]:
     """Measure everything. The result is printed, drawn and written."""
-    study = Study(name, share)
-    devices = [study.base, *(setting.device for setting in study.settings)]
-    base, *others = measure(devices, requests, seeds)
+    plan = Plan(name, share)
+    devices = [plan.base, *(setting.device for setting in plan.settings)]
+    base, *others = measure(plan, requests, seeds)
     gb = [device.spec["derived"]["capacity_bytes"] / 1e9 for device in devices]
     rows: dict[str, dict[str, Any]] = {}
-    for setting, times, capacity_gb in zip(study.settings, others, gb[1:], strict=True):
+    for setting, times, capacity_gb in zip(plan.settings, others, gb[1:], strict=True):
         service, response = (
             [other - own for other, own in zip(*pair, strict=True)]
             for pair in zip(times, base, strict=True)
         )
-        key, value = setting.parameter, study.parameters[setting.parameter]
+        key, value = setting.parameter, plan.parameters[setting.parameter]
         row = rows.setdefault(key, {"parameter": key, "value": value, "variants": []})
         row["variants"].append(
             {
@@ -177,7 +179,7 @@ def explore(name: str, share: float, requests: int, seeds: int) -> dict[str, Any
     by_swing = sorted(rows.values(), key=lambda row: -row["swing_ms"])
     choices = [row for row in by_swing if isinstance(row["variants"][0]["value"], str | bool)]
     return {
-        "device": study.base.name,
+        "device": plan.base.name,
         "share": share,
         "requests": requests,
         "seeds": seeds,
@@ -187,8 +189,8 @@ def explore(name: str, share: float, requests: int, seeds: int) -> dict[str, Any
         "capacity_gb": gb[0],
         "parameters": [row for row in by_swing if row not in choices],
         "choices": choices,
-        "refused": study.refused,
-        "not_varied": study.not_varied,
+        "refused": plan.refused,
+        "not_varied": plan.not_varied,
     }
 
 

@@ -118,10 +118,10 @@ def draw_policies(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures
 def draw_retries(axes: Axes, runs: dict[tuple[int, float], ss.Run]) -> None:
     """Draw response times by the rate of errors."""
     for colour, ecc in zip(COLOURS, ECC, strict=False):
-        for key, line in (("mean", "o-"), ("p99", "o:")):
-            times = [runs[ecc, rate].summary["response_time_ms"][key] for rate in ERROR_RATES]
-            label = f"{ecc} ECC tips" if key == "mean" else None
-            axes.plot(ERROR_RATES, times, line, color=colour, markersize=3, label=label)
+        times = [runs[ecc, rate].summary["response_time_ms"] for rate in ERROR_RATES]
+        means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
+        for values, line, label in ((means, "o-", f"{ecc} ECC tips"), (p99s, "o:", None)):
+            axes.plot(ERROR_RATES, values, line, color=colour, markersize=3, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(PLAIN)

@@ -331,7 +331,7 @@ def brute_force(times: list[int]) -> dict[str, float | None]:
 @pytest.mark.parametrize("name", RUNS)
 def test_the_summary_is_that_of_the_rows(name: str) -> None:
     run = run_of(name)
-    rows, summary = rows_of(run), run.summary
+    rows, summary = rows_of(run), run.to_dict()["summary"]
     times = {"response_time": rows["completion_ns"] - rows["arrival_ns"]}
     times["service_time"] = rows["completion_ns"] - rows["start_ns"]
     parts = (*PARTS, "x_seek", "y_seek", "settle", "turnaround")
@@ -459,7 +459,7 @@ def test_yardsticks_need_no_seek() -> None:
 def test_internal_requests_of_a_buffer_are_in_the_energy() -> None:
     buffer = {"size_kib": 256, "segments": 4, "read_ahead": 40, "write_back_segments": 2}
     load = ss.workload("random", requests=2000, rate=100)
-    summary = ss.simulate(load, device=ss.device("g2", buffer=buffer)).summary
+    summary = ss.simulate(load, device=ss.device("g2", buffer=buffer)).to_dict()["summary"]
     energy = dict(summary["energy_j"])
     total = energy.pop("total")
     assert sum(energy.values()) == pytest.approx(total)

@@ -151,7 +151,7 @@ def test_seeds_and_precision_have_cautions() -> None:
 
 
 def test_errors_and_lost_blocks_are_cautions() -> None:
-    summary = ss.simulate(ss.workload(), ss.device("g2"), requests=False).summary
+    summary = ss.simulate(ss.workload(), ss.device("g2"), requests=False).to_dict()["summary"]
     summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
     found = cautions.of({"summary": summary, "workload": {"part": {"a": {"shortened": 3}}}})
     assert [one["text"] for one in found] == [

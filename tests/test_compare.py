@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import comparison
 from sledsim.cli import main
 
 if TYPE_CHECKING:
@@ -133,22 +132,6 @@ def test_an_interrupt_stops_all_runs() -> None:
     assert time.monotonic() - start < 20
 
 
-@pytest.fixture
-def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report progress so rarely that waiting for the next report shows."""
-    monkeypatch.setattr(comparison, "_REPORT_EVERY_S", 30)
-
-
-@pytest.mark.usefixtures("rarely")
-def test_the_end_of_the_last_run_is_not_waited_for_by_the_clock() -> None:
-    def run(index: int) -> Any:
-        time.sleep(0.1 * index)
-
-    start = time.monotonic()
-    comparison._run_all(run, 2, 2, comparison._Tally(2, None))
-    assert time.monotonic() - start < 15
-
-
 def test_progress_is_told_while_runs_go_on() -> None:
     told: list[tuple[int, int | None]] = []
     load = ss.workload("random", rate=300, requests=300_000)
@@ -157,31 +140,6 @@ def test_progress_is_told_while_runs_go_on() -> None:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] > 0
     assert told[-1][1] == 600_000
-
-
-@pytest.mark.usefixtures("rarely")
-def test_the_first_failure_stops_the_others() -> None:
-    """At once and unchanged, without waiting for the next report of progress."""
-    tally, stopped = comparison._Tally(3, None), []
-
-    def run(index: int) -> Any:
-        if index == 1:
-            time.sleep(0.1)
-            raise ss.SledsimError("on purpose")
-        beat, start = tally.callback(index), time.monotonic()
-        try:
-            while time.monotonic() - start < 60:
-                beat(1, None)
-                time.sleep(0.001)
-        except KeyboardInterrupt:
-            stopped.append(index)
-            raise
-
-    start = time.monotonic()
-    with pytest.raises(ss.SledsimError, match="on purpose"):
-        comparison._run_all(run, 3, 2, tally)
-    assert time.monotonic() - start < 15
-    assert 0 in stopped
 
 
 @pytest.fixture

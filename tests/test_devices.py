@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import sledsim as ss
-from sledsim.hardware.factory import CompositeName, DiskName, SledName
+from sledsim.name_types import CompositeName, DiskName, SledName
 
 CLASSES = {
     **dict.fromkeys(get_args(SledName), ss.Sled),

@@ -43,6 +43,7 @@ def test_load_and_queue_are_those_of_the_rows(server: ss.Device, kind: str) -> N
     """Of one server: the service times over the time of the arrivals, and Lindley's recursion."""
     run = ss.simulate(queueing.load(kind, 1.3, 4096, seed=5), server)
     found = run.summary["overloaded"]
+    assert found is not None
     rows = pa.table(run.requests)
     arrival, start, end = (
         np.sort(rows[name].to_numpy()).astype(float)
@@ -68,6 +69,7 @@ def test_load_and_queue_are_those_of_the_rows(server: ss.Device, kind: str) -> N
 def test_a_disk_is_flagged_at_three_times_its_rate(requests: int) -> None:
     run = ss.simulate(ss.workload(rate=300, requests=requests), ss.device("atlas10k"))
     found = run.summary["overloaded"]
+    assert found is not None
     assert found["found_last"] > 10 * found["found_first"]
     assert run.summary["confidence"]["response_time_ms"]["caution"] == "overloaded"
     less = ss.simulate(ss.workload(rate=70, requests=requests), ss.device("atlas10k"))
@@ -105,10 +107,12 @@ def test_bursts_that_drain_are_no_overload(server: ss.Device, tmp_path: Path) ->
     assert run.summary["max_queue_depth"] > 500
     assert run.summary["overloaded"] is None
     # The same bursts are overload where nothing comes after them.
-    run = ss.simulate(trace(tmp_path, 0.1 * chance.random(1000)), server)
-    assert run.summary["overloaded"]["load"] == pytest.approx(10, rel=0.02)
-    at_once = ss.simulate(trace(tmp_path, np.zeros(1000)), server)
-    assert at_once.summary["overloaded"]["offered_iops"] is None
+    found = ss.simulate(trace(tmp_path, 0.1 * chance.random(1000)), server).summary["overloaded"]
+    assert found is not None
+    assert found["load"] == pytest.approx(10, rel=0.02)
+    at_once = ss.simulate(trace(tmp_path, np.zeros(1000)), server).summary["overloaded"]
+    assert at_once is not None
+    assert at_once["offered_iops"] is None
 
 
 def test_servers_side_by_side_may_have_long_queues(tmp_path: Path) -> None:
@@ -126,8 +130,9 @@ base = "server.toml"
 
     def flagged(share: float) -> int:
         load = queueing.load("M/D/1", 8 * share, 2000)
-        runs = ss.simulate(load, stripe, requests=False, seeds=50).summary
-        return sum(run["overloaded"] for run in runs["seeds"])
+        runs = ss.simulate(load, stripe, requests=False, seeds=50).summary["seeds"]
+        assert runs is not None
+        return sum(run["overloaded"] for run in runs)
 
     assert flagged(0.9) <= 3  # 1 % of 50: more than 3 are 1 in 600
     assert flagged(1.2) == 50
@@ -136,9 +141,14 @@ base = "server.toml"
 def test_seeds_are_flagged_together_and_alone() -> None:
     load, disk = ss.workload(rate=300, requests=1000), ss.device("atlas10k")
     run = ss.simulate(load, disk, seeds=3, precision=0.5)
-    assert [one["overloaded"] for one in run.summary["seeds"]] == [True] * 3
-    assert run.summary["overloaded"]["load"] == pytest.approx(2.6, abs=0.3)
+    seeds, together = run.summary["seeds"], run.summary["overloaded"]
+    precision = run.summary["precision"]
+    assert seeds is not None
+    assert together is not None
+    assert precision is not None
+    assert [one["overloaded"] for one in seeds] == [True] * 3
+    assert together["load"] == pytest.approx(2.6, abs=0.3)
     assert run.summary["confidence"]["method"] == "replications"
     assert run.summary["confidence"]["queue_ms"]["caution"] == "overloaded"
-    assert not run.summary["precision"]["met"]
-    assert "overloaded" in run.summary["precision"]["missed"]
+    assert not precision["met"]
+    assert "overloaded" in str(precision["missed"])

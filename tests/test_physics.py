@@ -248,7 +248,7 @@ def run(device: ss.Sled, **keys: object) -> tuple[dict[str, Any], list[dict[str,
     rows = pl.DataFrame(done.requests).sort("id").to_dicts()
     for row in rows:
         row["free_ns"] = row["start_ns"] + row["other_ns"] + row["seek_ns"] + row["transfer_ns"]
-    return done.summary, rows
+    return done.to_dict()["summary"], rows
 
 
 PARKED = {"g1": (0.0, 895 * 50e-9, 1), "g2": (0.0, -50 * 40e-9, 1), "g3": (0.0, 1525 * 30e-9, 1)}

@@ -81,9 +81,9 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
 def summary(*, precision: float | None = None, seeds: int = 1, **keys: object) -> dict[str, Any]:
     """Give the summary of a run on g2."""
     load = ss.workload("random", **keys)
-    return ss.simulate(
-        load, ss.device("g2"), requests=False, precision=precision, seeds=seeds
-    ).summary
+    run = ss.simulate(load, ss.device("g2"), requests=False, precision=precision, seeds=seeds)
+    found: dict[str, Any] = run.to_dict()["summary"]
+    return found
 
 
 SUMMARIES = {

@@ -67,6 +67,7 @@ def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
 
 def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={"rate": 600}, precision=0.02, requests=False)
+    assert done.summary["precision"] is not None
     assert done.summary["precision"]["met"] is True
     assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
     assert done.summary["requests"] == done.workload["requests"]
@@ -87,6 +88,7 @@ def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     rows = pl.DataFrame(done.requests)
     worst = rows.sort("queue_ns", descending=True).row(0, named=True)
     found = done.summary["longest_wait"]
+    assert found is not None
     assert found["queue_ms"] == worst["queue_ns"] / 1e6 == done.summary["queue_ms"]["max"]
     assert (found["id"], found["lbn"]) == (worst["id"], worst["lbn"])
     text = output(capsys, *RUN, "--set", "requests=3000")
@@ -98,6 +100,7 @@ def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={**LOAD, "warm_up_requests": 500})
     assert len(done.requests) == 3000
     assert done.summary["requests"] == 2500
+    assert done.summary["warm_up"] is not None
     assert done.summary["warm_up"]["requests"] == 500
     rows = pl.DataFrame(done.requests).sort("id")[500:]
     mean = (rows["completion_ns"] - rows["arrival_ns"]).mean()
@@ -106,6 +109,7 @@ def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*RUN, "--set", "requests=3000", "--set", "warm_up_requests=500"]
     assert "warm-up       500 more requests, until 0.8" in output(capsys, *words)
     seconds = run(load={**LOAD, "warm_up_s": 2.5}).summary["warm_up"]
+    assert seconds is not None
     assert seconds["until_s"] >= 2.5 > seconds["until_s"] - 0.05
 
 
@@ -113,8 +117,10 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(seeds=5)
     singles = [run(load={**LOAD, "seed": seed}).summary for seed in range(1, 6)]
     means = [single["response_time_ms"]["mean"] for single in singles]
-    assert [one["seed"] for one in done.summary["seeds"]] == [1, 2, 3, 4, 5]
-    assert [one["mean_response_time_ms"] for one in done.summary["seeds"]] == means
+    seeds = done.summary["seeds"]
+    assert seeds is not None
+    assert [one["seed"] for one in seeds] == [1, 2, 3, 4, 5]
+    assert [one["mean_response_time_ms"] for one in seeds] == means
     interval = done.summary["confidence"]["response_time_ms"]
     half = 2.776445 * statistics.stdev(means) / math.sqrt(5)  # t with 4 degrees of freedom
     assert interval["mean"] == pytest.approx(statistics.fmean(means))

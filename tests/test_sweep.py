@@ -159,6 +159,10 @@ def test_a_run_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
     assert second["error"] is None
     assert second["result.requests" if "requests" in study.parameters else "requests"] == 5
     assert study.errors == [first["error"]]
+    with pytest.raises(ss.SledsimError, match=r"1 of 2 runs failed: .*bad\.trace:4"):
+        study.check()
+    one = ss.sweep({"device": "g2", "trace_format": "disksim_ascii", "trace": good})
+    assert one.check() is one
     failed, fine = pl.DataFrame(study.means).to_dicts()
     assert failed["error"] == first["error"]
     assert (fine["error"], fine["response_time_ms.mean"]) == (None, second["response_time_ms.mean"])

@@ -46,6 +46,7 @@ LISTED = {
     "python/sledsim/data/traces/postmark.parquet",
     "python/sledsim/data/traces/sqlite.parquet",
     "python/sledsim/data/traces/tpch-q4.parquet",
+    "requirements/test.lock",
 }
 
 

@@ -73,7 +73,7 @@ def test_parts_are_the_runs_of_their_volumes(
     for name in dict.fromkeys(f"{host}.{disk}" for _, host, disk, *_ in fields):
         load = ss.read_trace(trace, trace_device=name, **keys)
         try:
-            alone[name] = ss.simulate(load, "g2", "sptf", requests=False).summary
+            alone[name] = ss.simulate(load, "g2", "sptf", requests=False).to_dict()["summary"]
         except ss.SledsimError:
             alone[name] = None  # its error is compared below
     rows = rows_of(run)
@@ -97,7 +97,7 @@ def test_parts_are_the_runs_of_their_volumes(
             "error": None,
         }
     each = [summary for summary in alone.values() if summary is not None]
-    whole = run.summary
+    whole = run.to_dict()["summary"]
     for key in ("requests", "reads", "writes", "blocks_read", "blocks_written"):
         assert whole[key] == sum(summary[key] for summary in each), key
     for key in ("max_queue_depth", "simulated_s"):
@@ -138,7 +138,7 @@ def test_percentiles_are_those_of_all_rows(tmp_path: Path) -> None:
     times.sort()
     for key, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
         exact = times[math.ceil(share * len(times)) - 1] / 1e6
-        found = run.summary["response_time_ms"][key]
+        found = run.to_dict()["summary"]["response_time_ms"][key]
         assert exact <= found * (1 + 1e-12), key
         assert found <= exact * (1 + 1 / 1024), key
 
@@ -206,7 +206,7 @@ def test_a_trace_without_devices_is_one_part() -> None:
     whole = ss.simulate("sample:postmark-ext4", "g2", requests=False)
     assert run.split["count"] == 1
     assert run.cdf() == whole.cdf()
-    of_run, of_whole = dict(run.summary), dict(whole.summary)
+    of_run, of_whole = dict(run.to_dict()["summary"]), dict(whole.to_dict()["summary"])
     mine, other = of_run.pop("confidence"), of_whole.pop("confidence")
     of_whole.pop("overloaded")
     of_run.pop("overloaded")

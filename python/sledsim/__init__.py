@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from typing import Any
 
-    from sledsim._core import RemoteError, SledsimError
+    from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
     from sledsim.comparison import Comparison, compare
@@ -54,13 +54,12 @@ if TYPE_CHECKING:
         presets,
     )
     from sledsim.layout_maps import Layout, LayoutPart, layout, layouts
+    from sledsim.load_values import Load
     from sledsim.loads import (
-        Load,
         convert_trace,
         generate_trace,
         load_info,
         read_trace,
-        sample_traces,
         trace_info,
         workload,
         workload_presets,
@@ -70,7 +69,9 @@ if TYPE_CHECKING:
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
     from sledsim.studies import Study, sweep
+    from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
+    from sledsim.trace_files import sample_traces
     from sledsim.validation import Validation, validate
     from sledsim.volumes import VolumesRun, simulate_volumes
 
@@ -93,6 +94,7 @@ __all__ = [
     "LayoutPart",
     "Load",
     "Location",
+    "OutputError",
     "Parallelism",
     "Pass",
     "RemoteBatch",
@@ -107,11 +109,14 @@ __all__ = [
     "Server",
     "Sled",
     "SledsimError",
+    "SpecError",
     "Spent",
     "Step",
     "Study",
+    "Summary",
     "Table",
     "TipFailures",
+    "TraceError",
     "Validation",
     "VolumesRun",
     "Zone",
@@ -152,7 +157,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_core": "RemoteError SledsimError",
+    "_core": "OutputError RemoteError SledsimError SpecError TraceError",
     "arrays": "rebuild_risk",
     "caches": "Cache cache hit_ratios policies",
     "comparison": "Comparison compare",
@@ -163,12 +168,15 @@ _HOMES = {
     "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
     "faults": "TipFailures tip_failures",
     "layout_maps": "Layout LayoutPart layout layouts",
-    "loads": "Load convert_trace generate_trace load_info read_trace sample_traces trace_info "
-    "workload workload_presets workload_spec workloads",
+    "load_values": "Load",
+    "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
+    "workload_presets workload_spec workloads",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",
+    "summary_types": "Summary",
     "tables": "Result Spent Table table",
+    "trace_files": "sample_traces",
     "validation": "Validation validate",
     "volumes": "VolumesRun simulate_volumes",
 }

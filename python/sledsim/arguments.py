@@ -1,7 +1,7 @@
-"""Checks of the arguments of public functions.
+"""Checks of the arguments of public functions, and errors with their place.
 
 Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. Anything else is a
-:class:`~sledsim.SledsimError` that names the argument, the given value and the accepted ones.
+:class:`~sledsim.SpecError` that names the argument, the given value and the accepted ones.
 """
 
 from __future__ import annotations
@@ -13,12 +13,27 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsFloat, TypeVar
 
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
+Error = TypeVar("Error", bound=SledsimError)
+
+
+def placed(
+    error: Error,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    line: int | None = None,
+    key: str | None = None,
+) -> Error:
+    """Set the attributes of an error, whose message names them, and return it."""
+    error.file = None if file is None else str(file)
+    error.line = line
+    error.key = key
+    return error
 
 
 def refuse(name: str, given: object, must: str) -> NoReturn:
@@ -26,13 +41,13 @@ def refuse(name: str, given: object, must: str) -> NoReturn:
 
     Raises
     ------
-    SledsimError
+    SpecError
         Always.
     """
     shown = repr(given)
     shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
     msg = f"{name} = {shown}: must be {must}"
-    raise SledsimError(msg)
+    raise placed(SpecError(msg), key=name)
 
 
 def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[str, object]]:
@@ -40,7 +55,7 @@ def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[
 
     Raises
     ------
-    SledsimError
+    SpecError
         If it has no ``base``, or a key that is no text.
     """
     keys = dict(given)
@@ -54,7 +69,7 @@ def whole(name: str, given: object, least: int = 0, most: int | None = None) -> 
 
     Raises
     ------
-    SledsimError
+    SpecError
         For anything else.
     """
     must = f"of at least {least}" if most is None else f"from {least} to {most}"
@@ -76,7 +91,7 @@ def real(name: str, given: object, least: float | None = None, most: float | Non
 
     Raises
     ------
-    SledsimError
+    SpecError
         For anything else.
     """
     number = _as_float(given)
@@ -93,7 +108,7 @@ def share(name: str, given: object) -> float:
 
     Raises
     ------
-    SledsimError
+    SpecError
         For anything else.
     """
     number = _as_float(given)
@@ -103,7 +118,7 @@ def share(name: str, given: object) -> float:
     if not 0 < number < 1:
         shown = f"{name} {given}" if name.startswith("--") else f"{name} = {given!r}"
         msg = f"{shown}: must be above 0% and below 100%, as in 1% or 0.01"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key=name)
     return number
 
 
@@ -120,7 +135,7 @@ def text(name: str, given: object) -> str:
 
     Raises
     ------
-    SledsimError
+    SpecError
         For anything else.
     """
     if not isinstance(given, str):
@@ -133,7 +148,7 @@ def path_text(name: str, given: object) -> str:
 
     Raises
     ------
-    SledsimError
+    SpecError
         For anything but a string or a path.
     """
     try:
@@ -153,7 +168,7 @@ def as_list(name: str, given: object) -> list[object]:
 
     Raises
     ------
-    SledsimError
+    SpecError
         For bytes.
     """
     if isinstance(given, bytes):

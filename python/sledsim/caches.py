@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import as_list, optional, real, text, whole
+from sledsim._core import SpecError
+from sledsim.arguments import as_list, optional, placed, real, text, whole
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import PolicyName
 
 _BLOCK_BYTES = 512
 _MOST_BLOCKS = 1 << 54
@@ -82,7 +83,7 @@ class Cache:
         return len(self._core)
 
 
-def cache(policy: str = "lru", slots: int = 64) -> Cache:
+def cache(policy: PolicyName | str = "lru", slots: int = 64) -> Cache:
     """Make an empty cache of keys, to try a policy.
 
     Parameters
@@ -105,7 +106,7 @@ def hit_ratios(
     load: LoadLike,
     *,
     sizes_mib: Sequence[float] = SIZES_MIB,
-    policies: Sequence[str] | None = None,
+    policies: Sequence[PolicyName | str] | None = None,
     segment_kib: float = 8,
     device: DeviceLike | None = None,
     device_blocks: int | None = None,
@@ -177,13 +178,16 @@ def hits_and_load(
         As :func:`hit_ratios`.
     """
     if device is not None and device_blocks is not None:
-        _refuse("device and device_blocks: give one of them")
+        _refuse("device_blocks", "device and device_blocks: give one of them")
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
     blocks = blocks if device is None else device_of(device).blocks
     segment_kib = segment_kib if isinstance(segment_kib, int) else real("segment_kib", segment_kib)
     segment = segment_kib * 1024 / _BLOCK_BYTES
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
-        _refuse(f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0")
+        _refuse(
+            "segment_kib",
+            f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0",
+        )
     sizes_mib = [_size(size) for size in as_list("sizes_mib", sizes_mib)]
     names = _core.names("policies")
     if policies is not None:
@@ -219,8 +223,8 @@ def hits_and_load(
     return rows, json.loads(told)
 
 
-def _refuse(problem: str) -> None:
-    raise SledsimError(problem)
+def _refuse(key: str, problem: str) -> None:
+    raise placed(SpecError(problem), key=key)
 
 
 def _size(given: object) -> float:
@@ -233,5 +237,5 @@ def _size(given: object) -> float:
     """
     size = given if isinstance(given, int) else real("sizes_mib", given)
     if not 0 < size * 2048 <= _MOST_BLOCKS:
-        _refuse(f"sizes_mib = {given}: must be above 0 and at most 2^43")
+        _refuse("sizes_mib", f"sizes_mib = {given}: must be above 0 and at most 2^43")
     return size

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim.hardware import Device, device_of
-from sledsim.loads import Load, load_info, trace_info, workload
+from sledsim.load_values import Load
+from sledsim.loads import load_info, trace_info, workload
 
 if TYPE_CHECKING:
     from os import PathLike

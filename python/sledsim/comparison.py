@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions
-from sledsim._core import VERSION, SledsimError
+from sledsim import cautions, executors
+from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
-from sledsim.loads import Load, load_of
+from sledsim.load_values import Load
+from sledsim.loads import load_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Mapping, Sequence
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-
-
-_REPORT_EVERY_S = 0.05
-"""Seconds between reports of progress."""
+    from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.summary_types import IntervalMs
 
 
 class Comparison(JsonResult):
@@ -57,9 +54,9 @@ class Comparison(JsonResult):
 def compare(
     load: LoadLike,
     devices: Sequence[DeviceLike],
-    schedulers: Sequence[str] = ("fcfs",),
+    schedulers: Sequence[SchedulerName | str] = ("fcfs",),
     *,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     precision: float | str | None = None,
     seeds: int = 1,
@@ -98,42 +95,51 @@ def compare(
         For errors in the load, a pipe that cannot be copied, a layout that one of the
         devices cannot have, nothing to compare, or a pair given twice.
     """
-    load, workers = load_of(load), optional(whole, "workers", workers, 1)
+    load, workers = load_of(load), optional(whole, "workers", workers, 1, 1024)
     models = [with_layout(each, layout) for each in as_list("devices", devices)]
     schedulers = [text("schedulers", each) for each in as_list("schedulers", schedulers)]
     pairs = [(device, scheduler) for device in models for scheduler in schedulers]
     labels = _labels([device.name for device in models], schedulers)
     if not pairs:
         msg = "nothing to compare: give a device and a scheduler at least"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
-    tally = _Tally(len(pairs), progress)
     if len(pairs) > 1:
         shared.keep(progress)  # all runs read the same trace
+    kind = "threads" if workers is None else f"threads:{workers}"
+    with executors.workers(kind, len(pairs)) as pool:
+        tally = _Tally(len(pairs), progress, pool.stopped)
 
-    def run(index: int) -> Run:
-        device, scheduler = pairs[index]
-        return simulate(
-            shared,
-            device,
-            scheduler,
-            requests=False,
-            precision=precision,
-            seeds=seeds,
-            threads=1,
-            progress=tally.callback(index),
-        )
+        def run(index: int) -> Run:
+            device, scheduler = pairs[index]
+            return simulate(
+                shared,
+                device,
+                scheduler,
+                requests=False,
+                precision=precision,
+                seeds=seeds,
+                threads=1,
+                progress=tally.callback(index),
+            )
 
-    runs = _run_all(run, len(pairs), workers or os.cpu_count() or 1, tally)
-    return Comparison(runs, _document(runs, labels, blocks))
+        tally.report()
+        runs = dict(executors.completed(pool, run, range(len(pairs)), tally.report))
+    in_order = [runs[index] for index in range(len(pairs))]
+    return Comparison(in_order, _document(in_order, labels, blocks))
 
 
 class _Tally:
-    """Progress of several runs, and the request to stop them."""
+    """Progress of several runs, which end when ``stopped`` is set."""
 
-    def __init__(self, runs: int, progress: Callable[[int, int | None], object] | None) -> None:
-        self.stopped = threading.Event()
+    def __init__(
+        self,
+        runs: int,
+        progress: Callable[[int, int | None], object] | None,
+        stopped: threading.Event,
+    ) -> None:
+        self._stopped = stopped
         self._done: list[tuple[int, int | None]] = [(0, None)] * runs
         self._progress = progress
 
@@ -141,7 +147,7 @@ class _Tally:
         """Return the progress callback of run ``index``."""
 
         def beat(done: int, of: int | None) -> None:
-            if self.stopped.is_set():
+            if self._stopped.is_set():
                 raise KeyboardInterrupt
             self._done[index] = (done, of)
 
@@ -156,26 +162,6 @@ class _Tally:
             self._progress(sum(done for done, _ in self._done), total)
 
 
-def _run_all(run: Callable[[int], Run], count: int, workers: int, tally: _Tally) -> list[Run]:
-    """Do all runs; the first that fails, or an interrupt, stops the others."""
-    with ThreadPoolExecutor(min(workers, count)) as pool:
-        futures = [pool.submit(run, index) for index in range(count)]
-        running = set(futures)
-        try:
-            while running:
-                tally.report()
-                _, running = wait(running, _REPORT_EVERY_S, FIRST_EXCEPTION)
-                failed = next((f for f in futures if f.done() and f.exception()), None)
-                if failed is not None:
-                    failed.result()
-            return [future.result() for future in futures]
-        except BaseException:
-            tally.stopped.set()
-            for future in futures:
-                future.cancel()
-            raise
-
-
 def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
     """Label each run by its device, its scheduler, or both."""
     labels = []
@@ -186,7 +172,7 @@ def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         msg = f"'{twice}' is compared with itself: name each device and scheduler once"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     return labels
 
 
@@ -237,9 +223,8 @@ def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
     return {"ratio": ratio, "low": ratio / spread, "high": ratio * spread}
 
 
-def _interval(run: Run) -> dict[str, Any]:
-    interval: dict[str, Any] = run.summary["confidence"]["response_time_ms"]
-    return interval
+def _interval(run: Run) -> IntervalMs:
+    return run.summary["confidence"]["response_time_ms"]
 
 
 def _record(line: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import LayoutName, SchedulerName
 
 
 class CrashReport(JsonResult):
@@ -47,11 +48,11 @@ class CrashReport(JsonResult):
 def crash_test(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: str = "fcfs",
+    scheduler: SchedulerName | str = "fcfs",
     *,
     points: int = 1000,
     seed: int = 1,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     promise: str | None = None,
     requests_between: int | None = None,
     fua: float | None = None,

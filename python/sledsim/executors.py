@@ -103,7 +103,8 @@ def completed(
     """Run a function on each task, and yield tasks with their results as they complete.
 
     Tasks are taken one by one, and at most two for each worker are under way: there may be more of
-    them than fit into memory. If one fails, or the caller stops, those not begun are dropped.
+    them than fit into memory. Those that complete together are yielded in their order. If one
+    fails, or the caller stops, those not begun are dropped.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def completed(
             done, _ = wait(under_way, _BEAT_S, return_when=FIRST_COMPLETED)
             beat()
             pool.check()
-            for future in done:
+            for future in [future for future in under_way if future in done]:
                 yield under_way.pop(future), _result(future)
     except BaseException:
         pool.stopped.set()
@@ -189,9 +190,14 @@ def _processes(count: int) -> Iterator[Workers]:
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupts)
+
+    def check() -> None:
+        """Notice a process that died; the pool itself does not watch the last that it started."""
+        if not all(process.is_alive() for process in [*executor._processes.values()]):  # noqa: SLF001
+            _died()
+
     try:
-        yield Workers(executor, count, shares_memory=False)
-        executor.submit(int)  # else the pool does not watch the last process that it started
+        yield Workers(executor, count, shares_memory=False, check=check)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         _terminate(set(multiprocessing.active_children()) - before)

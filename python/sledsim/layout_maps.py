@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.arguments import text
+from sledsim._core import SpecError
+from sledsim.arguments import placed, text
 from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
-from sledsim.loads import samples_folder
+from sledsim.trace_files import samples_folder
+
+if TYPE_CHECKING:
+    from sledsim.name_types import LayoutName
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +31,72 @@ class LayoutPart:
 
 
 class Layout:
-    """A layout laid on a device; made by :func:`layout`."""
+    """A layout laid on a device; made by :func:`layout`.
 
-    def __init__(self, core: _core.Layout) -> None:
+    Layouts are values, as devices are: two are equal if the devices under them are.
+    """
+
+    def __init__(self, device: Device) -> None:
+        core = device._core.layout()  # noqa: SLF001 (one package)
+        if core is None:
+            msg = f"device {device.name}: has no layout"
+            raise placed(SpecError(msg), key="layout")
         self._core = core
+        self._device = device
 
     def __repr__(self) -> str:
         return f"<sledsim layout: {self.facts}>"
+
+    @property
+    def device(self) -> Device:
+        """The device under this layout, as runs take it."""
+        return self._device
+
+    @property
+    def digest(self) -> str:
+        """What identifies the layout: the :attr:`Device.digest` of the device under it.
+
+        Raises
+        ------
+        SledsimError
+            If it was read from a trace that is no regular file.
+        """
+        return self._device.digest
+
+    def __eq__(self, other: object) -> bool:
+        return self._device == other._device if isinstance(other, Layout) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._device)
+
+    def __reduce__(self) -> tuple[type[Layout], tuple[Device]]:
+        return Layout, (self._device,)
+
+    def to_toml(self) -> str:
+        """Return device and layout as TOML: see :meth:`Device.to_toml`.
+
+        Raises
+        ------
+        SledsimError
+            If it was read from a trace that is no regular file.
+        """
+        return self._device.to_toml()
+
+    @classmethod
+    def from_toml(cls, text: str, name: str = "device") -> Layout:
+        """Make a layout from TOML, as :meth:`to_toml` writes it.
+
+        Parameters
+        ----------
+        text, name
+            As those of :meth:`Device.from_toml`; the text must have a table ``[layout]``.
+
+        Raises
+        ------
+        SledsimError
+            For any error in a key, and a device without a layout.
+        """
+        return cls(Device.from_toml(text, name))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -73,7 +136,7 @@ class Layout:
         return self._core.logical(block)
 
 
-def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
+def layout(device: DeviceLike, name: LayoutName | str = "simple", **keys: object) -> Layout:
     """Lay out a device, to look at where blocks go.
 
     Runs take a name or a mapping instead: ``simulate(load, device, layout="columnar")``.
@@ -92,7 +155,7 @@ def layout(device: DeviceLike, name: str = "simple", **keys: object) -> Layout:
     SledsimError
         For an unknown name or key, a value out of range, or a layout that the device cannot have.
     """
-    return Layout(_layout(device_of(device), {"name": name, **keys}))
+    return Layout(with_layout(device, {"name": name, **keys}))
 
 
 def layouts() -> list[str]:
@@ -105,9 +168,6 @@ def with_layout(device: object, given: str | Mapping[str, object] | None) -> Dev
     device = device_of(device)
     if given is None:
         return device
-    return wrap(_layout(device, given).on(device._core))  # noqa: SLF001 (one package)
-
-
-def _layout(device: Device, given: str | Mapping[str, object]) -> _core.Layout:
     keys = given if isinstance(given, Mapping) else {"name": text("layout", given)}
-    return _core.Layout(device._core, list(dotted_keys(keys)), samples_folder())  # noqa: SLF001 (one package)
+    core = device._core.with_layout(list(dotted_keys(keys)), samples_folder())  # noqa: SLF001 (one package)
+    return wrap(core)

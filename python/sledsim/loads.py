@@ -2,90 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
 from sledsim.hardware import device_of
-from sledsim.identity import of_workload, text_of
+from sledsim.load_values import Load
+from sledsim.trace_files import SAMPLE, trace_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import WorkloadName
 
-LoadLike: TypeAlias = "Load | str | PathLike[str] | Mapping[str, object]"
+LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
-
-SAMPLE = "sample:"
-"""Prefix of the names of sample traces."""
-
-
-class Load:
-    """A checked load; made by :func:`workload` or :func:`read_trace`."""
-
-    def __init__(
-        self,
-        core: _core.Load,
-        name: str,
-        made_from: str | None = None,
-        trace: str | None = None,
-    ) -> None:
-        self._core = core
-        self.name = name
-        self._made_from = made_from
-        self._trace = trace
-
-    def __repr__(self) -> str:
-        return f"<sledsim load {self.name}>"
-
-    @property
-    def digest(self) -> str:
-        """Identifies the load by what it was made from."""
-        return hashlib.sha256(str(self._made_from).encode()).hexdigest()
-
-    @property
-    def seed(self) -> int | None:
-        """The seed of a generated load; ``None`` for a trace."""
-        return self._core.seed
-
-    def with_seed_offset(self, k: int) -> Load:
-        """Return the same load with ``k`` added to its seed; a trace is unchanged."""
-        return Load(self._core.with_seed_offset(whole("k", k)), self.name)
-
-    def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
-        """Make the load readable by several runs, and return it.
-
-        A pipe can be read once. It is copied to a temporary file without a name (in ``TMPDIR``, up
-        to 16 GiB), which is removed when the process ends. Files and workloads need none.
-
-        Parameters
-        ----------
-        progress
-            Called now and then, with 0 and ``None``.
-
-        Raises
-        ------
-        SledsimError
-            If it cannot be read or copied, or was read before.
-        """
-        self._core.keep(progress)
-        return self
 
 
 def load_of(given: object, name: str = "load") -> Load:
     """Return a load as it is, or make the one that a name or a mapping stands for.
 
     That is a workload's name (one of :func:`workloads`, or the path of a TOML file), or a trace
-    (``"sample:NAME"``, or the path of a file); a mapping has it as its ``base``, beside keys of
-    :func:`workload` or :func:`read_trace`.
+    (``"sample:NAME"``, or the path of a file); a mapping has it, or a load, as its ``base``, beside
+    keys of :func:`workload` or :func:`read_trace`.
 
     Raises
     ------
@@ -96,7 +41,9 @@ def load_of(given: object, name: str = "load") -> Load:
         return given
     keys: dict[str, object] = {}
     if isinstance(given, Mapping):
-        given, keys = based(name, given, "the name of a workload, or the path of a trace")
+        given, keys = based(name, given, "a load, the name of a workload, or the path of a trace")
+        if isinstance(given, Load):
+            return given.with_keys(**keys)
     if not isinstance(given, str | os.PathLike):
         must = "a load, the name of a workload, the path of a trace, or a mapping with a base"
         refuse(name, given, must)
@@ -109,7 +56,7 @@ def load_of(given: object, name: str = "load") -> Load:
     return read_trace(named, **keys)
 
 
-def workload(name: str = "random", **keys: object) -> Load:
+def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     """Make a generated workload.
 
     Parameters
@@ -131,8 +78,8 @@ def workload(name: str = "random", **keys: object) -> Load:
     SledsimError
         For an unknown name or key, or a value out of range.
     """
-    name, given = path_text("workload", name), list(keys.items())
-    return Load(_core.Load.workload(name, given), name, of_workload(name, given))
+    name = path_text("workload", name)
+    return Load(_core.Load.workload(name, list(keys.items())), name)
 
 
 def read_trace(path: str | PathLike[str], **keys: object) -> Load:
@@ -161,10 +108,7 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     SledsimError
         For an unknown key, a value out of range, or an unknown sample.
     """
-    file = trace_path(path)
-    given = list(keys.items())
-    core = _core.Load.trace(file, given)
-    return Load(core, str(path), text_of("trace", file, given), file)
+    return Load(_core.Load.trace(trace_path(path), list(keys.items())), str(path))
 
 
 def trace_info(
@@ -262,7 +206,7 @@ def load_info(
     """
     if (device is None) == (blocks is None):
         msg = "device and blocks: give one of them, for the addresses there are"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     document = _core.load_info(
         load_of(load)._core,  # noqa: SLF001 (one package)
         device_of(device).blocks if device is not None else whole("blocks", blocks),
@@ -437,17 +381,6 @@ def generate_trace(
     return report
 
 
-def sample_traces() -> dict[str, dict[str, Any]]:
-    """Return the traces that come with sledsim, by name, with how they were recorded."""
-    import tomllib  # noqa: PLC0415 (runs do without)
-
-    return {
-        Path(file.name).stem: tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in sorted(samples_folder().iterdir(), key=lambda file: file.name)
-        if file.name.endswith(".toml")
-    }
-
-
 def _reading(
     trace_format: object,
     columns: object,
@@ -473,46 +406,3 @@ def _look(
         "max_units": optional(whole, "max_units", max_units),
         "picture": bool(picture),
     }
-
-
-def trace_path(given: object) -> str:
-    """Return the path of a trace, sample names resolved.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown sample.
-    """
-    named = path_text("trace", given)
-    if not named.startswith(SAMPLE):
-        return _there(named)
-    name = named.removeprefix(SAMPLE)
-    files = [samples_folder() / f"{name}{ending}" for ending in (".trace.gz", ".parquet")]
-    file = next((file for file in files if file.is_file()), None)
-    if file is None:
-        known = ", ".join(SAMPLE + name for name in sample_traces())
-        msg = f"unknown sample '{named}': must be one of {known}"
-        raise SledsimError(msg)
-    return str(file)
-
-
-def _there(named: str) -> str:
-    """Return the name of a file; if it is missing, offer a sample of that name.
-
-    Raises
-    ------
-    SledsimError
-        Then.
-    """
-    if named and not os.path.lexists(named):
-        samples = [name for name in sample_traces() if name.startswith(named)]
-        if samples:
-            msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
-            raise SledsimError(msg)
-    return named
-
-
-def samples_folder() -> Path:
-    """Return where the sample traces are."""
-    # A regular folder: the package is never imported from an archive, as it holds a library.
-    return Path(__file__).parent / "data" / "traces"

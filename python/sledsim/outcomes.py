@@ -23,20 +23,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.hardware import dotted_keys
-from sledsim.identity import text_of
-from sledsim.simulation import simulate, tasks_of
+from sledsim._core import OutputError, SledsimError
+from sledsim.arguments import placed
+from sledsim.layout_maps import with_layout
+from sledsim.simulation import simulate, with_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
+    from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.simulation import Task
 
-_FORMAT = 1
+_FORMAT = 2
 """Format of the files; others are not read."""
 _CORE = "core-"
 """Prefix of the folders with the outcomes of one core."""
@@ -45,12 +46,10 @@ _CORE = "core-"
 class OutcomeStore:
     """Outcomes in a folder, one file for each run.
 
-    An outcome is found again by the SHA-256 of all that it depends on: the compiled core, what
-    device, load, layout and background tasks were made from, the content of a trace, scheduler,
-    precision and seeds. No other file of the package has a part in it. A run of which one of
-    these cannot be told is simulated each time: with a device that is already laid out or based
-    on a file by way of another, a workload that is a file, a trace that is no regular file, or a
-    layout that reads one.
+    An outcome is found again by the SHA-256 of all that it depends on: the compiled core, the
+    digests of device and load (with layout, background tasks and the content of traces), scheduler,
+    precision and seeds. No other file of the package has a part in it. A run with a trace that is
+    no regular file is simulated each time.
 
     The folder may be deleted at any time. It holds the outcomes of one core: the first of another
     removes them. Several processes may use it at once. A file that is damaged is simulated and
@@ -76,9 +75,9 @@ class OutcomeStore:
         self,
         load: Load,
         device: Device,
-        scheduler: str = "fcfs",
+        scheduler: SchedulerName | str = "fcfs",
         *,
-        layout: str | Mapping[str, object] | None = None,
+        layout: LayoutName | str | Mapping[str, object] | None = None,
         background: Task | Sequence[Task] = (),
         precision: float | None = None,
         seeds: int = 1,
@@ -96,9 +95,10 @@ class OutcomeStore:
             As :func:`sledsim.simulate`; for a folder that cannot be written; for a core that was
             replaced on the disk since it was loaded.
         """
+        on = with_background(with_layout(device, layout), background)
 
         def key() -> str | None:
-            return _key(load, device, scheduler, layout, background, precision, seeds)
+            return _key(load, on, scheduler, precision, seeds)
 
         before = key()
         if before is not None and (outcome := self._find(before)) is not None:
@@ -107,10 +107,8 @@ class OutcomeStore:
         self.simulated += 1
         outcome = simulate(
             load,
-            device,
+            on,
             scheduler,
-            layout=layout,
-            background=background,
             requests=False,
             precision=precision,
             seeds=seeds,
@@ -134,7 +132,7 @@ class OutcomeStore:
             return None
         except OSError as error:
             msg = f"{file}: cannot be read: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(SledsimError(msg), file=file) from None
         if hashlib.sha256(content).hexdigest().encode() == digest:
             entry = json.loads(content)
             if entry["key"] == key:
@@ -165,47 +163,24 @@ class OutcomeStore:
             own.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             msg = f"{own}: cannot be made: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise placed(OutputError(msg), file=own) from None
         for other in self.folder.glob(f"{_CORE}*"):
             if other != own:
                 shutil.rmtree(other, ignore_errors=True)
 
 
 def _key(
-    load: Load,
-    device: Device,
-    scheduler: str,
-    layout: str | Mapping[str, object] | None,
-    background: Task | Sequence[Task],
-    precision: float | None,
-    seeds: int,
+    load: Load, device: Device, scheduler: str, precision: float | None, seeds: int
 ) -> str | None:
-    """Return all that an outcome depends on as text, or ``None`` if it cannot be determined."""
-    made_from = device._made_from, load._made_from  # noqa: SLF001 (one package)
-    trace = load._trace  # noqa: SLF001
-    content = None if trace is None else _digest_of(trace)
-    if None in made_from or (content is None) != (trace is None):
-        return None
-    keys = None
-    if layout is not None:
-        keys = [("name", layout)] if isinstance(layout, str) else list(dotted_keys(layout))
-        if any(key.partition(".")[0] == "trace" for key, _ in keys):
-            return None
-    tasks = tasks_of(background)
-    return text_of(
-        _FORMAT, core_digest(), *made_from, content, scheduler, keys, tasks, precision, seeds
-    )
-
-
-def _digest_of(trace: str) -> str | None:
-    """Return the digest of a trace, or ``None`` if it is no regular file or cannot be read."""
+    """Return all that an outcome depends on as text, or ``None`` if it cannot be told."""
     try:
-        if not Path(trace).is_file():
-            return None
-        with Path(trace).open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return None  # the core reports the error
+        values = device.digest, load.digest
+    except SledsimError:
+        return None  # a stream; of a file that cannot be read, the core reports the error
+    try:
+        return json.dumps((_FORMAT, core_digest(), *values, scheduler, precision, seeds))
+    except (TypeError, ValueError):
+        return None
 
 
 def _state() -> tuple[int, int, int]:
@@ -230,5 +205,5 @@ def core_digest() -> str:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if _state() != _LOADED:
         msg = f"{_core.__file__}: was replaced since it was loaded; start again"
-        raise SledsimError(msg)
+        raise placed(SledsimError(msg), file=_core.__file__)
     return digest

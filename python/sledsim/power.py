@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from sledsim.hardware import device as make_device
 from sledsim.loads import workload
 from sledsim.simulation import simulate
+from sledsim.studies import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
+    from sledsim.name_types import SchedulerName
 
 DISK_POWER: dict[str, float] = {
     "seek_w": 12.5,
@@ -74,16 +76,23 @@ class Saving:
     """Mean response time, as a share of that without the saving."""
 
 
-def spending(load: Load, device: Device, scheduler: str = "fcfs") -> Spending:
+def spending(load: Load, device: Device, scheduler: SchedulerName | str = "fcfs") -> Spending:
     """Run a load on a device and return its energy and response time."""
     summary = simulate(load, device, scheduler, requests=False).summary
     energy = summary["energy_j"]
-    return Spending(
-        total_j=energy["total"],
-        service_j=energy["seek"] + energy["transfer"],
-        response_ms=summary["response_time_ms"]["mean"],
-        power_mw=1e3 * energy["total"] / summary["simulated_s"],
+    return _spent(
+        energy["total"],
+        energy["seek"],
+        energy["transfer"],
+        summary["response_time_ms"]["mean"],
+        summary["simulated_s"],
     )
+
+
+def _spent(
+    total_j: float, seek_j: float, transfer_j: float, response_ms: float, simulated_s: float
+) -> Spending:
+    return Spending(total_j, seek_j + transfer_j, response_ms, 1e3 * total_j / simulated_s)
 
 
 def trade_off(
@@ -117,13 +126,16 @@ def trade_off(
     Raises
     ------
     SledsimError
-        For an error in a key or the load.
+        For an error in a key or the load, and two policies that are the same.
     """
-
-    def run(policy: Mapping[str, object]) -> Spending:
-        return spending(load, make_device(name, power={**(power or {}), **policy}, **keys))
-
-    return {label: run(policy) for label, policy in policies.items()}
+    devices = [
+        {"base": name, "power": {**(power or {}), **policy}, **keys} for policy in policies.values()
+    ]
+    table = sweep({"load": load}, grid={"device": devices}).check().table
+    energies = (f"energy_j.{part}" for part in ("total", "seek", "transfer"))
+    names = (*energies, "response_time_ms.mean", "simulated_s")
+    rows = zip(*map(table.column, names), strict=True)
+    return {label: _spent(*row) for label, row in zip(policies, rows, strict=True)}
 
 
 def lin2002(

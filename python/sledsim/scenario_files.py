@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from sledsim import _core
 from sledsim.arguments import path_text
 from sledsim.hardware.factory import wrap
-from sledsim.loads import Load, samples_folder
+from sledsim.load_values import Load
+from sledsim.trace_files import samples_folder
 
 if TYPE_CHECKING:
     from os import PathLike

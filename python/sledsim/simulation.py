@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core, cautions
 from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
-from sledsim.hardware import dotted_keys
+from sledsim.hardware import dotted_keys, wrap
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from sledsim.hardware import DeviceLike
+    from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.summary_types import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
@@ -45,9 +47,9 @@ class Run(JsonResult):
         return f"<sledsim run: {requests} requests on {device}>"
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """Statistics with units in their names; see the page on results."""
-        summary: dict[str, Any] = self._document["summary"]
+        summary: Summary = self._document["summary"]
         return summary
 
     @property
@@ -127,9 +129,9 @@ def schedulers() -> list[str]:
 def simulate(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: str = "fcfs",
+    scheduler: SchedulerName | str = "fcfs",
     *,
-    layout: str | Mapping[str, object] | None = None,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
     background: Task | Sequence[Task] = (),
     requests: bool | str | PathLike[str] | None = None,
     series: bool | str | PathLike[str] = False,
@@ -210,6 +212,18 @@ def _kept(name: str, given: object) -> bool | str:
     if not isinstance(given, str | os.PathLike):
         refuse(name, given, "True, False or the path of a .parquet or .csv file")
     return path_text(name, given)
+
+
+def with_background(device: Device, background: Task | Sequence[Task]) -> Device:
+    """Return a device with background tasks, in place of its own if any are given.
+
+    Raises
+    ------
+    SledsimError
+        For an error in a task, or a device that cannot have any.
+    """
+    tasks = tasks_of(background)
+    return wrap(device._core.with_background(tasks)) if tasks else device  # noqa: SLF001 (one package)
 
 
 def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import as_list, optional, real, text, whole
+from sledsim._core import SpecError
+from sledsim.arguments import as_list, optional, placed, real, text, whole
 from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
@@ -349,8 +349,9 @@ def table(
     header = optional(whole, "page_header_bytes", page_header_bytes, 0, 2**32 - 1)
     if not split and name != "capsule":
         msg = f"split = False: is for layout = 'capsule', not {name!r}"
-        raise SledsimError(msg)
-    if not hasattr(device, "_core"):  # neither a device nor one that is served
+        raise placed(SpecError(msg), key="split")
+    # Else it is a device, or one that is served.
+    if isinstance(device, str) or not hasattr(device, "_core"):
         device = device_of(device)
     core = device._core  # noqa: SLF001 (one package)
     if isinstance(data, str | os.PathLike):
@@ -367,7 +368,7 @@ def _arrow(data: object) -> object:
         f"data of type {type(data).__name__}: must have the Arrow PyCapsule interface (a table of "
         "pyarrow or polars, a DataFrame)"
     )
-    raise SledsimError(msg)
+    raise placed(SpecError(msg), key="data")
 
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:

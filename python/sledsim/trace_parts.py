@@ -25,7 +25,7 @@ from sledsim._core import SledsimError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
 
     Progress = Callable[[int, int | None], object] | None
 

@@ -11,7 +11,8 @@ from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
 from sledsim.hardware import Device, device_of, devices
 from sledsim.json_result import JsonResult
-from sledsim.loads import Load, load_of
+from sledsim.load_values import Load
+from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.name_types import SchedulerName
 
 
 class Validation(JsonResult):
@@ -148,7 +150,7 @@ class Validation(JsonResult):
 def validate(
     trace: LoadLike,
     device: DeviceLike,
-    scheduler: str = "fcfs",
+    scheduler: SchedulerName | str = "fcfs",
     *,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Validation:
@@ -177,7 +179,8 @@ def validate(
         For errors in the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
-    if isinstance(trace, Device) or trace in devices() or isinstance(device, Load):
+    first: object = trace
+    if isinstance(first, Device) or first in devices() or isinstance(device, Load):
         warnings.warn("validate(trace, device): the trace comes first", DeprecationWarning, 2)
         trace, device = cast("LoadLike", device), cast("DeviceLike", trace)
     model, load = device_of(device), load_of(trace, "trace")

@@ -1,10 +1,6 @@
 //! The distribution of one kind of time: sums, moments, histogram, percentiles.
 
-use hdrhistogram::Histogram;
-
-/// Significant digits of the histograms: cells are at most 1/1024 wide, and
-/// exact below 2,048.
-const DIGITS: u8 = 3;
+use crate::cells::Cells;
 
 /// Exact sums, maximum and histogram of one kind of time in nanoseconds.
 ///
@@ -17,9 +13,8 @@ pub struct Distribution {
     /// Stays at `u128::MAX` once there (34,000 values of three years).
     squares: u128,
     max: u64,
-    /// The values above zero. It covers all of `u64`: memory pages without
-    /// values are never touched.
-    above_zero: Histogram<u64>,
+    /// The values above zero.
+    above_zero: Cells,
 }
 
 impl Default for Distribution {
@@ -29,22 +24,19 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    /// Nothing recorded.
-    ///
-    /// # Panics
-    /// Never: the bounds of its histogram are good for three digits.
+    /// Nothing recorded, and nothing allocated.
     #[must_use]
     pub fn new() -> Self {
-        let above_zero = Histogram::new_with_bounds(1, u64::MAX, DIGITS);
         Self {
             sum: 0,
             squares: 0,
             max: 0,
-            above_zero: above_zero.expect("the bounds are good for three digits"),
+            above_zero: Cells::new(),
         }
     }
 
-    /// Records one value.
+    /// Records one value. Allocates 8 KiB if it is the first above zero from its
+    /// power of two to the next.
     #[inline]
     pub fn record(&mut self, value: u64) {
         if value == 0 {
@@ -54,7 +46,7 @@ impl Distribution {
         self.sum += wide;
         self.squares = self.squares.saturating_add(wide * wide);
         self.max = self.max.max(value);
-        self.above_zero.saturating_record(value);
+        self.above_zero.record(value);
     }
 
     /// Adds all values of `other`.
@@ -62,13 +54,7 @@ impl Distribution {
         self.sum += other.sum;
         self.squares = self.squares.saturating_add(other.squares);
         self.max = self.max.max(other.max);
-        if self.above_zero.add(&other.above_zero).is_err() {
-            // `add` refuses values in the last cell.
-            for cell in other.above_zero.iter_recorded() {
-                let (value, count) = (cell.value_iterated_to(), cell.count_at_value());
-                self.above_zero.saturating_record_n(value, count);
-            }
-        }
+        self.above_zero.merge(&other.above_zero);
     }
 
     /// The sum.
@@ -113,11 +99,11 @@ impl Distribution {
     /// it.
     #[must_use]
     pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
-        let mut seen = count - self.above_zero.len();
+        let mut seen = count - self.above_zero.values();
         let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
-        let above = self.above_zero.iter_recorded().map(|cell| {
-            seen += cell.count_at_value();
-            let value = cell.value_iterated_to().min(self.max);
+        let above = self.above_zero.iter().map(|(highest, values)| {
+            seen += values;
+            let value = highest.min(self.max);
             (value as f64 / 1e6, seen as f64 / count as f64)
         });
         zeros.into_iter().chain(above).collect()
@@ -128,17 +114,17 @@ impl Distribution {
     /// It is the upper edge of its cell, so up to 1/1024 too high.
     #[must_use]
     pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
-        let mut cells = self.above_zero.iter_recorded();
-        let mut seen = count - self.above_zero.len();
+        let mut cells = self.above_zero.iter();
+        let mut seen = count - self.above_zero.values();
         let mut value = 0;
         shares.map(|share| {
             let rank = (u128::from(count) * u128::from(share)).div_ceil(10_000);
             while u128::from(seen) < rank {
-                let Some(cell) = cells.next() else {
+                let Some((highest, values)) = cells.next() else {
                     break;
                 };
-                seen += cell.count_at_value();
-                value = cell.value_iterated_to().min(self.max);
+                seen += values;
+                value = highest.min(self.max);
             }
             value
         })
@@ -214,16 +200,17 @@ mod tests {
 
     #[test]
     fn the_largest_time_can_be_recorded() {
-        let largest = u64::MAX - 1;
-        let mut most = of(&[largest; 3]);
-        assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
-        assert!(most.variance_ns2(3).is_nan(), "squares are out of range");
-        most.merge(&of(&[1, 2]));
-        assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
-        assert!(most.variance_ns2(5).is_nan());
-        let mut few = of(&[1, 2]);
-        few.merge(&of(&[largest + 1; 3]));
-        assert_eq!(few.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
+        for largest in [u64::MAX - 1, u64::MAX] {
+            let mut most = of(&[largest; 3]);
+            assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
+            assert!(most.variance_ns2(3).is_nan(), "squares are out of range");
+            most.merge(&of(&[1, 2]));
+            assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
+            assert!(most.variance_ns2(5).is_nan());
+            let mut few = of(&[1, 2]);
+            few.merge(&of(&[largest; 3]));
+            assert_eq!(few, most);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tempfile::{Builder, NamedTempFile};
 /// [`Error::File`] with `path` and the system's error.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = PendingFile::create(path)?;
-    file.write_all(bytes).map_err(|e| Error::file(path, e))?;
+    file.write_all(bytes).map_err(|e| Error::output(path, e))?;
     file.commit()
 }
 
@@ -42,7 +42,7 @@ pub fn refuse_overwriting<'a>(
     found.map_or(Ok(()), |input| {
         let input = input.display();
         let problem = format!("is read by the same command, as {input}: give it another name");
-        Err(Error::file(output, problem))
+        Err(Error::output(output, problem))
     })
 }
 
@@ -84,7 +84,7 @@ impl PendingFile {
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            sink: Sink::create(path).map_err(|problem| Error::file(path, problem))?,
+            sink: Sink::create(path).map_err(|problem| Error::output(path, problem))?,
             synced: true,
         })
     }
@@ -121,7 +121,7 @@ impl PendingFile {
                 done => done,
             },
         };
-        done.map_err(|e| Error::file(&self.path, e))
+        done.map_err(|e| Error::output(&self.path, e))
     }
 }
 
@@ -184,6 +184,7 @@ impl Write for PendingFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::FileRole;
     use tempfile::tempdir;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -247,6 +248,7 @@ mod tests {
             let path = folder.path().join(name);
             let Err(Error::File {
                 path: named,
+                role: FileRole::Output,
                 problem: found,
             }) = PendingFile::create(&path).map(drop)
             else {

@@ -10,6 +10,7 @@
 //! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
+//! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.
 //! - [`progress`]: the progress of a run.
 //! - [`files`]: output files that appear only when complete.
@@ -31,6 +32,8 @@ pub mod json;
 pub mod registry;
 
 pub mod random;
+
+mod cells;
 
 pub mod distribution;
 

@@ -1,8 +1,8 @@
 //! The log of an export: statistics of requests, lateness, a recording.
 
 use crate::timeline::CompletionObserver;
-use hdrhistogram::Histogram;
 use serde_json::{Value, json};
+use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -16,9 +16,6 @@ use std::time::Duration;
 
 /// Interval between updates of the statistics.
 const EVERY: Duration = Duration::from_millis(50);
-
-/// The greatest lateness resolved: an hour.
-const LATEST_NS: u64 = 3_600_000_000_000;
 
 /// A row with its lateness in model time; `None` for a child's row.
 type Event = (Row, Option<Nanos>);
@@ -47,9 +44,8 @@ pub struct Log {
 
 struct LogState {
     stats: Stats,
-    /// In real nanoseconds.
-    lateness: Histogram<u64>,
-    lateness_sum: u128,
+    /// In real nanoseconds, one for each of `stats`.
+    lateness: Distribution,
     end: Nanos,
     recording: Option<RowsFile>,
     /// The error of the recording, if any.
@@ -88,8 +84,6 @@ impl Log {
                  }| { RowsFile::create_recording(&path, &devices, about) },
             )
             .transpose()?;
-        let lateness = Histogram::new_with_max(LATEST_NS, 3);
-        let lateness = lateness.map_err(|error| Error::Key(error.to_string()))?;
         let log = Arc::new(Self {
             inbox: Mutex::default(),
             speed,
@@ -97,8 +91,7 @@ impl Log {
             stopped: AtomicBool::new(false),
             kept: Mutex::new(LogState {
                 stats: Stats::new(),
-                lateness,
-                lateness_sum: 0,
+                lateness: Distribution::new(),
                 end: Nanos::ZERO,
                 recording,
                 failed: None,
@@ -114,7 +107,7 @@ impl Log {
                     drop(of.process_inbox());
                 }
             })
-            .map_err(|error| Error::Key(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
         let writer = RecordingWriter {
             log: Arc::clone(&log),
             thread: Some(thread),
@@ -166,7 +159,7 @@ impl Log {
             kept.failed = Some(error.to_string());
         }
         match &kept.failed {
-            Some(failed) => Err(Error::Key(failed.clone())),
+            Some(failed) => Err(Error::System(failed.clone())),
             None => Ok(()),
         }
     }
@@ -177,9 +170,7 @@ impl LogState {
         if let Some(late) = lateness {
             self.stats.record(row);
             self.end = self.end.max(row.completion);
-            let real = (late.0 as f64 / speed) as u64;
-            self.lateness.saturating_record(real);
-            self.lateness_sum += u128::from(real);
+            self.lateness.record((late.0 as f64 / speed) as u64);
         }
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.push_late(row, lateness)
@@ -190,16 +181,18 @@ impl LogState {
     }
 
     fn lateness_us(&self) -> Value {
-        let count = self.lateness.len();
-        let us = |ns: u64| (count > 0).then_some(ns as f64 / 1e3);
-        let at = |share| us(self.lateness.value_at_quantile(share));
+        let count = self.stats.requests();
+        let us = |ns: f64| (count > 0).then_some(ns / 1e3);
+        let shares = [5_000, 9_900, 9_990];
+        let percentiles = self.lateness.percentiles_ns(count, shares);
+        let [p50, p99, p99_9] = percentiles.map(|ns| us(ns as f64));
         json!({
             "count": count,
-            "mean": (count > 0).then(|| self.lateness_sum as f64 / count as f64 / 1e3),
-            "p50": at(0.5),
-            "p99": at(0.99),
-            "p99_9": at(0.999),
-            "max": us(self.lateness.max()),
+            "mean": us(self.lateness.mean_ns(count)),
+            "p50": p50,
+            "p99": p99,
+            "p99_9": p99_9,
+            "max": us(self.lateness.max_ns() as f64),
         })
     }
 }

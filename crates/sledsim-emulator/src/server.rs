@@ -164,7 +164,7 @@ impl Server {
         }
         match problems.is_empty() {
             true => Ok(()),
-            false => Err(Error::Key(problems.join("; "))),
+            false => Err(Error::System(problems.join("; "))),
         }
     }
 }
@@ -196,7 +196,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
         ],
     });
     let (log, writer) = Log::start(spec.speed, recording)?;
-    let no_thread = |error| Error::Key(format!("export '{name}': no thread: {error}"));
+    let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
     let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
     let about = ExportInfo {
         name: name.clone(),

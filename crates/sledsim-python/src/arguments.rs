@@ -1,10 +1,11 @@
 //! Converts Python arguments to keys.
 
-use crate::error::{SledsimError, to_python};
+use crate::error::{refused, to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Override;
+use sledsim_core::devices::mems::parallel::free::TaskSpec;
 
 /// The longest key; only a list or dict that contains itself exceeds it.
 const LONGEST_KEY: usize = 1000;
@@ -16,7 +17,10 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         Ok(given.extract::<bool>()?.into())
     } else if given.is_instance_of::<PyInt>() {
         let number = given.extract::<i64>().map_err(|_| {
-            SledsimError::new_err(format!("argument {name} = {given}: does not fit 64 bits"))
+            refused(
+                name,
+                format!("argument {name} = {given}: does not fit 64 bits"),
+            )
         })?;
         Ok(number.into())
     } else if given.is_instance_of::<PyFloat>() {
@@ -27,7 +31,10 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         let mut keys = toml_edit::InlineTable::new();
         for (key, given) in table {
             let key = key.extract::<String>().map_err(|_| {
-                SledsimError::new_err(format!("argument {name}: key {key}: must be a string"))
+                refused(
+                    name,
+                    format!("argument {name}: key {key}: must be a string"),
+                )
             })?;
             let value = inside(&format!("{name}.{key}"), &given)?;
             keys.insert(key, value);
@@ -46,7 +53,7 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         let message = format!(
             "argument {name}: must be a number, a string, a bool, or a list or dict of these, not {kind}"
         );
-        Err(SledsimError::new_err(message))
+        Err(refused(name, message))
     }
 }
 
@@ -73,7 +80,7 @@ fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> 
 fn inside(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
     if name.len() > LONGEST_KEY {
         let message = format!("argument {name}: a list or dict must not lie inside itself");
-        return Err(SledsimError::new_err(message));
+        return Err(refused(name, message));
     }
     value(name, given)
 }
@@ -97,4 +104,15 @@ pub(crate) fn keys(what: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> Py
         keys.set(&key, value, &origin).map_err(to_python)?;
     }
     Ok(keys)
+}
+
+/// Reads a background task from its keys, or from its label under the single key
+/// `label`.
+pub(crate) fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
+    if let [(name, label)] = &mut keys_given[..]
+        && name == "label"
+    {
+        return TaskSpec::named(&label.extract::<String>()?).map_err(to_python);
+    }
+    TaskSpec::read(keys("background", keys_given)?).map_err(to_python)
 }

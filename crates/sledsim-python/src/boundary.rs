@@ -33,7 +33,7 @@ pub(crate) fn attempted<T>(file: Option<&Path>, work: impl FnOnce() -> Result<T>
         let problem = internal_error(&message);
         Err(match file {
             Some(path) => Error::file(path, problem),
-            None => Error::Key(problem),
+            None => Error::System(problem),
         })
     })
 }

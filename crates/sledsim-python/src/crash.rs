@@ -34,7 +34,7 @@ fn plan(given: CrashArguments) -> Result<Plan, Error> {
             let named = known.into_iter().find(|promise| promise.name() == name);
             let wrong = || {
                 let known = known.map(Promise::name).join(" or ");
-                Error::Key(format!("promise = '{name}': must be {known}"))
+                Error::argument("promise", format!("promise = '{name}': must be {known}"))
             };
             Some(named.ok_or_else(wrong)?)
         }

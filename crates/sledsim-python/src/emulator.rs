@@ -2,7 +2,7 @@
 //! serving clients never needs it.
 
 use crate::device::Device;
-use crate::error::to_python;
+use crate::error::{refused, to_python};
 use pyo3::prelude::*;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
@@ -167,7 +167,7 @@ impl Server {
         let grace = Duration::try_from_secs_f64(grace_s);
         let grace = grace.map_err(|_| {
             let problem = format!("grace_s = {grace_s}: must be at least 0");
-            to_python(Error::Key(problem))
+            refused("grace_s", problem)
         })?;
         let done = py.detach(|| {
             let mut state = self.state();

@@ -1,15 +1,40 @@
 //! Conversion of errors to Python exceptions.
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
-use pyo3::{PyErr, create_exception};
-use sledsim_base::error::Error;
+use pyo3::prelude::*;
+use pyo3::{PyTypeInfo, create_exception};
+use sledsim_base::error::{Error, FileRole, Origin};
 
 create_exception!(
     sledsim,
     SledsimError,
     PyValueError,
-    "Something the user must change: an unknown key, a value out of range, a bad line of a trace, \
-     a file that cannot be read or written. The message names it and says what is allowed."
+    "Something the user must change. The message names it and says what is allowed. `file` is the \
+     file that it is in, `line` the line there, counted from 1, and `key` the name of the key or \
+     argument; each is `None` where it is not known or there is none."
+);
+
+create_exception!(
+    sledsim,
+    SpecError,
+    SledsimError,
+    "A wrong key, value, name or argument, or a file of a device, a workload or a scenario that \
+     cannot be read."
+);
+
+create_exception!(
+    sledsim,
+    TraceError,
+    SledsimError,
+    "A wrong line or record of a trace, or a trace that cannot be read. Of a binary trace the \
+     message has the byte or the row, and `line` is `None`."
+);
+
+create_exception!(
+    sledsim,
+    OutputError,
+    SledsimError,
+    "A file that cannot be written."
 );
 
 create_exception!(
@@ -21,10 +46,65 @@ create_exception!(
      \"UNAVAILABLE\"."
 );
 
+/// Gives the exceptions the attributes of [`SledsimError`], which are `None` until an
+/// exception sets its own.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    let base = SledsimError::type_object(py);
+    ["file", "line", "key"]
+        .into_iter()
+        .try_for_each(|name| base.setattr(name, py.None()))
+}
+
+/// An exception about an argument.
+pub(crate) fn refused(key: &str, message: String) -> PyErr {
+    to_python(Error::argument(key, message))
+}
+
 /// Converts a core error to a Python exception.
 pub(crate) fn to_python(error: Error) -> PyErr {
+    let message = error.to_string();
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        error => SledsimError::new_err(error.to_string()),
+        Error::Request(_) | Error::System(_) => SledsimError::new_err(message),
+        Error::Key(_) => SpecError::new_err(message),
+        Error::UnknownKey { origin, key, .. } => spec(message, origin, Some(key)),
+        Error::Value { origin, key, .. } => spec(message, origin, key),
+        Error::Line { path, line, .. } => {
+            placed(TraceError::new_err(message), Some(path), Some(line), None)
+        }
+        Error::Byte { path, .. } => placed(TraceError::new_err(message), Some(path), None, None),
+        Error::File { path, role, .. } => {
+            let error = match role {
+                FileRole::Spec => SpecError::new_err(message),
+                FileRole::Trace => TraceError::new_err(message),
+                FileRole::Output => OutputError::new_err(message),
+                FileRole::Other => SledsimError::new_err(message),
+            };
+            placed(error, Some(path.display().to_string()), None, None)
+        }
+    }
+}
+
+/// A [`SpecError`] with its place.
+fn spec(message: String, origin: Origin, key: Option<String>) -> PyErr {
+    let (file, line) = match origin {
+        Origin::File { file, line } => (Some(file), line),
+        Origin::Named(_) => (None, None),
+    };
+    let line = line.map(|line| line as u64);
+    placed(SpecError::new_err(message), file, line, key)
+}
+
+/// Sets the attributes of an exception that are known.
+fn placed(error: PyErr, file: Option<String>, line: Option<u64>, key: Option<String>) -> PyErr {
+    let set = |py: Python<'_>| -> PyResult<()> {
+        let value = error.value(py);
+        file.map_or(Ok(()), |file| value.setattr("file", file))?;
+        line.map_or(Ok(()), |line| value.setattr("line", line))?;
+        key.map_or(Ok(()), |key| value.setattr("key", key))
+    };
+    match Python::attach(set) {
+        Ok(()) => error,
+        Err(other) => other,
     }
 }

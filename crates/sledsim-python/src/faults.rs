@@ -35,9 +35,10 @@ fn plan(given: &TipFailureArguments) -> Result<TipFailures, Error> {
             "tolerance" => OutOfSpares::Tolerance,
             "capacity" => OutOfSpares::Capacity,
             other => {
-                return Err(Error::Key(format!(
-                    "out_of_spares = '{other}': must be tolerance or capacity"
-                )));
+                return Err(Error::argument(
+                    "out_of_spares",
+                    format!("out_of_spares = '{other}': must be tolerance or capacity"),
+                ));
             }
         },
         failed: given.failed_tips,

@@ -1,15 +1,8 @@
-//! Layouts. The interpreter is released while one is read.
+//! Layouts: where blocks lie.
 
-use crate::arguments::keys;
-use crate::boundary::detached;
-use crate::check::Check;
-use crate::device::Device;
-use crate::error::SledsimError;
+use crate::error::refused;
 use pyo3::prelude::*;
-use sledsim_base::progress::Progress;
 use sledsim_core::layouts::{Part, ResolvedLayout};
-use sledsim_run::replay::TraceFiles;
-use std::path::PathBuf;
 
 /// The fields of the Python class of this name.
 #[derive(IntoPyObject)]
@@ -25,56 +18,27 @@ struct LayoutPart {
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Layout {
-    pub(crate) laid: ResolvedLayout,
+    laid: ResolvedLayout,
     blocks: u64,
 }
 
 impl Layout {
+    pub(crate) fn new(laid: ResolvedLayout, blocks: u64) -> Self {
+        Self { laid, blocks }
+    }
+
     fn check(&self, lbn: u64) -> PyResult<()> {
         if lbn < self.blocks {
             return Ok(());
         }
         let last = self.blocks - 1;
-        Err(SledsimError::new_err(format!(
-            "LBN {lbn}: must be from 0 to {last}"
-        )))
+        let problem = format!("LBN {lbn}: must be from 0 to {last}");
+        Err(refused("lbn", problem))
     }
 }
 
 #[pymethods]
 impl Layout {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        device: &Device,
-        arguments: Vec<(String, Bound<'_, PyAny>)>,
-        samples: Option<PathBuf>,
-    ) -> PyResult<Self> {
-        let keys = keys("layout", arguments)?;
-        let mut check = Check::new(None);
-        let device = &device.device;
-        let traces = TraceFiles {
-            beside: None,
-            samples: samples.as_deref(),
-        };
-        let laid = detached(py, None, || {
-            let check = &mut |at: Progress| check.report(at.completed, at.expected());
-            ResolvedLayout::read(keys, &mut device.site(&traces, check))
-        });
-        match laid {
-            Ok(laid) => Ok(Self {
-                laid,
-                blocks: device.blocks(),
-            }),
-            Err(error) => Err(check.exception(error)),
-        }
-    }
-
-    /// The device with its blocks laid out by this layout.
-    fn on(&self, device: &Device) -> Device {
-        Device::new(device.device.clone().with_layout(self.laid.clone()))
-    }
-
     /// Name and keys in effect, as JSON.
     fn to_json(&self) -> String {
         self.laid.to_json().to_string()

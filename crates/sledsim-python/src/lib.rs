@@ -49,6 +49,8 @@ use pyo3::prelude::*;
 /// The Rust side of sledsim.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::caches::{Cache, hit_ratios};
     #[pymodule_export]
@@ -61,7 +63,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulator::Server;
     #[pymodule_export]
-    use crate::error::{RemoteError, SledsimError};
+    use crate::error::{OutputError, RemoteError, SledsimError, SpecError, TraceError};
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]
@@ -95,5 +97,10 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    const NUMBERS: &str = env!("CARGO_PKG_VERSION");
+    const NUMBERS: &str = sledsim_run::NUMBERS;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::prepare(module.py())
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::boundary::dict;
 use crate::device::Device;
-use crate::error::{RemoteError, SledsimError, to_python};
+use crate::error::{RemoteError, refused, to_python};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -54,10 +54,11 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
     let command = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
         let item = item?;
         let refuse = |problem: &str| {
-            SledsimError::new_err(format!(
+            let message = format!(
                 "commands[{index}]: {problem}; must be (\"read\", lbn, blocks), (\"write\", lbn, \
                  data) or (\"write\", lbn, data, fua)"
-            ))
+            );
+            refused("commands", message)
         };
         let Ok(item) = item.cast_into::<PyTuple>() else {
             return Err(refuse("is no tuple"));
@@ -69,9 +70,10 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
                 .map_err(|_| refuse(&format!("{name} is {given}, which is no integer in range")))
         };
         let too = |name: &str, value: i128| {
-            SledsimError::new_err(format!(
+            let message = format!(
                 "commands[{index}]: {name} = {value}: must be a number of blocks that a device has"
-            ))
+            );
+            refused("commands", message)
         };
         let lbn = |value: i128| u64::try_from(value).map_err(|_| too("lbn", value));
         let op = item.get_item(0).ok();
@@ -188,7 +190,8 @@ impl RpcClient {
         let address = address.strip_prefix("dns:").unwrap_or(address);
         let address = address.parse().map_err(to_python)?;
         let patience = Duration::try_from_secs_f64(patience_s).map_err(|_| {
-            SledsimError::new_err(format!("timeout_s = {patience_s}: must be at least 0"))
+            let message = format!("timeout_s = {patience_s}: must be at least 0");
+            refused("timeout_s", message)
         })?;
         // Ctrl-C, which Python reports in the main thread.
         let interrupted = || Python::attach(|py| py.check_signals().is_err());

@@ -1,6 +1,6 @@
 //! Loads and runs. The interpreter is released while a simulation runs.
 
-use crate::arguments::keys;
+use crate::arguments::{keys, overrides, task};
 use crate::boundary::{attempted, detached};
 use crate::check::Check;
 use crate::device::Device;
@@ -11,13 +11,12 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::parallel::free::TaskSpec;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::{Load as CoreLoad, show};
 use sledsim_run::run::{Plan, RowsTo, SeriesTo};
 use sledsim_run::scenario::{Additions, Scenario};
 use sledsim_run::stats::{Stats, TableFormat, series_batch};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The keys of a workload preset or file, as JSON.
 #[pyfunction]
@@ -54,6 +53,43 @@ impl Load {
         let mut check = Check::new(progress.as_ref());
         let kept = py.detach(|| self.load.keep(&mut |at| check.check(at)));
         kept.map_err(|error| check.exception(error))
+    }
+
+    /// Its workload, or `trace`.
+    #[getter]
+    fn kind(&self) -> &str {
+        self.load.kind()
+    }
+
+    /// The file of a trace.
+    #[getter]
+    fn file(&self) -> Option<&Path> {
+        self.load.file()
+    }
+
+    /// Text that is equal for equal loads, but for the content of a trace.
+    fn canonical(&self) -> String {
+        self.load.canonical()
+    }
+
+    /// Self-contained TOML, with the place of a trace and the digest of its content.
+    fn to_toml(&self, file: Option<&str>, sha256: Option<&str>) -> PyResult<String> {
+        self.load.to_toml(file, sha256).map_err(to_python)
+    }
+
+    /// The load of such TOML; the caller compares the content of a trace.
+    #[staticmethod]
+    fn from_toml(text: &str, samples: PathBuf) -> PyResult<Self> {
+        let load = CoreLoad::from_toml(text, Some(&samples)).map_err(to_python)?;
+        Ok(Self { load })
+    }
+
+    /// The same load with overrides.
+    fn with_overrides(&self, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let load = self.load.with_overrides(&overrides(arguments)?);
+        Ok(Self {
+            load: load.map_err(to_python)?,
+        })
     }
 
     /// The seed; `None` for a trace.
@@ -101,7 +137,7 @@ fn named(name: &str) -> Result<Op> {
     let op = Op::ALL.into_iter().find(|op| op.name() == name);
     op.ok_or_else(|| {
         let known = Op::ALL.map(Op::name).join(", ");
-        Error::Key(format!("op = '{name}': must be one of {known}"))
+        Error::argument("op", format!("op = '{name}': must be one of {known}"))
     })
 }
 
@@ -172,17 +208,6 @@ pub(crate) fn run(
         }),
         Err(error) => Err(check.exception(error)),
     }
-}
-
-/// Reads a background task from its keys, or from its label under the single key
-/// `label`.
-fn task(mut keys_given: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<TaskSpec> {
-    if let [(name, label)] = &mut keys_given[..]
-        && name == "label"
-    {
-        return TaskSpec::named(&label.extract::<String>()?).map_err(to_python);
-    }
-    TaskSpec::read(keys("background", keys_given)?).map_err(to_python)
 }
 
 /// Whether and where to keep results.

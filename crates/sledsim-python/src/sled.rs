@@ -3,7 +3,7 @@
 //! [`Fields`] is a dict with the fields of a Python class.
 
 use crate::boundary::dict;
-use crate::error::{SledsimError, to_python};
+use crate::error::{SpecError, refused, to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange};
 use sledsim_base::request::Extent;
@@ -13,6 +13,7 @@ use sledsim_core::devices::mems::geometry::Location;
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::devices::mems::spec::Mems;
 use sledsim_core::model::mechanism::Step;
+use std::sync::OnceLock;
 
 type Fields<'py> = Bound<'py, PyDict>;
 
@@ -35,7 +36,7 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<calculator::Point> {
         -1 => Direction::Down,
         other => {
             let message = format!("direction = {other}: must be +1 (up) or -1 (down)");
-            return Err(SledsimError::new_err(message));
+            return Err(refused("direction", message));
         }
     };
     Ok(calculator::Point {
@@ -54,15 +55,20 @@ fn py_point(point: calculator::Point) -> PyPoint {
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Sled {
     mems: Mems,
-    calculator: Box<dyn Calculator>,
+    /// Made when something is calculated: most devices are only simulated.
+    calculator: OnceLock<Box<dyn Calculator>>,
 }
 
 impl Sled {
     pub(crate) fn new(mems: &Mems) -> Self {
         Self {
             mems: mems.clone(),
-            calculator: calculator(mems),
+            calculator: OnceLock::new(),
         }
+    }
+
+    fn calculator(&self) -> &dyn Calculator {
+        &**self.calculator.get_or_init(|| calculator(&self.mems))
     }
 }
 
@@ -70,7 +76,7 @@ impl Sled {
 impl Sled {
     /// A seek between two points.
     fn seek<'py>(&self, py: Python<'py>, start: PyPoint, end: PyPoint) -> PyResult<Fields<'py>> {
-        let seek = self.calculator.seek(point(start)?, point(end)?);
+        let seek = self.calculator().seek(point(start)?, point(end)?);
         let seek = seek.map_err(to_python)?;
         Ok(dict!(py, seek.{seek_s, x_seek_s, y_seek_s, settle_s, turnaround_s, turns}))
     }
@@ -83,7 +89,7 @@ impl Sled {
         from_m: f64,
         to_m: f64,
     ) -> PyResult<Vec<Fields<'py>>> {
-        let instants = self.calculator.trajectory(in_x, from_m, to_m);
+        let instants = self.calculator().trajectory(in_x, from_m, to_m);
         let instants = instants.map_err(to_python)?.into_iter();
         instants
             .map(|at| Ok(dict!(py, at.{time_s, place_m, velocity_m_s, acceleration_m_s2})))
@@ -100,7 +106,7 @@ impl Sled {
         start: Option<PyPoint>,
     ) -> PyResult<(Vec<Fields<'py>>, PyPoint)> {
         let start = start.map(point).transpose()?;
-        let found = self.calculator.access(Extent { lbn, blocks }, start);
+        let found = self.calculator().access(Extent { lbn, blocks }, start);
         let (steps, end) = found.map_err(to_python)?;
         let steps: PyResult<_> = steps.iter().map(|one| step(py, one)).collect();
         Ok((steps?, py_point(end)))
@@ -118,7 +124,9 @@ impl Sled {
         let start = start.map(point).transpose()?;
         let extents = extents.iter().map(|&(lbn, blocks)| Extent { lbn, blocks });
         let extents: Vec<Extent> = extents.collect();
-        let found = (self.calculator).batch(&extents, Nanos::from_s(at_s), start);
+        let found = self
+            .calculator()
+            .batch(&extents, Nanos::from_s(at_s), start);
         let (passes, end) = found.map_err(to_python)?;
         let passes: PyResult<_> = passes
             .iter()
@@ -175,7 +183,7 @@ impl Sled {
             cell,
         };
         geometry.lbn(&place).ok_or_else(|| {
-            SledsimError::new_err(format!(
+            SpecError::new_err(format!(
                 "cylinder {cylinder}, track {track}, row {row}, cell {cell}: must be below {}, {}, {}, {}",
                 geometry.cylinders, geometry.tracks, geometry.rows, geometry.blocks_per_row
             ))

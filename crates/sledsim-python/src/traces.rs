@@ -74,9 +74,10 @@ fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
     if (0.0..=LONGEST_S).contains(&seconds) {
         return Ok(Some(Nanos::from_s(seconds)));
     }
-    Err(Error::Key(format!(
-        "{name} = {seconds} s: must be from 0 to {LONGEST_S:e} s"
-    )))
+    Err(Error::argument(
+        name,
+        format!("{name} = {seconds} s: must be from 0 to {LONGEST_S:e} s"),
+    ))
 }
 
 /// The level of detail of trace information, as in the Python functions.

@@ -53,9 +53,10 @@ fn index(what: &str, name: &str, names: &[&str]) -> PyResult<usize> {
     let index = names.iter().position(|known| *known == name);
     index.ok_or_else(|| {
         let known = names.join(", ");
-        to_python(Error::Key(format!(
-            "{what} = '{name}': must be one of {known}"
-        )))
+        to_python(Error::argument(
+            what,
+            format!("{what} = '{name}': must be one of {known}"),
+        ))
     })
 }
 

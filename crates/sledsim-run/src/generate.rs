@@ -51,7 +51,10 @@ pub fn generate(
         Target::Device(device, _) => device.blocks(),
     };
     if blocks == 0 {
-        return Err(Error::Key("blocks = 0: must be at least 1".to_owned()));
+        return Err(Error::argument(
+            "blocks",
+            "blocks = 0: must be at least 1".to_owned(),
+        ));
     }
     let (mut format, writer) = output::create(path, to, formats::all().writers)?;
     load.keep(check)?;
@@ -82,7 +85,7 @@ pub fn generate(
     }
     if recorder.records == 0 {
         let problem = format!("not written: the workload has no requests that {format} holds");
-        return Err(Error::file(path, problem));
+        return Err(Error::output(path, problem));
     }
     let facts = load.to_json(&*recorder.source);
     let lost = recorder.writer.finish()?;

@@ -6,6 +6,7 @@
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
 //! - [`study`]: tables of many runs.
+//! - [`values`]: devices with layout and background tasks as TOML.
 //! - [`scenario`]: device, scheduler, layout and load from a file.
 //! - [`generate`]: writes a load as a trace.
 //! - [`info`]: statistics of a load's requests.
@@ -27,6 +28,8 @@ pub mod stats;
 
 pub mod study;
 
+pub mod values;
+
 pub mod scenario;
 
 pub mod generate;
@@ -46,3 +49,8 @@ pub mod formats;
 mod parquet_file;
 
 pub mod panics;
+
+/// The version of the numbers: the version of the package, `+`, and 16 hexadecimal
+/// digits that are a digest of all sources which decide simulated numbers. It is the
+/// same on every platform.
+pub const NUMBERS: &str = env!("SLEDSIM_NUMBERS");

@@ -1,16 +1,20 @@
 //! Loads: a workload or a trace, with the limits of its run.
 
-use crate::replay::{By, Measured, TraceSource, TraceSpec};
+use crate::replay::{By, Measured, TraceSource, TraceSpec, trace_path};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
+use sledsim_core::catalog::Override;
 use sledsim_core::engine::Limits;
 use sledsim_core::model::source::Source;
-use sledsim_core::workloads::{Generator, Mix, Workload, resolve};
+use sledsim_core::workloads::{Generator, Mix, Workload, is_path, resolve};
 use std::path::Path;
+
+/// The kind of loads that are traces.
+const TRACE: &str = "trace";
 
 /// A load whose keys were checked, not yet mapped to a device.
 #[derive(Clone, Debug)]
@@ -22,8 +26,8 @@ pub struct Load {
     within: Option<u64>,
     /// The name of the preset or file.
     preset: Option<String>,
-    /// The keys of a trace as given.
-    trace_keys: Map<String, Value>,
+    /// The keys it was given, merged with those of a preset or file.
+    given: Keys,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +44,7 @@ impl Load {
     /// An unknown name, an unreadable file, or any error in a key.
     pub fn workload(name: &str, keys: Keys) -> Result<Self> {
         let (name, mut keys, preset) = resolve(name, keys)?;
+        let given = keys.clone();
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Workload(Workload::read(&name, &mut keys)?);
@@ -50,7 +55,7 @@ impl Load {
             warm_up,
             within: None,
             preset,
-            trace_keys: Map::new(),
+            given: settings(given),
         })
     }
 
@@ -59,10 +64,7 @@ impl Load {
     /// # Errors
     /// Any error in a key; the file is opened by [`crate::run::run`].
     pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
-        let given = keys
-            .entries()
-            .map(|(key, value, ..)| (key.to_owned(), to_json(value)));
-        let trace_keys = given.collect();
+        let given = keys.clone();
         let limits = limits(&mut keys)?;
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));
@@ -73,7 +75,131 @@ impl Load {
             warm_up,
             within: None,
             preset: None,
-            trace_keys,
+            given: settings(given),
+        })
+    }
+
+    /// Reads the load of the table `[workload]` of a scenario: its `kind` is a
+    /// workload, by default `random`, or `trace` with a `file`. Paths are relative to
+    /// the folder `beside`, sample traces are in `samples`.
+    ///
+    /// # Errors
+    /// As [`Load::workload`] and [`Load::trace`].
+    pub fn read(mut keys: Keys, beside: Option<&Path>, samples: Option<&Path>) -> Result<Self> {
+        let file = keys.opt_text("file")?;
+        let kind = keys.opt_text("kind")?;
+        match (kind.as_deref().unwrap_or("random"), file) {
+            (TRACE, Some(file)) => {
+                let path = trace_path(&keys, &file, beside, samples)?;
+                Self::trace(&path, keys)
+            }
+            (TRACE, None) => Err(keys.refuse("file", "missing; must be the path of a trace")),
+            (_, Some(_)) => Err(keys.refuse("file", "must come with kind = \"trace\" only")),
+            (workload, None) => {
+                // The file's paths are relative to it, the caller's are not.
+                let beside = beside.filter(|_| is_path(workload));
+                let path = beside.map(|folder| folder.join(workload));
+                let path = path.as_deref().map(Path::to_string_lossy);
+                Self::workload(path.as_deref().unwrap_or(workload), keys)
+            }
+        }
+    }
+
+    /// The same load with other values of some keys.
+    ///
+    /// # Errors
+    /// As [`Load::workload`] and [`Load::trace`].
+    pub fn with_overrides(&self, overrides: &[Override]) -> Result<Self> {
+        let mut keys = self.given.clone();
+        for (key, value, origin) in overrides {
+            keys.set(key, value.clone(), origin)?;
+        }
+        let changed = match &self.kind {
+            LoadKind::Workload(_) => Self::workload(self.kind(), keys)?,
+            LoadKind::Trace(spec) => {
+                let mut changed = Self::trace(spec.path(), keys)?;
+                if let LoadKind::Trace(other) = &mut changed.kind {
+                    other.read_as(spec);
+                }
+                changed
+            }
+        };
+        Ok(Self {
+            within: self.within,
+            preset: self.preset.clone(),
+            ..changed
+        })
+    }
+
+    /// Its workload, or `trace`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match &self.kind {
+            LoadKind::Workload(workload) => workload.name(),
+            LoadKind::Trace(_) => TRACE,
+        }
+    }
+
+    /// Text that is equal for equal loads: the kind, the preset, the given keys, and
+    /// how many blocks it is limited to. The file of a trace and its content are not
+    /// in it, nor are keys at their defaults that were not given.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let mut lines = vec![format!("kind = {:?}", self.kind())];
+        lines.extend((self.preset.iter()).map(|preset| format!("preset = {preset:?}")));
+        lines.extend((self.within.iter()).map(|blocks| format!("within_blocks = {blocks}")));
+        lines.extend(self.given.canonical(&[]));
+        if let Some(parts) = self.given.clone().take_table("part") {
+            lines.push(format!("parts = {:?}", parts.names()));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// Self-contained TOML, from which [`Load::from_toml`] makes an equal load: the
+    /// table `[workload]` of a scenario, with the keys `preset` and `within_blocks`
+    /// where it has these. Of a trace, `file` is its place and `sha256` the digest of
+    /// its content.
+    ///
+    /// # Errors
+    /// None for a load that was read.
+    pub fn to_toml(&self, file: Option<&str>, sha256: Option<&str>) -> Result<String> {
+        let mut head = Keys::empty("load");
+        let blocks = self.within.map(|blocks| (blocks as i64).into());
+        let entries = [
+            ("kind", Some(self.kind().into())),
+            ("preset", self.preset.as_deref().map(Into::into)),
+            ("within_blocks", blocks),
+            ("file", file.map(Into::into)),
+            ("sha256", sha256.map(Into::into)),
+        ];
+        for (key, value) in entries {
+            if let Some(value) = value {
+                head.set(key, value, "load")?;
+            }
+        }
+        Ok(self.given.clone().over(head).to_toml(""))
+    }
+
+    /// Reads a load from TOML, as [`Load::to_toml`] writes it; sample traces are in
+    /// `samples`. The caller compares the content of a trace with `sha256`.
+    ///
+    /// # Errors
+    /// As [`Load::read`].
+    pub fn from_toml(text: &str, samples: Option<&Path>) -> Result<Self> {
+        let mut keys = Keys::parse(text, "load.toml")?;
+        let preset = keys.opt_text("preset")?;
+        let within = keys.opt_u64("within_blocks", 1..=i64::MAX as u64)?;
+        if keys.opt_text("sha256")?.is_some() && !keys.has("file") {
+            return Err(keys.refuse("sha256", "must come with the file of a trace only"));
+        }
+        for key in ["preset", "within_blocks", "sha256"] {
+            keys.forget(key);
+        }
+        let load = Self::read(keys, None, samples)?;
+        Ok(Self {
+            within,
+            preset: preset.or(load.preset),
+            ..load
         })
     }
 
@@ -97,8 +223,9 @@ impl Load {
 
     /// The keys of a trace as they were given.
     #[must_use]
-    pub fn trace_keys(&self) -> &Map<String, Value> {
-        &self.trace_keys
+    pub fn trace_keys(&self) -> Map<String, Value> {
+        let given = self.given.entries();
+        (given.map(|(key, value, ..)| (key.to_owned(), to_json(value)))).collect()
     }
 
     /// Whether it needs the number of blocks of the device.
@@ -112,8 +239,22 @@ impl Load {
     /// The same load with `k` added to its seed; a trace is unchanged.
     #[must_use]
     pub fn with_seed_offset(mut self, k: u64) -> Self {
-        if let LoadKind::Workload(workload) = &mut self.kind {
+        if let LoadKind::Workload(workload) = &mut self.kind
+            && k > 0
+        {
             *workload = workload.with_seed_offset(k);
+            let seed = |value: &toml_edit::Value| value.as_integer().map(|seed| seed as u64);
+            let given = self.given.entries();
+            let seeds =
+                given.filter(|(key, ..)| key.starts_with("part.") && key.ends_with(".seed"));
+            let mut seeds: Vec<_> = seeds
+                .filter_map(|(key, value, ..)| Some((key.to_owned(), seed(value)?.wrapping_add(k))))
+                .collect();
+            seeds.push(("seed".to_owned(), workload.seed()));
+            for (key, seed) in seeds {
+                // A number is no table, which alone is refused.
+                let _ = self.given.set(&key, (seed as i64).into(), "seed");
+            }
         }
         self
     }
@@ -165,7 +306,7 @@ impl Load {
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Value> {
         match &self.kind {
-            LoadKind::Trace(spec) => spec.partition(&self.trace_keys, by, folder, check),
+            LoadKind::Trace(spec) => spec.partition(&self.trace_keys(), by, folder, check),
             LoadKind::Workload(_) => Err(Error::Key(
                 "a generated workload has no volumes: sledsim trace generate writes it as a trace"
                     .to_owned(),
@@ -203,6 +344,14 @@ impl Load {
             LoadKind::Trace(spec) => Box::new(spec.source(device_blocks, check)?),
         })
     }
+}
+
+/// The keys of a load without those that name it.
+fn settings(mut keys: Keys) -> Keys {
+    for key in ["title", "base", "kind", "file"] {
+        keys.forget(key);
+    }
+    keys
 }
 
 fn limits(keys: &mut Keys) -> Result<Limits> {

@@ -22,16 +22,15 @@
 
 use crate::load::Load;
 use crate::replay::TraceFiles;
-use crate::replay::trace_path;
+use crate::values::completed;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::{self, Device};
 use sledsim_core::devices::mems::parallel::free::TaskSpec;
-use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::workloads;
-use sledsim_core::workloads::{Workload, is_path};
+use sledsim_core::workloads::Workload;
 use std::path::{Path, PathBuf, absolute};
 
 /// A device with its layout, a scheduler and a load.
@@ -103,7 +102,7 @@ fn read(path: &Path) -> Result<Keys> {
     if is_name && !path.exists() {
         return Err(Error::Key(unknown(&name)));
     }
-    let read = std::fs::read_to_string(path).map_err(|error| Error::file(path, error));
+    let read = std::fs::read_to_string(path).map_err(|error| Error::spec(path, error));
     let keys = read.and_then(|text| Keys::parse(&text, &name));
     let is_toml = path.extension().is_some_and(|ending| ending == "toml");
     keys.map_err(|error| match is_toml || !path.is_file() {
@@ -181,7 +180,7 @@ impl Scenario {
             // The file's paths are relative to it, the caller's are not.
             let path = Path::new(device);
             let base = if path.is_file() {
-                let path = absolute(path).map_err(|error| Error::file(path, error))?;
+                let path = absolute(path).map_err(|error| Error::spec(path, error))?;
                 path.to_string_lossy().into_owned()
             } else {
                 device.clone()
@@ -219,25 +218,19 @@ impl Scenario {
         let layout = keys.take_table("layout");
         let background = keys.take_tables("background")?;
         keys.finish()?;
-        let mut device = Device::from_keys(device, beside)?;
-        if let Some(layout) = layout {
-            let traces = TraceFiles {
-                beside,
-                samples: additions.samples.as_deref(),
-            };
-            let laid = ResolvedLayout::read(layout, &mut device.site(&traces, check))?;
-            device = device.with_layout(laid);
-        }
+        let device = Device::from_keys(device, beside)?;
         let tasks = if additions.background.is_empty() {
             let tasks = background.into_iter().map(TaskSpec::read);
-            tasks.collect::<Result<Vec<_>>>()?
+            tasks.collect::<Result<Vec<_>>>()
         } else {
             let named = additions.background.iter();
-            named
-                .map(|label| TaskSpec::named(label))
-                .collect::<Result<_>>()?
+            named.map(|label| TaskSpec::named(label)).collect()
         };
-        let device = device.with_background(&tasks)?;
+        let traces = TraceFiles {
+            beside,
+            samples: additions.samples.as_deref(),
+        };
+        let device = completed(device, layout, &tasks?, &traces, check)?;
         let load = load(workload, additions, beside);
         Ok(Self {
             load: load.map_err(|error| with_device_hint(error, &device))?,
@@ -264,28 +257,15 @@ fn with_device_hint(error: Error, device: &Device) -> Error {
 
 /// The load: the caller's trace or workload, else the file's, else `random`.
 fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<Load> {
-    let file = keys.opt_text("file")?;
-    let kind = keys.opt_text("kind")?;
+    for replaced in ["file", "kind"] {
+        keys.opt_text(replaced)?;
+    }
     match (&additions.trace, &additions.workload) {
         (Some(_), Some(_)) => Err(Error::Key(
             "--trace and --workload: give one of them".to_owned(),
         )),
         (Some(trace), None) => Load::trace(Path::new(trace), keys),
         (None, Some(workload)) => Load::workload(workload, keys),
-        (None, None) => match (kind.as_deref().unwrap_or("random"), file) {
-            ("trace", Some(file)) => {
-                let path = trace_path(&keys, &file, beside, additions.samples.as_deref())?;
-                Load::trace(&path, keys)
-            }
-            ("trace", None) => Err(keys.refuse("file", "missing; must be the path of a trace")),
-            (_, Some(_)) => Err(keys.refuse("file", "must come with kind = \"trace\" only")),
-            (workload, None) => {
-                // The file's paths are relative to it, the caller's are not.
-                let beside = beside.filter(|_| is_path(workload));
-                let path = beside.map(|folder| folder.join(workload));
-                let path = path.as_deref().map(Path::to_string_lossy);
-                Load::workload(path.as_deref().unwrap_or(workload), keys)
-            }
-        },
+        (None, None) => Load::read(keys, beside, additions.samples.as_deref()),
     }
 }

@@ -208,7 +208,7 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
     if fitting.len() > 1
         && let Some(Err(problem)) = input.after_head()
     {
-        return Err(Error::file(path, problem));
+        return Err(Error::trace(path, problem));
     }
     match fitting.as_slice() {
         [reading] => Ok(found(reading, ChosenBy::Content)),
@@ -289,7 +289,7 @@ fn several_formats(path: &Path, fitting: &[&Attempt], remaining: &[&Attempt]) ->
     let flags = flags.collect::<Vec<_>>().join(" or --format ");
     let problem =
         format!("fits several formats, {descriptions}: give --format {flags} (trace_format)");
-    Error::file(path, problem)
+    Error::trace(path, problem)
 }
 
 /// The ending of a file name without that of its compression, in lower case.
@@ -316,7 +316,7 @@ fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
         let why = readings
             .into_iter()
             .find_map(|reading| reading.no_requests_reason);
-        return Error::file(path, why.unwrap_or_else(|| "no requests".to_owned()));
+        return Error::trace(path, why.unwrap_or_else(|| "no requests".to_owned()));
     }
     let best = (readings.into_iter())
         .rev() // max_by_key returns the last of several equal ones
@@ -329,7 +329,7 @@ fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
             )
         });
     let Some(best) = best else {
-        return Error::file(path, "no format is left to try");
+        return Error::trace(path, "no format is left to try");
     };
     let is_none = best.records.is_empty() && !best.by_ending;
     let (format, Some(mut error)) = (best.format, best.failed) else {

@@ -133,9 +133,11 @@ pub(super) fn at_place(place: &Error, problem: String) -> Error {
             problem,
         },
         // For Parquet, whose problem begins with the row.
-        Error::File { path, problem: row } => {
+        Error::File {
+            path, problem: row, ..
+        } => {
             let row = row.split_once(": ").map_or("", |(row, _)| row);
-            Error::file(path, format!("{row}: {problem}"))
+            Error::trace(path, format!("{row}: {problem}"))
         }
         _ => Error::Request(problem),
     }

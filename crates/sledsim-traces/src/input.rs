@@ -169,7 +169,7 @@ impl Input {
     }
 
     fn sized(name: &str, raw: Box<dyn Read + Send>, size: Option<u64>) -> Result<Self> {
-        let failed = |problem: &dyn std::fmt::Display| Error::file(Path::new(name), problem);
+        let failed = |problem: &dyn std::fmt::Display| Error::trace(Path::new(name), problem);
         let read_counter = ReadCounter {
             size,
             ..ReadCounter::default()

@@ -277,7 +277,7 @@ impl Records {
             }
             _ => (self.reader.no_requests_reason()).unwrap_or_else(|| "no requests".to_owned()),
         };
-        Error::file(path, problem)
+        Error::trace(path, problem)
     }
 }
 

@@ -207,7 +207,7 @@ impl Supply {
                 "can be read once only, and is copied to {folder} to be read again: {why}; give \
                  a file, or another folder by TMPDIR"
             );
-            Error::file(self.name(), problem)
+            Error::trace(self.name(), problem)
         };
         let mut file = tempfile::tempfile_in(&folder).map_err(|error| no_room(&error))?;
         let mut buffer = vec![0; COPY_BYTES];
@@ -234,13 +234,13 @@ impl Supply {
     }
 
     fn failed(&self, error: &io::Error) -> Error {
-        Error::file(self.name(), error)
+        Error::trace(self.name(), error)
     }
 
     fn was_read(&self) -> Error {
         let problem = "can be read once only, and was read before: give a file, or name it once \
                        (in Python, Load.keep() before the first run keeps it for all)";
-        Error::file(self.name(), problem)
+        Error::trace(self.name(), problem)
     }
 }
 

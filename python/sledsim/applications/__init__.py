@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
 from sledsim.applications.outcome import Outcome, Prediction
 from sledsim.applications.recordings import Recording, need_pyarrow
 from sledsim.hardware import device as device_named
@@ -45,7 +45,7 @@ def kind(name: str) -> type[Application]:
     kinds = {each.name: each for each in (PostMark, TpchQ4, PgBench, Sqlite)}
     if name not in kinds:
         msg = f"unknown application '{name}': must be one of {', '.join(NAMES)}"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     return kinds[name]
 
 
@@ -136,7 +136,7 @@ def replay(
     SledsimError
         If it cannot be read or replayed.
     """
-    from sledsim.loads import trace_path  # noqa: PLC0415 (it imports much)
+    from sledsim.trace_files import trace_path  # noqa: PLC0415 (it imports much)
 
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +73,7 @@ class Application(ABC):
         for name, value in keys.items():
             if name not in self.keys:
                 msg = f"{self.name}: unknown key '{name}': must be one of {', '.join(self.keys)}"
-                raise SledsimError(msg)
+                raise placed(SpecError(msg), key=name)
             key = self.keys[name]
             whole = isinstance(key.default, int)
             if not key.least <= value <= key.most or (whole and value != int(value)):
@@ -80,7 +81,7 @@ class Application(ABC):
                 msg = (
                     f"{self.name}: {name} = {value}: must be {kind} from {key.least} to {key.most}"
                 )
-                raise SledsimError(msg)
+                raise placed(SpecError(msg), key=name)
             self.values[name] = int(value) if whole else float(value)
 
     @abstractmethod

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim._core import VERSION, SledsimError
+from sledsim._core import VERSION, SledsimError, SpecError
 from sledsim.applications import file_systems, recordings
 from sledsim.applications.io_statistics import facts_of, outermost
 from sledsim.applications.outcome import Outcome
@@ -76,7 +76,7 @@ def _file_system(application: Application, settings: Settings) -> file_systems.F
     except KeyError:
         known = ", ".join(file_systems.FILE_SYSTEMS)
         msg = f"file system '{name}': must be one of {known}"
-        raise SledsimError(msg) from None
+        raise SpecError(msg) from None
 
 
 class Bench:

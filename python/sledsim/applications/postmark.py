@@ -7,9 +7,10 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
 from sledsim.applications.application import Application, Key, Ran
 from sledsim.applications.processes import pinned, run
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ class PostMark(Application):
         least, most = self.values["least_bytes"], self.values["most_bytes"]
         if least > most:
             msg = f"postmark: least_bytes = {least}: must be at most most_bytes, which is {most}"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), key="least_bytes")
 
     def fill(self, folder: Path) -> None:
         """Make an empty folder for it."""

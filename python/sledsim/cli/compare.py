@@ -21,7 +21,8 @@ from sledsim.cli.text_tables import (
 )
 from sledsim.comparison import Comparison, compare
 from sledsim.hardware import wrap
-from sledsim.loads import Load, samples_folder, trace_path
+from sledsim.load_values import Load
+from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse

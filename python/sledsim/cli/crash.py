@@ -11,7 +11,8 @@ from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
 from sledsim.crashes import crash_test
 from sledsim.hardware import wrap
-from sledsim.loads import Load, samples_folder, trace_path
+from sledsim.load_values import Load
+from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse

@@ -76,8 +76,9 @@ def draw(run: Run, path: str) -> bytes:
     _distributions(
         left, {"all": run.cdf(), "reads": run.cdf(op="read"), "writes": run.cdf(op="write")}
     )
-    causes = [cause for cause in CAUSES if run.summary[f"{cause}_ms"]["mean"]]
-    means = [run.summary[f"{cause}_ms"]["mean"] for cause in causes]
+    summary = document["summary"]
+    causes = [cause for cause in CAUSES if summary[f"{cause}_ms"]["mean"]]
+    means = [summary[f"{cause}_ms"]["mean"] for cause in causes]
     bars = right.barh([cause.replace("_", " ") for cause in causes], means)
     mark = cautions.mark(run.cautions)
     right.bar_label(bars, fmt=f"{{:.3f}} {mark}".rstrip(), padding=2)
@@ -108,7 +109,8 @@ def draw_comparison(comparison: Comparison, path: str) -> bytes:
     figure.suptitle(load if rate is None else f"{load}, {rate:g} requests/s")
     _distributions(left, {label: run.cdf() for label, run in zip(labels, runs, strict=True)})
 
-    means = [{cause: run.summary[f"{cause}_ms"]["mean"] or 0.0 for cause in CAUSES} for run in runs]
+    summaries = [run.to_dict()["summary"] for run in runs]
+    means = [{cause: each[f"{cause}_ms"]["mean"] or 0.0 for cause in CAUSES} for each in summaries]
     ends = [0.0] * len(runs)
     for index, cause in enumerate(CAUSES):
         widths = [mean[cause] for mean in means]

@@ -11,8 +11,9 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
 from sledsim.hardware import wrap
-from sledsim.loads import Load, samples_folder, trace_path
+from sledsim.load_values import Load
 from sledsim.simulation import simulate
+from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse

@@ -37,6 +37,7 @@ all combinations of which are points; the page on studies has the rest. Options 
 What the folder of --output has already is not run again: an interrupted study goes on, and one that
 has grown runs the new points alone.
 """
+_OWN_MEAN, _OWN_HIGH = "response_time_ms.mean", "confidence.response_time_ms.high"
 _MOST_LINES = 40
 """Points listed on a terminal."""
 _SHOWN = ("response_time_ms.mean", "recovery_ms.mean", "hit_ratio")
@@ -246,13 +247,15 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
         raise SledsimError(msg)
     keys = study.varied or study.parameters[:1]
     columns = {name: means.column(name) or [] for name in [*keys, *shown]}
-    halves = {name: means.column(f"{name}.high") or [] for name in shown}
+    highs = {name: means.column(f"{name}.high") or [] for name in shown}
+    if sweep.replications == 1 and _OWN_MEAN in highs:  # a run tells the interval of this one
+        highs[_OWN_MEAN] = means.column(_OWN_HIGH) or []
     notes = [means.column(name) or [None] * len(means) for name in ("caution", "error")]
     rows = [[*keys, *(cell for name in shown for cell in (name, "")), "note"]]
     for row in range(min(len(means), _MOST_LINES)):
         cells = [_cell(columns[key][row]) for key in keys]
         for name in shown:
-            mean, high = columns[name][row], halves[name][row]
+            mean, high = columns[name][row], highs[name][row]
             cells.append(_cell(mean))
             cells.append("" if high is None else f"± {high - mean:.2g}")
         cells.append("; ".join(filter(None, (note[row] for note in notes))))

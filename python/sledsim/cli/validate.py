@@ -13,7 +13,8 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, table
 from sledsim.hardware import wrap
-from sledsim.loads import Load, samples_folder, trace_path
+from sledsim.load_values import Load
+from sledsim.trace_files import samples_folder, trace_path
 from sledsim.validation import validate
 
 if TYPE_CHECKING:

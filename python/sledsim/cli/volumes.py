@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sledsim.cli.parser import Parser
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
     from sledsim.volumes import VolumesRun
 
 _OWN = ("warm_up", "executor", "parts", "table")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import optional, path_text, text
+from sledsim._core import SpecError
+from sledsim.arguments import optional, path_text, placed, text
 from sledsim.disksim import disks, mems
 from sledsim.disksim.parameter_coverage import Account
 from sledsim.disksim.parser import read
@@ -119,18 +119,18 @@ def _choose(tree: Tree, found: tuple[Drive, ...], name: str | None) -> Drive:
         blocks = ", ".join(f"{block.type} {block.name}" for block in tree.blocks.values())
         what = f"it has {blocks}" if blocks else "it is empty"
         message = f"{tree.file}: has no device ({', '.join(DEVICES)}): {what}"
-        raise SledsimError(message)
+        raise placed(SpecError(message), file=tree.file)
     names = ", ".join(dict.fromkeys(_named(drive) for drive in found))
     if name is not None:
         wired = [drive for drive in found if name in {drive.name, drive.block.name}]
         found = tuple(wired or (drive for drive in described(tree) if drive.name == name))
         if not found:
             message = f"{tree.file}: has no device '{name}': it has {names}"
-            raise SledsimError(message)
+            raise placed(SpecError(message), file=tree.file)
     first = found[0]
     if any(_alike(drive) != _alike(first) for drive in found):
         message = f"{tree.file}: has different devices: choose one with device (--device): {names}"
-        raise SledsimError(message)
+        raise placed(SpecError(message), file=tree.file)
     return first
 
 

@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
+from sledsim.arguments import placed
 from sledsim.disksim.tree import Place, error
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _with_sources(
             raise error(token.place, f"'source {name.text}': {path} sources itself")
         try:
             included = text_of_file(path)
-        except SledsimError as wrong:
+        except SpecError as wrong:
             raise error(token.place, f"'source {name.text}': {wrong}") from None
         yield from _with_sources(included, path, (*inside, path.resolve()), sourced)
 
@@ -125,7 +126,7 @@ def text_of_file(path: Path) -> str:
         data = path.read_bytes()
     except OSError as wrong:
         msg = f"cannot read {path}: {wrong.strerror or wrong}"
-        raise SledsimError(msg) from None
+        raise placed(SpecError(msg), file=path) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

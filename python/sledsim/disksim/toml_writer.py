@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.disksim.tree import error
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Sheet:
 
         Raises
         ------
-        SledsimError
+        SpecError
             For keys that the core refuses, with their places in the parameter file.
         """
         texts: list[str] = []
@@ -129,11 +129,11 @@ class Sheet:
             path.write_text("\n".join(texts) + "\n", encoding="utf-8")
             try:
                 return _core.Device(str(path), [])
-            except SledsimError as refused:
+            except SpecError as refused:
                 raise _placed(str(refused), path, places) from None
 
 
-def _placed(message: str, path: Path, places: Sequence[Place]) -> SledsimError:
+def _placed(message: str, path: Path, places: Sequence[Place]) -> SpecError:
     """Map an error of the core to the place in the parameter file."""
     found = re.match(re.escape(str(path)) + r"(?::(\d+))?: ", message)
     if found is None:  # about the device as a whole

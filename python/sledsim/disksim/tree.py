@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +33,9 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-def error(place: Place, message: str) -> SledsimError:
+def error(place: Place, message: str) -> SpecError:
     """Return the error that ``message`` is wrong at ``place``."""
-    return SledsimError(f"{place}: {message}")
+    return placed(SpecError(f"{place}: {message}"), file=place.file, line=place.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Instantiation:
 class Block:
     """``TYPE { ... }`` or ``TYPE NAME { ... }``: values by key.
 
-    The access methods raise :class:`SledsimError` with file and line where a value is missing, of
+    The access methods raise :class:`SpecError` with file and line where a value is missing, of
     another kind or out of range. A method with a ``default`` returns it where the key is missing.
     """
 

@@ -19,7 +19,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
 from sledsim.emulator import metrics
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:
     host = host.strip("[]") or "127.0.0.1"
     if not colon or not port.isdecimal() or int(port) > 65_535:
         msg = f"'{text}': must be HOST:PORT or :PORT, with a port from 0 to 65535"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     try:
         found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, int(port))}
     except OSError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
+from sledsim.arguments import placed
 from sledsim.emulator.server import Export
 from sledsim.hardware import wrap
 
@@ -37,7 +38,7 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
     for setting in options["set"]:
         if not setting.startswith(("device.", "scheduler.", "layout.")):
             msg = f"--set {setting}: must begin with device., scheduler. or layout."
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), key="set")
     core, _, scheduler = _core.scenario(
         None,
         options["device"],

@@ -8,7 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim._core import SledsimError, SpecError
+from sledsim.arguments import placed
 from sledsim.hardware import Parallelism, wrap
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ class RemoteDevice:
         """
         if under_way < 1:
             msg = f"under_way = {under_way}: must be at least 1"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), key="under_way")
         return _pipelined(self._core.pipeline(under_way), batches, under_way, must_be_parallel)
 
     def flush(self) -> None:
@@ -341,7 +342,7 @@ def _check(batch: RemoteBatch, index: int) -> None:
 def _lbn(name: str, value: int) -> int:
     if not 0 <= value < 1 << 64:
         msg = f"{name} = {value}: must be a block of the device"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key=name)
     return value
 
 

@@ -11,8 +11,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import as_list, optional, path_text, real, text, whole
+from sledsim._core import SledsimError, SpecError
+from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim.hardware import Device, device_of
 from sledsim.layout_maps import with_layout
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sledsim.hardware import DeviceLike
+    from sledsim.name_types import LayoutName, SchedulerName
 
 Path: TypeAlias = str | PathLike[str]
 
@@ -34,9 +35,9 @@ class Export:
     """The device, or the name of a preset."""
     name: str | None = None
     """Its name for clients; by default that of the device."""
-    scheduler: str = "fcfs"
+    scheduler: SchedulerName | str = "fcfs"
     """Of every mechanism of it."""
-    layout: str | Mapping[str, object] | None = None
+    layout: LayoutName | str | Mapping[str, object] | None = None
     """The layout, as in :func:`sledsim.simulate`."""
     batch_window_ms: float | None = None
     """Group the commands that are there so long after the first, in ms of the device, whatever its
@@ -180,10 +181,10 @@ def serve(
     rpc = [text("rpc", address) for address in as_list("rpc", rpc)]
     if not wanted:
         msg = "there is no device to serve"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), key="exports")
     if not nbd and not rpc and fuse is None:
         msg = "no client could connect: give an address (nbd, rpc) or a mount point (fuse)"
-        raise SledsimError(msg)
+        raise SpecError(msg)
     max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
     max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
     specs = [
@@ -229,5 +230,5 @@ def _check_files(specs: Sequence[Export]) -> None:
         _core.refuse_overwriting(record, files)
         if os.path.realpath(record) in taken:
             msg = f"record = {record}: is the recording of another export"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), key="record")
         taken.add(os.path.realpath(record))

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from sledsim import _core
+from sledsim._core import SledsimError, TraceError
+from sledsim.arguments import placed
+from sledsim.trace_files import (
+    content_of,
+    require_content,
+    samples_folder,
+    trace_in_toml,
+    trace_path,
+)
+from sledsim.values import digest_of, hash_of, refuse_other
+
 if TYPE_CHECKING:
-    from sledsim import _core
+    from collections.abc import Callable
 
 
 class Device:
@@ -15,12 +26,21 @@ class Device:
 
     The attributes of single kinds are in subclasses: :class:`Sled` for those of kind ``mems``,
     :class:`Disk`, and :class:`Composite` for those made of others. ``isinstance`` tells them apart.
-    A method of sleds, asked of another device, raises a SledsimError that says so.
+    A method of sleds, asked of another device, raises a SpecError that says so.
+
+    Devices are values. Two are equal if they have the same name, the same keys (with those of their
+    bases and of the bases of their parts), the same layout (with the content of a trace it was read
+    from) and the same background tasks. A key that was given is not equal to the same default.
+    Devices are hashable and can be pickled; files they were read from are not needed again, but the
+    trace of a layout is.
     """
 
     def __init__(self, core: _core.Device) -> None:
         self._core = core
-        self._made_from: str | None = None
+        self._digest: str | None = None
+        trace = core.layout_trace()
+        # Now: the layout keeps what it read from the file, whatever is in it later.
+        self._trace = None if trace is None else _content(trace)
 
     def __repr__(self) -> str:
         return f"<sledsim device {self.name}: {self.blocks} blocks>"
@@ -46,9 +66,92 @@ class Device:
 
     @property
     def digest(self) -> str:
-        """Identifies the device: that of another is equal if name and parameters are."""
-        keys = json.dumps([self.name, self.parameters])
-        return hashlib.sha256(keys.encode()).hexdigest()
+        """What identifies the device: equal devices have equal ones, in all processes.
+
+        SHA-256 in hexadecimal digits.
+
+        Raises
+        ------
+        SledsimError
+            If the layout was read from a trace that is no regular file.
+        """
+        if self._digest is None:
+            text = self._core.canonical()
+            if (trace := self._core.layout_trace()) is not None:
+                if self._trace is None:
+                    msg = (
+                        f"device {self.name}: its layout was read from {trace}, which is no "
+                        "regular file: it cannot be told what was in it"
+                    )
+                    raise placed(TraceError(msg), file=trace)
+                text += f"content = {self._trace}\n"
+            self._digest = digest_of(text)
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        if self._core is other._core:
+            return True
+        if self._core.canonical() != other._core.canonical():
+            return False
+        if self._core.layout_trace() is None:
+            return other._core.layout_trace() is None
+        return self._trace is not None and self._trace == other._trace
+
+    def __hash__(self) -> int:
+        return hash_of(self._core.canonical())
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Device:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Device], tuple[str, ...]]:
+        return _restore, (self.to_toml(), self.name, self.digest, _core.NUMBERS)
+
+    def to_toml(self) -> str:
+        """Return the device as TOML, from which :meth:`from_toml` makes an equal one.
+
+        It has all keys, with those of the files that it and its parts are based on; a part that is
+        a preset names it. A layout is the table ``[layout]``, background tasks are the list
+        ``[[background]]``. Sources of values stay as comments. A layout that was read from a trace
+        names it as an absolute path or ``"sample:NAME"``, with the ``sha256`` of its content.
+
+        Raises
+        ------
+        SledsimError
+            If the layout was read from a trace that is no regular file.
+        """
+        if self._core.layout_trace() is None:
+            return self._core.to_toml(None)
+        _ = self.digest  # refuses a stream
+        return self._core.to_toml(self._trace)
+
+    @staticmethod
+    def from_toml(text: str, name: str = "device") -> Device:
+        """Make a device from TOML, as :meth:`to_toml` writes it.
+
+        Parameters
+        ----------
+        text
+            A device file, also with ``[layout]`` and ``[[background]]`` as in a scenario. Paths in
+            it are relative to the current folder.
+        name
+            The name of the device, which is part of what it is equal to.
+
+        Raises
+        ------
+        SledsimError
+            For any error in a key, and a trace that is missing or has other content.
+        """
+        from sledsim.hardware.factory import wrap  # noqa: PLC0415 (it imports this)
+
+        sha256, place = trace_in_toml(text, "layout", "trace")
+        if sha256 is not None and place is not None:
+            require_content(place, sha256, f"device {name}")
+        return wrap(_core.Device.from_toml(text, name, samples_folder()))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -65,6 +168,21 @@ class Device:
                 sled_of(self)
             msg = f"'{type(self).__name__}' object has no attribute '{name}'"
             raise AttributeError(msg, name=name, obj=self)
+
+
+def _content(trace: str) -> str | None:
+    """Return the digest of a trace, or ``None`` if it cannot be told."""
+    try:
+        return content_of(trace_path(trace))
+    except SledsimError:
+        return None
+
+
+def _restore(text: str, name: str, digest: str, version: str) -> Device:
+    device = Device.from_toml(text, name)
+    if device.digest != digest:
+        refuse_other(f"device {name}", version)
+    return device
 
 
 class Composite(Device):

@@ -1,4 +1,4 @@
-"""Checks of the arguments of methods of devices; each raises SledsimError."""
+"""Checks of the arguments of methods of devices; each raises SpecError."""
 
 from __future__ import annotations
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from sledsim import _core
 from sledsim.arguments import based, path_text, refuse
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.disks import Disk
 from sledsim.hardware.sleds import Sled
-from sledsim.identity import of_device
+from sledsim.trace_files import samples_folder
 
 if TYPE_CHECKING:
     from os import PathLike
 
-# Type checkers cannot ask the core: a test compares these with what it makes of every preset.
-SledName: TypeAlias = Literal["sigmetrics2000", "osdi2000", "g1", "g2", "g3", "cmu2003", "msst2005"]
-DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
-DeviceLike: TypeAlias = "Device | str | PathLike[str] | Mapping[str, object]"
+    from sledsim.name_types import CompositeName, DeviceName, DiskName, SledName
+
+DeviceLike: TypeAlias = "Device | DeviceName | str | PathLike[str] | Mapping[str, object]"
 """A device, or what :func:`device` makes one of."""
-CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
 
 
 @overload
@@ -32,8 +30,8 @@ def device(name: DiskName, **overrides: object) -> Disk: ...
 @overload
 def device(name: CompositeName, **overrides: object) -> Composite: ...
 @overload
-def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object) -> Device: ...
-def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object) -> Device:
+def device(name: DeviceLike, **overrides: object) -> Device: ...
+def device(name: DeviceLike, **overrides: object) -> Device:
     """Resolve a device: a preset or a TOML file, with overrides of its keys.
 
     It is a :class:`Sled`, a :class:`Disk`, a :class:`Composite`, or none of these: a memory or
@@ -44,8 +42,9 @@ def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object
     Parameters
     ----------
     name
-        One of :func:`devices`, or the path of a ``.toml`` file; or a mapping with that as ``base``
-        and with overrides: ``{"base": "g2", "spring_factor": 0.5}``.
+        One of :func:`devices`, the path of a ``.toml`` file, or a device, which keeps its layout
+        and background tasks; or a mapping with one of these as ``base`` and with overrides:
+        ``{"base": "g2", "spring_factor": 0.5}``.
     **overrides
         Keys of the spec: ``device("g2", spring_factor=0.0, kinematics="disksim")``; a mapping for
         a table: ``device("g2", buffer={"size_kib": 1024, "segments": 8})``.
@@ -56,13 +55,14 @@ def device(name: str | PathLike[str] | Mapping[str, object], **overrides: object
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
     if isinstance(name, Mapping):
-        name, given = based("device", name, "the name of a preset or the path of a TOML file")
+        must = "a device, the name of a preset or the path of a TOML file"
+        name, given = based("device", name, must)
         overrides = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
-    name, keys = path_text("device", name), list(dotted_keys(overrides))
-    core, made_from = of_device(name, keys, lambda: _core.Device(name, keys))
-    made = wrap(core)
-    made._made_from = made_from  # noqa: SLF001 (of this module)
-    return made
+    keys = list(dotted_keys(overrides))
+    if isinstance(name, Device):
+        changed = name._core.with_overrides(keys, samples_folder())  # noqa: SLF001 (one package)
+        return wrap(changed) if keys else name
+    return wrap(_core.Device(path_text("device", name), keys))
 
 
 def device_of(given: object, name: str = "device") -> Device:
@@ -93,9 +93,9 @@ def wrap(core: _core.Device) -> Device:
 
 
 def dotted_keys(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the keys of a table and, dotted, of the tables inside it."""
+    """Yield the keys of a table and, dotted, of the tables inside it; one without keys is kept."""
     for key, value in table.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             yield from ((f"{key}.{inner}", item) for inner, item in dotted_keys(value))
         else:
             yield key, value

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.arguments import as_list, real, refuse
 from sledsim.hardware.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.hardware.base import Device
@@ -279,13 +279,13 @@ def sled_of(device: Device) -> Sled:
 
     Raises
     ------
-    SledsimError
+    SpecError
         If it is none.
     """
     if isinstance(device, Sled):
         return device
     msg = f"device '{device.name}' has no sled of its own: must be of kind \"mems\""
-    raise SledsimError(msg)
+    raise SpecError(msg)
 
 
 def _pass(step: dict[str, Any], lbns: list[int], **place: int) -> Pass:

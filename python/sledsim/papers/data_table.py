@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
+from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,14 +21,14 @@ def load(file: Path) -> Table:
 
     Raises
     ------
-    SledsimError
+    SpecError
         If it cannot be read, or is no TOML.
     """
     try:
         return Table(file, "", tomllib.loads(file.read_text("utf-8")))
     except (OSError, ValueError) as error:  # of TOML or of UTF-8
         msg = f"{file}: {error.strerror if isinstance(error, OSError) else error}"
-        raise SledsimError(msg) from None
+        raise placed(SpecError(msg), file=file) from None
 
 
 def one_line(text: str) -> str:
@@ -37,7 +38,7 @@ def one_line(text: str) -> str:
 
 @dataclass
 class Table:
-    """A table; what is wrong in it raises :class:`SledsimError` with file and key."""
+    """A table; what is wrong in it raises :class:`SpecError` with file and key."""
 
     file: Path
     at: str
@@ -48,7 +49,7 @@ class Table:
         value = self.keys.pop(key, default)
         if value is ...:
             msg = f"{self.file}: {self.at}{key} is missing"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")
         wanted = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if value is not default and not wanted:
             names = kind if isinstance(kind, tuple) else (kind,)
@@ -113,10 +114,10 @@ class Table:
     def refuse(self, key: str, value: object, must: str) -> NoReturn:
         """Raise the error for a value that is not allowed."""
         msg = f"{self.file}: {self.at}{key} = {value!r}: must be {must}"
-        raise SledsimError(msg)
+        raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")
 
     def end(self) -> None:
         """Refuse keys that were not taken."""
         for key in self.keys:
             msg = f"{self.file}: unknown key {self.at}{key}"
-            raise SledsimError(msg)
+            raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")

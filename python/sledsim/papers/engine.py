@@ -6,16 +6,14 @@ import hashlib
 import importlib.metadata
 import inspect
 import json
-import multiprocessing
 import os
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
-from sledsim._core import SledsimError
+from sledsim import _core, executors
+from sledsim._core import OutputError, SledsimError, SpecError
+from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
@@ -102,16 +100,21 @@ def run(
     }
     missing = [item.id for item in items if item.id not in done]
 
+    def tell() -> None:
+        beat(len(done), len(items))
+
     def keep(result: Result) -> None:
         _write(result, folder)
         done[result.item.id] = result
-        beat(len(done), len(items))
+        tell()
 
-    beat(len(done), len(items))
+    tell()
     each = partial(_simulate_in, outcomes, quick=quick, reading=reading)
     workers = min(workers or os.cpu_count() or 1, len(missing))
     if workers > 1:
-        _in_processes(missing, each, workers, keep, lambda: beat(len(done), len(items)))
+        with executors.workers(f"processes:{workers}") as pool:
+            for _, result in executors.completed(pool, each, missing, tell):
+                keep(result)
     else:
         for name in missing:
             keep(each(name))
@@ -125,43 +128,7 @@ def _reading_of(item: Item, name: str) -> Reading:
             return reading
     known = ", ".join(reading.name for reading in item.readings) or "none"
     msg = f"{item.id}: reading = '{name}': must be one of its readings: {known}"
-    raise SledsimError(msg)
-
-
-def _in_processes(
-    names: Sequence[str],
-    each: Callable[[str], Result],
-    workers: int,
-    keep: Callable[[Result], None],
-    beat: Callable[[], object],
-) -> None:
-    context = multiprocessing.get_context("spawn")
-    before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
-    try:
-        running = {pool.submit(each, name) for name in names}
-        pool.submit(int)  # else the pool does not watch the last process that it started
-        while running:
-            finished, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in finished:
-                keep(future.result())
-            beat()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
-        if isinstance(error, BrokenProcessPool):
-            msg = "a process that simulates items has died; was there enough memory?"
-            raise SledsimError(msg) from None
-        raise
-    pool.shutdown()
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all, to the parent."""
-    import signal  # noqa: PLC0415 (in the workers only)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise placed(SpecError(msg), key="reading")
 
 
 def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> Result:
@@ -273,7 +240,7 @@ def _write(result: Result, folder: Path) -> None:
         files["json"].parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise placed(OutputError(msg), file=files["json"].parent) from None
     if versions.is_current(result.item):
         contents["key"] = _key(result.item, contents)
     else:

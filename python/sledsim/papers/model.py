@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sledsim._core import SledsimError
+from sledsim._core import SpecError
 from sledsim.papers.values import exponent_of
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def find(names: Sequence[str]) -> list[Item]:
         elif name in items:
             chosen[name] = items[name]
         else:
-            raise SledsimError(_unknown(name, list(by_paper), list(items)))
+            raise SpecError(_unknown(name, list(by_paper), list(items)))
     return [item for item in items.values() if item.id in chosen]
 
 

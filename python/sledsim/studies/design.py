@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from sledsim._core import SledsimError
 from sledsim.arguments import refuse
 from sledsim.hardware import Device, dotted_keys
-from sledsim.loads import Load
+from sledsim.load_values import Load
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

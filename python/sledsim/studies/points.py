@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
-    from sledsim.loads import Load
+    from sledsim.load_values import Load
     from sledsim.scenario_files import Scenario
     from sledsim.studies.design import Point
 

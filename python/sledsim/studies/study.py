@@ -160,6 +160,19 @@ class Study:
         """The distinct errors of runs that failed."""
         return list(dict.fromkeys(text for text in self.table.column("error") if text))
 
+    def check(self) -> Study:
+        """Return the study itself if no run failed.
+
+        Raises
+        ------
+        SledsimError
+            For the errors of runs that failed.
+        """
+        failed = sum(text is not None for text in self.table.column("error"))
+        if failed:
+            raise SledsimError(f"{failed} of {len(self)} runs failed: {'; '.join(self.errors[:3])}")
+        return self
+
     def plot(
         self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None
     ) -> Figure:

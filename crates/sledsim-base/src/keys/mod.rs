@@ -6,7 +6,9 @@
 //! begins.
 //!
 //! In reading order:
-//! - `toml`: keys from TOML text and single values, and back to TOML.
+//! - `toml`: keys from TOML text and single values.
+//! - `writing`: keys as TOML.
+//! - `canonical`: keys as text to compare.
 //! - `typed`: reads values by type.
 //! - `range`: the ranges of numbers.
 //! - `refusals`: errors about wrong values and unknown keys.
@@ -14,6 +16,10 @@
 //! - `units`: unit suffixes of key names.
 
 mod toml;
+
+mod writing;
+
+mod canonical;
 
 mod typed;
 
@@ -28,21 +34,21 @@ mod units;
 pub use names::{did_you_mean, nearest};
 pub use range::Range;
 
-use crate::error::Result;
+use crate::error::{Origin, Result};
 use toml_edit::Value;
 
 /// The keys of one table: values with their origins, in file order.
 #[derive(Clone, Debug)]
 pub struct Keys {
     /// The file or description that messages about missing keys name.
-    what: String,
+    what: Origin,
     /// Leading comment of the file.
     about: String,
     /// The dotted path of this table in the file: `""` or `front.`.
     prefix: String,
     entries: Vec<Entry>,
     /// The dotted name and origin of every table that was written.
-    tables: Vec<(String, String)>,
+    tables: Vec<(String, Origin)>,
     /// Keys read so far.
     known: Vec<String>,
     /// Tables taken so far.
@@ -54,19 +60,22 @@ struct Entry {
     key: String,
     value: Value,
     comment: Option<String>,
-    origin: String,
+    origin: Origin,
     /// Byte offset in its file, 0 without one.
     at: usize,
-    /// Line in its file, 0 without one.
-    line: usize,
 }
 
 impl Keys {
     /// No keys yet; messages about missing keys name `what`.
     #[must_use]
     pub fn empty(what: &str) -> Self {
+        Self::of(Origin::Named(what.to_owned()))
+    }
+
+    /// No keys yet, of a file or a description.
+    fn of(what: Origin) -> Self {
         Self {
-            what: what.to_owned(),
+            what,
             about: String::new(),
             prefix: String::new(),
             entries: Vec::new(),
@@ -100,7 +109,7 @@ impl Keys {
     pub fn take_table(&mut self, name: &str) -> Option<Self> {
         add_once(&mut self.known_tables, name);
         let inside = format!("{name}.");
-        let mut table = Self::empty(&self.what);
+        let mut table = Self::of(self.what.clone());
         table.prefix = format!("{}{inside}", self.prefix);
         let mut found = false;
         for (other, origin) in std::mem::take(&mut self.tables) {
@@ -122,6 +131,34 @@ impl Keys {
             }
         }
         (found || !table.entries.is_empty()).then_some(table)
+    }
+
+    /// Puts `table` in the place of the table `name`: `front`, `child[0]`.
+    pub fn put_table(&mut self, name: &str, table: Self) {
+        let inside = format!("{name}.");
+        let is_outside = |key: &str| key != name && !key.starts_with(&inside);
+        self.entries.retain(|entry| is_outside(&entry.key));
+        self.tables.retain(|(table, _)| is_outside(table));
+        self.tables.push((name.to_owned(), table.what));
+        let tables = table.tables.into_iter();
+        self.tables
+            .extend(tables.map(|(table, origin)| (format!("{inside}{table}"), origin)));
+        let entries = table.entries.into_iter();
+        self.entries.extend(entries.map(|entry| Entry {
+            key: format!("{inside}{}", entry.key),
+            ..entry
+        }));
+    }
+
+    /// Removes the key `key`, if it was given.
+    pub fn forget(&mut self, key: &str) {
+        self.entries.retain(|entry| entry.key != key);
+    }
+
+    /// The dotted path of this table in its file: `""` or `front.`.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// The names of this table's tables and keys, each once: tables in the order
@@ -168,8 +205,11 @@ impl Keys {
     /// every value, in file order; after [`Keys::over`] the keys of the base
     /// come first, then the new ones. A value inside an inline table has the
     /// comment behind the table.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &Value, Option<&str>, &str)> {
-        (self.entries.iter()).map(|e| (&*e.key, &e.value, e.comment.as_deref(), &*e.origin))
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Value, Option<&str>, String)> {
+        self.entries.iter().map(|entry| {
+            let comment = entry.comment.as_deref();
+            (&*entry.key, &entry.value, comment, entry.origin.to_string())
+        })
     }
 
     /// The comment lines at the top of the file.
@@ -182,7 +222,7 @@ impl Keys {
     /// [`Keys::empty`].
     #[must_use]
     pub fn what(&self) -> &str {
-        &self.what
+        self.what.name()
     }
 
     /// Removes the tables of the list `name` with their keys.

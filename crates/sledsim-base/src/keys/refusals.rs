@@ -4,7 +4,7 @@ use super::names::{SYNONYMS, did_you_mean, nearest};
 use super::toml::{line_of, starts_with_number};
 use super::units::{spelled, split_unit};
 use super::{Entry, Keys};
-use crate::error::{Error, Result};
+use crate::error::{Error, Origin, Result};
 use std::fmt;
 use toml_edit::{Document, Value};
 
@@ -21,18 +21,16 @@ impl Keys {
             names.any(|name| name.starts_with(&inside))
         };
         if let Some((name, origin)) = self.tables.iter().find(|(name, _)| !asked(name)) {
-            let prefix = &self.prefix;
             let list = name.split('[').next().unwrap_or(name);
+            let key = format!("{}{list}", self.prefix);
             let mut known = self.known.iter().chain(&self.known_tables);
-            if list != name && known.any(|known| known == list) {
-                return Err(Error::Key(format!(
-                    "{origin}: {prefix}{list}: must not be a list of tables ([[..]])"
-                )));
-            }
-            let hint = did_you_mean(list, self.known_tables.iter().map(String::as_str));
-            return Err(Error::Key(format!(
-                "{origin}: unknown table '{prefix}{list}'{hint}"
-            )));
+            let message = if list != name && known.any(|known| known == list) {
+                format!("{origin}: {key}: must not be a list of tables ([[..]])")
+            } else {
+                let hint = did_you_mean(list, self.known_tables.iter().map(String::as_str));
+                format!("{origin}: unknown table '{key}'{hint}")
+            };
+            return Err(Error::value(origin.clone(), &key, message));
         }
         let known = |key: &str| self.known.iter().any(|name| name == key);
         match self.entries.iter().find(|entry| !known(&entry.key)) {
@@ -46,13 +44,15 @@ impl Keys {
     #[must_use]
     pub fn refuse(&self, key: &str, must: impl fmt::Display) -> Error {
         let name = format!("{}{key}", self.prefix);
-        Error::Key(match self.entries.iter().find(|entry| entry.key == key) {
+        let (origin, message) = match self.entries.iter().find(|entry| entry.key == key) {
             Some(entry) => {
                 let value = excerpt(&entry.value.to_string());
-                format!("{}: {must}", setting(&entry.origin, &name, &value))
+                let message = format!("{}: {must}", setting(&entry.origin, &name, &value));
+                (&entry.origin, message)
             }
-            None => format!("{}: {name}: {must}", self.what),
-        })
+            None => (&self.what, format!("{}: {name}: {must}", self.what)),
+        };
+        Error::value(origin.clone(), &name, message)
     }
 
     /// As [`Keys::refuse`], about one item of a list, with the line of the item.
@@ -69,11 +69,15 @@ impl Keys {
             Some((item.to_string(), line_of(&text, item.span()?.start) - 1))
         });
         let (value, below) = item.unwrap_or_default();
-        let origin = match entry.origin.strip_suffix(&format!(":{}", entry.line)) {
-            Some(file) if entry.line > 0 => format!("{file}:{}", entry.line + below),
-            _ => entry.origin.clone(),
-        };
-        Error::Key(format!("{origin}: {name} = {}: {must}", excerpt(&value)))
+        let mut origin = entry.origin.clone();
+        if let Origin::File {
+            line: Some(line), ..
+        } = &mut origin
+        {
+            *line += below;
+        }
+        let message = format!("{origin}: {name} = {}: {must}", excerpt(&value));
+        Error::value(origin, &name, message)
     }
 
     fn unknown(&self, entry: &Entry) -> Error {
@@ -111,7 +115,8 @@ impl Keys {
                     && !names().any(|name| name.starts_with(&format!("{head}."))) =>
             {
                 let hint = did_you_mean(head, tables().chain(names()));
-                return Error::Key(format!("{origin}: unknown table '{head}'{hint}"));
+                let message = format!("{origin}: unknown table '{head}'{hint}");
+                return Error::value(origin.clone(), head, message);
             }
             _ => did_you_mean(&key, names().chain(tables())),
         };
@@ -121,8 +126,8 @@ impl Keys {
 }
 
 /// The start of a message: origin, name and value, with the name once.
-pub(super) fn setting(origin: &str, name: &str, value: &str) -> String {
-    if origin.ends_with(name) {
+pub(super) fn setting(origin: &Origin, name: &str, value: &str) -> String {
+    if origin.name().ends_with(name) {
         format!("{origin} = {value}")
     } else {
         format!("{origin}: {name} = {value}")

@@ -1,8 +1,8 @@
-//! Reads keys from TOML, single values and text; writes them as TOML.
+//! Reads keys from TOML, single values and text.
 
 use super::refusals::{excerpt, setting};
 use super::{Entry, Keys};
-use crate::error::{Error, Result};
+use crate::error::{Error, Origin, Result};
 use toml_edit::{Document, TableLike, Value};
 
 impl Keys {
@@ -11,6 +11,10 @@ impl Keys {
     /// # Errors
     /// Syntax errors and duplicate keys, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
+        let of_file = |line| Origin::File {
+            file: file.to_owned(),
+            line,
+        };
         let document = Document::parse(text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
             let line = line_of(text, at.start);
@@ -21,9 +25,14 @@ impl Keys {
             } else {
                 format!(" at '{found}'")
             };
-            Error::Key(format!("{file}:{line}: {problem}{found}"))
+            let origin = of_file(Some(line));
+            Error::Value {
+                message: format!("{origin}: {problem}{found}"),
+                origin,
+                key: None,
+            }
         })?;
-        let mut keys = Self::empty(file);
+        let mut keys = Self::of(of_file(None));
         keys.about = text
             .lines()
             .map_while(|line| line.strip_prefix('#'))
@@ -59,29 +68,14 @@ impl Keys {
             Err(_) if is_word(text) || starts_with_number(text) => Value::from(text),
             Err(error) => {
                 let problem = error.message().replace('\n', ", ");
-                return Err(Error::Key(format!(
-                    "{}: not a TOML value ({problem}); put a string in quotes",
-                    setting(origin, key, &excerpt(text))
-                )));
+                let origin = Origin::Named(origin.to_owned());
+                let setting = setting(&origin, key, &excerpt(text));
+                let message =
+                    format!("{setting}: not a TOML value ({problem}); put a string in quotes");
+                return Err(Error::value(origin, key, message));
             }
         };
         self.set(key, value, origin)
-    }
-
-    /// All tables and keys except the top-level key `omitted`, as TOML that
-    /// [`Keys::parse`] reads.
-    #[must_use]
-    pub fn to_toml(&self, omitted: &str) -> String {
-        let mut document = toml_edit::DocumentMut::new();
-        for (table, _) in &self.tables {
-            make_table(document.as_table_mut(), table);
-        }
-        for entry in self.entries.iter().filter(|entry| entry.key != omitted) {
-            let (table, name) = entry.key.rsplit_once('.').unwrap_or(("", &entry.key));
-            let table = make_table(document.as_table_mut(), table);
-            table.insert(name, toml_edit::value(entry.value.clone()));
-        }
-        document.to_string()
     }
 
     fn walk(
@@ -96,7 +90,9 @@ impl Keys {
             let at = || source.origin(item.span());
             if name.contains(['.', '[', ']']) || name.is_empty() {
                 let problem = "must not be empty or contain a dot or a bracket inside its quotes";
-                return Err(Error::Key(format!("{}: key '{key}': {problem}", at())));
+                let origin = at();
+                let message = format!("{origin}: key '{key}': {problem}");
+                return Err(Error::value(origin, &key, message));
             }
             if let Some(value) = item.as_value() {
                 self.add(&key, value.clone(), value.span(), source, comment)?;
@@ -116,7 +112,7 @@ impl Keys {
         &mut self,
         key: String,
         table: &dyn TableLike,
-        origin: String,
+        origin: Origin,
         source: Source<'_>,
         comment: Option<&str>,
     ) -> Result<()> {
@@ -158,9 +154,9 @@ impl Keys {
             }
             return Ok(());
         }
-        let (mut at, mut line) = (0, 0);
+        let mut at = 0;
         if let (Source::File(text, _), Some(span)) = (source, span) {
-            (at, line) = (span.start, line_of(text, span.start));
+            at = span.start;
             // Parsed separately, the value owns its text.
             if let Ok(owned) = text[span].parse() {
                 value = owned;
@@ -173,7 +169,6 @@ impl Keys {
             comment,
             origin,
             at,
-            line,
         });
         Ok(())
     }
@@ -189,13 +184,13 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn origin(self, span: Option<std::ops::Range<usize>>) -> String {
+    fn origin(self, span: Option<std::ops::Range<usize>>) -> Origin {
         match self {
-            Source::File(text, file) => {
-                let line = line_of(text, span.map_or(0, |span| span.start));
-                format!("{file}:{line}")
-            }
-            Source::Named(origin) => origin.to_owned(),
+            Source::File(text, file) => Origin::File {
+                file: file.to_owned(),
+                line: Some(line_of(text, span.map_or(0, |span| span.start))),
+            },
+            Source::Named(origin) => Origin::Named(origin.to_owned()),
         }
     }
 
@@ -208,34 +203,6 @@ impl Source<'_> {
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim();
         rest.strip_prefix('#').map(|rest| rest.trim().to_owned())
     }
-}
-
-/// The table at a dotted path from `table`, created if missing.
-fn make_table<'a>(table: &'a mut toml_edit::Table, path: &str) -> &'a mut toml_edit::Table {
-    let mut table = table;
-    for part in path.split('.').filter(|part| !part.is_empty()) {
-        let (name, index) = match part.strip_suffix(']').and_then(|p| p.split_once('[')) {
-            Some((name, index)) => (name, index.parse::<usize>().ok()),
-            None => (part, None),
-        };
-        let item = table.entry(name);
-        table = match index {
-            None => {
-                let item = item.or_insert_with(toml_edit::table);
-                item.as_table_mut().expect("a key is a table or none")
-            }
-            Some(index) => {
-                let item = item.or_insert_with(toml_edit::array);
-                let tables = item.as_array_of_tables_mut();
-                let tables = tables.expect("a key is a list of tables or none");
-                while tables.len() <= index {
-                    tables.push(toml_edit::Table::new());
-                }
-                tables.get_mut(index).expect("just made")
-            }
-        };
-    }
-    table
 }
 
 fn is_word(text: &str) -> bool {

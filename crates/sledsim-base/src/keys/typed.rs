@@ -281,11 +281,9 @@ impl Keys {
 
     fn require<T>(&self, key: &str, value: Option<T>, wanted: impl Fn() -> String) -> Result<T> {
         value.ok_or_else(|| {
-            let (what, prefix) = (&self.what, &self.prefix);
-            Error::Key(format!(
-                "{what}: missing key '{prefix}{key}' ({})",
-                wanted()
-            ))
+            let (what, key) = (&self.what, format!("{}{key}", self.prefix));
+            let message = format!("{what}: missing key '{key}' ({})", wanted());
+            Error::value(what.clone(), &key, message)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{fails, parse};
 use proptest::prelude::*;
+use sledsim_base::error::{Error, Origin};
 use sledsim_base::keys::{Keys, Range, did_you_mean, nearest};
 
 #[test]
@@ -175,4 +176,43 @@ proptest! {
             }
         }
     }
+}
+
+/// The file or description, the line and the key that an error carries.
+fn place(error: Error) -> (String, Option<usize>, Option<String>) {
+    let (origin, key) = match error {
+        Error::Value { origin, key, .. } => (origin, key),
+        Error::UnknownKey { origin, key, .. } => (origin, Some(key)),
+        other => panic!("{other:?}"),
+    };
+    let line = match &origin {
+        Origin::File { line, .. } => *line,
+        Origin::Named(_) => None,
+    };
+    (origin.name().to_owned(), line, key)
+}
+
+#[test]
+fn an_error_carries_its_file_its_line_and_its_key() {
+    let text = "rate = -1\n[front]\nlist = [\n 1,\n \"x\",\n]\n[frnt]\ny = 1\n";
+    let mut keys = parse(text);
+    let mut front = keys.take_table("front").unwrap();
+    let at = |line, key: &str| ("my.toml".to_owned(), line, Some(key.to_owned()));
+    let rate = keys.f64("rate", Range::above(0.0)).unwrap_err();
+    assert_eq!(place(rate), at(Some(1), "rate"));
+    let item = front.opt_f64s("list", Range::any()).unwrap_err();
+    assert_eq!(place(item), at(Some(5), "front.list[1]"));
+    assert_eq!(place(front.bool("on").unwrap_err()), at(None, "front.on"));
+    assert_eq!(place(keys.finish().unwrap_err()), at(Some(7), "frnt"));
+    let unknown = parse("\nz = 1").finish().unwrap_err();
+    assert_eq!(place(unknown), at(Some(2), "z"));
+    let syntax = Keys::parse("a = 1\nb = =", "my.toml").unwrap_err();
+    assert_eq!(place(syntax), ("my.toml".to_owned(), Some(2), None));
+    let mut named = Keys::empty("load");
+    named.set_text("rate", "-1", "--set rate").unwrap();
+    let refused = named.f64("rate", Range::above(0.0)).unwrap_err();
+    let rate = || Some("rate".to_owned());
+    assert_eq!(place(refused), ("--set rate".to_owned(), None, rate()));
+    let missing = Keys::empty("load").text("rate").unwrap_err();
+    assert_eq!(place(missing), ("load".to_owned(), None, rate()));
 }

@@ -29,6 +29,7 @@ fn entries_keep_file_order_sources_and_origins() {
         ("c.y", Some(""), "my.toml:4"),
         ("a.z", Some("all"), "my.toml:6"),
     ];
+    let expected = expected.map(|(key, source, origin)| (key, source, origin.to_owned()));
     assert_eq!(seen, expected);
 }
 

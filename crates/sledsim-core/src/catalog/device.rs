@@ -1,7 +1,8 @@
 //! Devices by name or file, with overrides.
 
 use super::kinds::KINDS;
-use super::presets::{PRESETS, load, short_name, with_base};
+use super::presets::{load, short_name, with_base};
+use super::values::Values;
 use crate::compose::HostQueue;
 use crate::compose::content_tracker::ContentTracker;
 use crate::compose::hybrids::mcd::McdSpec;
@@ -34,8 +35,12 @@ pub struct Device {
     children: Vec<Device>,
     /// All resolved keys, for display.
     keys: Keys,
+    /// The same with those of its children, for comparisons and TOML.
+    pub(super) values: Arc<Values>,
     /// The layout of its blocks, unless it is the identity.
     layout: Option<ResolvedLayout>,
+    /// Its background tasks, in the order of their priority.
+    background: Vec<TaskSpec>,
 }
 
 /// Reads the children of the device called `name`.
@@ -90,18 +95,16 @@ impl Device {
         Self::read(&short_name(&base), keys, beside)
     }
 
-    /// Resolves a device called `name` from self-contained TOML, as
-    /// [`Device::to_toml`] writes it.
+    /// As [`Device::from_keys`], called `name`, of keys that name no files.
     ///
     /// # Errors
     /// As [`Device::resolve`].
-    pub fn from_toml(name: &str, text: &str) -> Result<Self> {
-        let keys = Keys::parse(text, &format!("{name}.toml"))?;
+    pub fn from_named_keys(name: &str, keys: Keys) -> Result<Self> {
         Self::read(name, keys, None)
     }
 
     fn read(name: &str, keys: Keys, beside: Option<&Path>) -> Result<Self> {
-        let mut keys = with_base(keys, beside)?;
+        let (mut keys, has_file) = with_base(keys, beside)?;
         let all = keys.clone();
         let _title = keys.text("title")?;
         let cache = keys.take_table("controller_cache");
@@ -115,38 +118,51 @@ impl Device {
         };
         let kind = (kind.read)(&mut keys, &mut parts)?;
         keys.finish()?;
-        let device = Self::of(inner, kind, parts.read, &all);
+        let values = Arc::new(Values::new(&all, has_file, &parts.read));
+        let device = Self {
+            name: inner.to_owned(),
+            kind,
+            children: parts.read,
+            keys: all,
+            values,
+            layout: None,
+            background: Vec::new(),
+        };
         match cache {
             None => Ok(device),
-            Some(cache) => device.behind_cache(name, cache, &all),
-        }
-    }
-
-    fn of(name: &str, kind: Arc<dyn DeviceKind>, children: Vec<Self>, keys: &Keys) -> Self {
-        Self {
-            name: name.to_owned(),
-            kind,
-            children,
-            keys: keys.clone(),
-            layout: None,
+            Some(cache) => device.behind_cache(name, cache),
         }
     }
 
     /// Puts the controller cache of the keys `cache` in front of this device; the
     /// result is called `name`.
-    fn behind_cache(self, name: &str, mut cache: Keys, all: &Keys) -> Result<Self> {
+    fn behind_cache(self, name: &str, mut cache: Keys) -> Result<Self> {
         let (spec, blocks) = McdSpec::read_controller(&mut cache, self.blocks())?;
         let memory = Memory {
             blocks,
             latency: spec.buffer_latency,
             block_time: spec.buffer_block_time,
         };
-        let front = format!("{name}.controller_cache");
-        let front = Self::of(&front, Arc::new(memory), Vec::new(), &cache);
+        let front = Self {
+            name: format!("{name}.controller_cache"),
+            kind: Arc::new(memory),
+            children: Vec::new(),
+            values: Arc::new(Values::new(&cache, false, &[])),
+            keys: cache.clone(),
+            layout: None,
+            background: Vec::new(),
+        };
         cache.finish()?;
         let blocks = self.blocks();
-        let kind = Arc::new(McdKind { spec, blocks });
-        Ok(Self::of(name, kind, vec![front, self], all))
+        Ok(Self {
+            name: name.to_owned(),
+            kind: Arc::new(McdKind { spec, blocks }),
+            keys: self.keys.clone(),
+            values: Arc::clone(&self.values),
+            layout: None,
+            background: Vec::new(),
+            children: vec![front, self],
+        })
     }
 
     /// Its name: that of the preset, or of the file without its extension.
@@ -245,7 +261,12 @@ impl Device {
             )));
         };
         let kind = Arc::new(sled.with_background(&self.name, tasks)?);
-        Ok(Self { kind, ..self })
+        let background = tasks.to_vec();
+        Ok(Self {
+            kind,
+            background,
+            ..self
+        })
     }
 
     /// The same device with `[batching] kind = "window"` of `window_ms`
@@ -257,23 +278,29 @@ impl Device {
     /// or a window out of range.
     pub fn with_batch_window(self, window_ms: f64, origin: &str) -> Result<Self> {
         let Some(mems) = self.mems() else {
-            return Err(Error::Key(format!(
-                "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
+            return Err(Error::argument(
+                origin,
+                format!(
+                    "{origin} = {window_ms}: the device '{}' is of kind '{}'; only a single sled (kind \
                  'mems') serves commands in batches",
-                self.name,
-                self.kind()
-            )));
+                    self.name,
+                    self.kind()
+                ),
+            ));
         };
-        let has = match (mems.buffer, self.has_background()) {
+        let has = match (mems.buffer, !self.background.is_empty()) {
             (Some(_), _) => "a buffer",
             (None, true) => "background tasks",
             (None, false) => "",
         };
         if !has.is_empty() {
-            return Err(Error::Key(format!(
-                "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
-                self.name
-            )));
+            return Err(Error::argument(
+                origin,
+                format!(
+                    "{origin} = {window_ms}: the device '{}' has {has}, and batches need one without",
+                    self.name
+                ),
+            ));
         }
         let mut keys = self.keys.clone();
         keys.set("batching.kind", "window".into(), origin)?;
@@ -285,10 +312,10 @@ impl Device {
         })
     }
 
-    /// Whether it has background tasks.
+    /// Its background tasks, in the order of their priority.
     #[must_use]
-    pub fn has_background(&self) -> bool {
-        self.sled().is_some_and(|sled| sled.background.is_some())
+    pub fn background(&self) -> &[TaskSpec] {
+        &self.background
     }
 
     /// Its layout, if it has one.
@@ -420,25 +447,6 @@ impl Device {
         let children = children.map(|child| child.build_into(scheduler, keeping, names));
         let children = children.collect();
         self.kind.build(&self.name, device, scheduler, children)
-    }
-
-    /// Its keys as self-contained TOML, from which [`Device::from_toml`] makes the
-    /// same device; layout and background tasks are not included.
-    ///
-    /// # Errors
-    /// A child that is based on a file.
-    pub fn to_toml(&self) -> Result<String> {
-        for (key, base, ..) in self.keys.entries() {
-            let is_preset = |base: &str| PRESETS.iter().any(|(preset, _)| *preset == base);
-            if key.ends_with(".base") && !base.as_str().is_some_and(is_preset) {
-                return Err(Error::Key(format!(
-                    "device '{}': {key} = {base} is a file; only presets are known \
-                     everywhere",
-                    self.name
-                )));
-            }
-        }
-        Ok(self.keys.to_toml("base"))
     }
 
     /// The resolved spec: every key with its value and source, and derived

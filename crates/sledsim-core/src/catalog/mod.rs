@@ -3,13 +3,16 @@
 //! Modules in reading order:
 //! - `kinds`: the kinds of devices;
 //! - `presets`: presets and files of devices, and their bases;
-//! - `device`: devices resolved from names or keys, with overrides.
+//! - `device`: devices resolved from names or keys, with overrides;
+//! - `values`: devices as text, to compare and to keep.
 
 mod kinds;
 
 mod presets;
 
 mod device;
+
+mod values;
 
 pub use device::{Device, Override};
 pub use kinds::KINDS;

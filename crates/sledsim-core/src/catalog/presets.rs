@@ -58,7 +58,7 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
     }
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     if name.ends_with(".toml") || name.contains('/') || path.is_file() {
-        let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::spec(&path, error))?;
         let keys = Keys::parse(&text, &path.to_string_lossy())?;
         return Ok((keys, path.parent().map(Path::to_owned)));
     }
@@ -98,16 +98,19 @@ fn described_by(name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Merges `keys` with the bases they name; `keys` take precedence.
-pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
+/// Merges `keys` with the bases they name; `keys` take precedence. Returns also
+/// whether a base is a file.
+pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<(Keys, bool)> {
     let mut layers = vec![keys];
     let mut folder = beside.map(Path::to_owned);
+    let mut has_file = false;
     while let Some(base) = layers[layers.len() - 1].clone().opt_text("base")? {
         if layers.len() > MAX_BASES {
             return Err(layers[0].refuse("base", "the bases form a cycle"));
         }
         let (keys, next) = load(&base, folder.as_deref())?;
         layers.push(keys);
+        has_file |= next.is_some();
         folder = next;
     }
     let mut resolved = layers
@@ -117,5 +120,5 @@ pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<Keys> {
     if let Some(keys) = &mut resolved {
         keys.opt_text("base")?;
     }
-    Ok(resolved.unwrap_or_else(|| Keys::empty("device")))
+    Ok((resolved.unwrap_or_else(|| Keys::empty("device")), has_file))
 }

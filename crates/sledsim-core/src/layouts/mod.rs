@@ -128,6 +128,13 @@ pub struct LayoutContext<'a> {
 
 /// Opens traces.
 pub trait TraceOpener {
+    /// The place of a trace for readers in other folders: an absolute path or a
+    /// name that is known everywhere.
+    ///
+    /// # Errors
+    /// There is no current folder.
+    fn place(&self, file: &str) -> Result<String>;
+
     /// Opens the trace that the table `trace` of a layout names, and finishes its
     /// keys.
     ///
@@ -210,11 +217,16 @@ pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[
     bipartite::ENTRY,
 ]);
 
+/// The key of the trace that a layout is read from.
+const TRACE: &str = "trace.file";
+
 /// A layout resolved for a device.
 #[derive(Clone, Debug)]
 pub struct ResolvedLayout {
     name: &'static str,
     spec: LayoutSpec,
+    /// The keys it was given, and its name.
+    given: Keys,
 }
 
 impl ResolvedLayout {
@@ -238,6 +250,7 @@ impl ResolvedLayout {
         mut keys: Keys,
         site: &mut LayoutContext<'_>,
     ) -> Result<Self> {
+        let mut given = keys.clone();
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(simple::ENTRY.name);
         let Some(&LayoutEntry { name, read }) = known.get(name) else {
@@ -249,7 +262,26 @@ impl ResolvedLayout {
         }
         let spec = read(&mut keys, site)?;
         keys.finish()?;
-        Ok(Self { name, spec })
+        given.set("name", name.into(), "layout")?;
+        if let Some(file) = given.opt_text(TRACE)? {
+            given.set(TRACE, site.traces.place(&file)?.into(), "layout")?;
+        }
+        Ok(Self { name, spec, given })
+    }
+
+    /// The keys that it was given, and its name; the file of a trace as
+    /// [`TraceOpener::place`] has it.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.given
+    }
+
+    /// The trace that it was read from, if any.
+    #[must_use]
+    pub fn trace(&self) -> Option<&str> {
+        let mut entries = self.given.entries();
+        let (_, file, ..) = entries.find(|(key, ..)| *key == TRACE)?;
+        file.as_str()
     }
 
     /// Its name and the keys in effect, as in the results.

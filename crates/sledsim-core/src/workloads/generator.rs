@@ -111,6 +111,12 @@ impl GeneratorSpec {
         !self.requests_given
     }
 
+    /// The name of the generator.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.kind
+    }
+
     /// The seed.
     #[must_use]
     pub fn seed(&self) -> u64 {

@@ -52,6 +52,15 @@ impl Workload {
         names
     }
 
+    /// Its name, one of [`Workload::names`].
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Generator(spec) => spec.name(),
+            Self::Mix(_) => mix::NAME,
+        }
+    }
+
     /// Reads the keys of the workload called `name`; the caller finishes `keys`.
     ///
     /// # Errors

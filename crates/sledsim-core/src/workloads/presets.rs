@@ -65,7 +65,7 @@ fn load(name: &str) -> Result<Keys> {
     }
     let path = Path::new(name);
     if is_path(name) || path.is_file() {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
+        let text = std::fs::read_to_string(path).map_err(|error| Error::spec(path, error))?;
         return Keys::parse(&text, name);
     }
     let presets = PRESETS.iter().map(|(preset, _)| *preset);

@@ -67,7 +67,7 @@ impl NbdServer {
         let uri = uri(&listening.place, settings.admission.tls.is_some());
         let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-nbd-acc", on_accept)
-            .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
+            .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
             clients,

@@ -30,8 +30,9 @@ impl Sparse {
                 file.set_len(bytes)?;
                 Ok(file)
             });
-        let file = made
-            .map_err(|error| Error::Key(format!("cannot keep {bytes} bytes in memory: {error}")))?;
+        let file = made.map_err(|error| {
+            Error::System(format!("cannot keep {bytes} bytes in memory: {error}"))
+        })?;
         Ok(Self {
             file,
             bytes,

@@ -64,7 +64,7 @@ impl RpcServer {
         };
         let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-rpc-acc", on_accept)
-            .map_err(|error| Error::Key(format!("address '{address}': {error}")))?;
+            .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
         Ok(Self {
             shared,
             uri,

@@ -351,7 +351,7 @@ impl MemStore for Session {
         let layout = layout.as_ref().and_then(|facts| facts["name"].as_str());
         Ok(Response::new(v1::DescribeResponse {
             export: Some(described(export)),
-            device_toml: about.device.to_toml().unwrap_or_default(),
+            device_toml: about.device.to_toml(),
             device_json: about.device.show().to_string(),
             scheduler: about.scheduler.label().to_owned(),
             layout: layout.unwrap_or_default().to_owned(),

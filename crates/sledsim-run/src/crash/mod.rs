@@ -76,23 +76,26 @@ impl Default for Plan {
 impl Plan {
     fn check(&self) -> Result<()> {
         if self.points == 0 {
-            return Err(Error::Key("points = 0: must be at least 1".to_owned()));
+            return Err(Error::argument(
+                "points",
+                "points = 0: must be at least 1".to_owned(),
+            ));
         }
         if self.requests_between == Some(0) {
             let problem = "requests_between = 0: must be at least 1";
-            return Err(Error::Key(problem.to_owned()));
+            return Err(Error::argument("requests_between", problem.to_owned()));
         }
         for (name, share) in [("fua", self.fua), ("flush", self.flush)] {
             if !(0.0..=1.0).contains(&share) {
                 let problem = format!("{name} = {share}: must be from 0 to 1");
-                return Err(Error::Key(problem));
+                return Err(Error::argument(name, problem));
             }
         }
         // With a higher share, recoveries might never complete.
         if !(0.0..=0.9).contains(&self.in_recovery) {
             let share = self.in_recovery;
             let problem = format!("in_recovery = {share}: must be from 0 to 0.9");
-            return Err(Error::Key(problem));
+            return Err(Error::argument("in_recovery", problem));
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Reader for Recording {
     }
 
     fn refuse(&self, problem: String) -> Error {
-        Error::file(&self.rows.path, format!("row {}: {problem}", self.row))
+        Error::trace(&self.rows.path, format!("row {}: {problem}", self.row))
     }
 
     fn device_name(&self, device: u32) -> Option<&str> {
@@ -119,14 +119,14 @@ impl Survey {
     /// Reads the needed columns of `file`; messages call it `shown`.
     fn read(file: &SharedFile, shown: &Path) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
-            Error::file(shown, format!("the Parquet data are damaged ({error})"))
+            Error::trace(shown, format!("the Parquet data are damaged ({error})"))
         };
         let columns = ["arrival_ns", "parent", "device"];
         let batches =
             ParquetFile::of(file.clone()).and_then(|file| file.batches(Some(&columns), ROWS));
         let (mut times, mut latest, mut most) = (Vec::new(), 0, 0);
         let mut free_of = BTreeSet::new();
-        for batch in batches.map_err(|problem| Error::file(shown, problem))? {
+        for batch in batches.map_err(|problem| Error::trace(shown, problem))? {
             let batch = batch.map_err(|e| failed(&e))?;
             let [Some(arrivals), Some(parents), devices] =
                 columns.map(|name| batch.column_by_name(name))
@@ -150,7 +150,7 @@ impl Survey {
             window: Nanos(most),
             outermost: match free_of.len() {
                 0 | 1 => None,
-                _ => Some(outermost(&free_of).map_err(|problem| Error::file(shown, problem))?),
+                _ => Some(outermost(&free_of).map_err(|problem| Error::trace(shown, problem))?),
             },
         })
     }

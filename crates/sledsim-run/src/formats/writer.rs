@@ -151,14 +151,14 @@ impl Parquet {
             .find(|end| name.ends_with(end))
         {
             let problem = format!("Parquet is compressed within: leave out the {ending}");
-            return Err(Error::file(path, problem));
+            return Err(Error::output(path, problem));
         }
         let schema = schema();
         let properties = file_properties(&schema);
         let file = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties));
         Ok(Self {
             path: path.to_owned(),
-            file: file.map_err(|error| Error::file(path, innermost_message(error)))?,
+            file: file.map_err(|error| Error::output(path, innermost_message(error)))?,
             schema,
             batch: Batch::default(),
             names: DeviceNames::default(),
@@ -169,9 +169,9 @@ impl Parquet {
     fn write_batch(&mut self) -> Result<()> {
         let columns = self.batch.finish();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
-            .map_err(|error| Error::file(&self.path, error))?;
+            .map_err(|error| Error::output(&self.path, error))?;
         let written = self.file.write(&batch);
-        written.map_err(|error| Error::file(&self.path, innermost_message(error)))
+        written.map_err(|error| Error::output(&self.path, innermost_message(error)))
     }
 }
 
@@ -186,7 +186,7 @@ impl Writer for Parquet {
             i64::try_from(value).map_err(|_| {
                 let number = self.lost.written + 1;
                 let problem = format!("record {number}: {what} is {value}: must be below 2^63");
-                Error::file(&self.path, problem)
+                Error::output(&self.path, problem)
             })
         };
         let maybe = |time: Option<Nanos>, what| time.map(|time| signed(time.0, what)).transpose();
@@ -228,7 +228,7 @@ impl Writer for Parquet {
         if self.batch.rows > 0 {
             self.write_batch()?;
         }
-        let failed = |error| Error::file(&self.path, innermost_message(error));
+        let failed = |error| Error::output(&self.path, innermost_message(error));
         self.file.into_inner().map_err(failed)?.commit()?;
         Ok(self.lost)
     }

@@ -1,14 +1,15 @@
 //! The requests of a trace for layouts that count accesses.
 
 use super::TraceSpec;
-use super::path::trace_path;
-use sledsim_base::error::Result;
+use super::path::{SAMPLE, trace_path};
+use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Extent;
 use sledsim_core::layouts::{TraceAccesses, TraceOpener};
 use sledsim_core::model::Source;
-use std::path::Path;
+use sledsim_traces::STANDARD_INPUT;
+use std::path::{Path, absolute};
 
 /// The number of requests between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
@@ -22,6 +23,15 @@ pub struct TraceFiles<'a> {
 }
 
 impl TraceOpener for TraceFiles<'_> {
+    fn place(&self, file: &str) -> Result<String> {
+        if file == STANDARD_INPUT || (file.starts_with(SAMPLE) && self.samples.is_some()) {
+            return Ok(file.to_owned());
+        }
+        let path = (self.beside).map_or_else(|| file.into(), |folder| folder.join(file));
+        let path = absolute(&path).map_err(|error| Error::file(&path, error))?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
     fn open(&self, mut keys: Keys) -> Result<Box<dyn TraceAccesses>> {
         let file = keys.text("file")?;
         let path = trace_path(&keys, &file, self.beside, self.samples)?;

@@ -209,7 +209,7 @@ impl Feed {
         );
         Err(match &self.sorter {
             None => self.records.refuse(problem),
-            Some(_) => Error::file(self.spec.supply.name(), problem),
+            Some(_) => Error::trace(self.spec.supply.name(), problem),
         })
     }
 }

@@ -5,6 +5,9 @@ use sledsim_base::keys::Keys;
 use sledsim_traces::STANDARD_INPUT;
 use std::path::{Path, PathBuf};
 
+/// The prefix of the names of sample traces.
+pub(crate) const SAMPLE: &str = "sample:";
+
 /// The path of the trace that the key `file` of `keys` names: relative to the
 /// folder `beside`, standard input (`-`), or among the sample traces in `samples`.
 ///
@@ -19,7 +22,7 @@ pub(crate) fn trace_path(
     if file == STANDARD_INPUT {
         return Ok(file.into());
     }
-    let (Some(sample), Some(folder)) = (file.strip_prefix("sample:"), samples) else {
+    let (Some(sample), Some(folder)) = (file.strip_prefix(SAMPLE), samples) else {
         return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
     };
     let endings = ["trace.gz", "parquet"];

@@ -34,9 +34,12 @@ impl TraceSpec {
     ) -> Result<TraceSource> {
         if self.address_offset >= device_blocks {
             let offset = self.address_offset;
-            return Err(Error::Key(format!(
-                "address_offset = {offset}: must be below the {device_blocks} blocks of the device"
-            )));
+            return Err(Error::argument(
+                "address_offset",
+                format!(
+                    "address_offset = {offset}: must be below the {device_blocks} blocks of the device"
+                ),
+            ));
         }
         let separate = self.devices == DeviceSelection::Separate;
         let spans = match self.address == Address::Scale || separate {

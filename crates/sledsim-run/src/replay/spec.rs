@@ -120,6 +120,11 @@ impl TraceSpec {
         })
     }
 
+    /// Reads from the same place as `other`, which may be a stream that was kept.
+    pub(crate) fn read_as(&mut self, other: &Self) {
+        self.supply = other.supply.clone();
+    }
+
     /// Whether addresses depend on the size of the device.
     pub(crate) fn needs_blocks(&self) -> bool {
         self.address != Address::Error

@@ -187,10 +187,13 @@ fn run_one(
 /// Refuses a warm-up as long as the load.
 fn check_warm_up(warm_up: WarmUp, requests: Option<u64>) -> Result<()> {
     match requests {
-        Some(requests) if warm_up.requests >= requests => Err(Error::Key(format!(
-            "warm_up_requests = {}: must be below the {requests} requests of the load",
-            warm_up.requests
-        ))),
+        Some(requests) if warm_up.requests >= requests => Err(Error::argument(
+            "warm_up_requests",
+            format!(
+                "warm_up_requests = {}: must be below the {requests} requests of the load",
+                warm_up.requests
+            ),
+        )),
         _ => Ok(()),
     }
 }

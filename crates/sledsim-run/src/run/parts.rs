@@ -89,7 +89,7 @@ impl Parts {
     /// # Errors
     /// A device that cannot be built with this scheduler, or runs background tasks.
     pub fn new(device: &Device, scheduler: &SchedulerSpec) -> Result<Self> {
-        if device.has_background() {
+        if !device.background().is_empty() {
             let problem = "background: tasks are told of for a single run only; run a part \
                            alone for them";
             return Err(Error::Key(problem.to_owned()));

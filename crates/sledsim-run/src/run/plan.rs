@@ -102,9 +102,10 @@ impl Plan {
         if let Some(precision) = self.precision
             && !(precision > 0.0 && precision < 1.0)
         {
-            return Err(Error::Key(format!(
-                "precision = {precision}: must be above 0 and below 1 (100 %)"
-            )));
+            return Err(Error::argument(
+                "precision",
+                format!("precision = {precision}: must be above 0 and below 1 (100 %)"),
+            ));
         }
         if self.window == Some(Nanos::ZERO) {
             let problem = "series_ms: must be at least 0.000001 (a nanosecond)";
@@ -117,7 +118,7 @@ impl Plan {
         if let (Some(rows), Some(series)) = (self.rows.file(), self.series.file())
             && (rows == series || absolute(rows).ok() == absolute(series).ok())
         {
-            return Err(Error::file(
+            return Err(Error::output(
                 rows,
                 "is named for both the requests and the series",
             ));
@@ -127,9 +128,10 @@ impl Plan {
         }
         if self.seeds > MOST_SEEDS {
             let seeds = self.seeds;
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: must be an integer from 1 to {MOST_SEEDS}"
-            )));
+            return Err(Error::argument(
+                "seeds",
+                format!("seeds = {seeds}: must be an integer from 1 to {MOST_SEEDS}"),
+            ));
         }
         if self.seeds > 1 {
             self.check_seeds(device, load)?;
@@ -141,30 +143,39 @@ impl Plan {
     fn check_seeds(&self, device: &Device, load: &Load) -> Result<()> {
         let seeds = self.seeds;
         if self.rows != RowsTo::Nowhere {
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
-            )));
+            return Err(Error::argument(
+                "seeds",
+                format!(
+                    "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
+                ),
+            ));
         }
         if self.series != SeriesTo::Nowhere {
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: a series is of a single run only; run one seed for it"
-            )));
+            return Err(Error::argument(
+                "seeds",
+                format!("seeds = {seeds}: a series is of a single run only; run one seed for it"),
+            ));
         }
-        if device.has_background() {
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: background tasks are told of for a single run only; run one \
+        if !device.background().is_empty() {
+            return Err(Error::argument(
+                "seeds",
+                format!(
+                    "seeds = {seeds}: background tasks are told of for a single run only; run one \
                  seed for them"
-            )));
+                ),
+            ));
         }
         let Some(seed) = load.seed() else {
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: a trace has no seed; every run of it is the same"
-            )));
+            return Err(Error::argument(
+                "seeds",
+                format!("seeds = {seeds}: a trace has no seed; every run of it is the same"),
+            ));
         };
         if seed > i64::MAX as u64 - seeds {
-            return Err(Error::Key(format!(
-                "seeds = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"
-            )));
+            return Err(Error::argument(
+                "seeds",
+                format!("seeds = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"),
+            ));
         }
         Ok(())
     }

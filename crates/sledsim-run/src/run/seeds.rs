@@ -112,7 +112,7 @@ impl SeedPool<'_> {
                 return;
             }
             let result = catch_panic(|| self.run(index));
-            let result = result.unwrap_or_else(|said| Err(Error::Key(internal_error(&said))));
+            let result = result.unwrap_or_else(|said| Err(Error::System(internal_error(&said))));
             if result.is_err() {
                 // Abandon later runs; an earlier one may also fail, and then its
                 // error is reported.

@@ -3,7 +3,7 @@
 //! The guide page `docs/reference/results.md` describes both schemas.
 //!
 //! In reading order:
-//! - `streaming`: statistics in constant memory.
+//! - `streaming`: statistics of all rows together.
 //! - `warm_up`: the uncounted beginning of a run.
 //! - `interval`, `student`: confidence intervals by batch means.
 //! - `figures`: the figures of one of several runs.

@@ -65,7 +65,10 @@ impl RowsFile {
         let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         about.insert(0, version);
         if TableFormat::of(path)? != TableFormat::Parquet {
-            return Err(Error::file(path, "must end in .parquet, as a recording is"));
+            return Err(Error::output(
+                path,
+                "must end in .parquet, as a recording is",
+            ));
         }
         let buffer = RowBuffer::recording(device_names, BATCH_ROWS);
         Self::start(path, TableFormat::Parquet, buffer, about)
@@ -84,9 +87,9 @@ impl RowsFile {
             .name("sledsim-parquet".into())
             .spawn(move || {
                 let written = write((format, file), schema, about, &received);
-                written.map_err(|e| Error::file(&owned, innermost_message(e)))
+                written.map_err(|e| Error::output(&owned, innermost_message(e)))
             })
-            .map_err(|e| Error::file(path, format!("cannot start a thread to write it: {e}")))?;
+            .map_err(|e| Error::output(path, format!("cannot start a thread to write it: {e}")))?;
         Ok(Self {
             path: path.to_owned(),
             buffer,
@@ -154,8 +157,8 @@ impl RowsFile {
         self.batches = None;
         match self.writer.take().map(JoinHandle::join) {
             Some(Ok(said)) => said,
-            Some(Err(_)) => Err(Error::file(&self.path, "the thread writing it panicked")),
-            None => Err(Error::file(&self.path, "writing it failed before")),
+            Some(Err(_)) => Err(Error::output(&self.path, "the thread writing it panicked")),
+            None => Err(Error::output(&self.path, "writing it failed before")),
         }
     }
 }

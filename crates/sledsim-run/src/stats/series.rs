@@ -130,11 +130,14 @@ impl Series {
     fn window_of(&mut self, at: Nanos) -> Result<usize> {
         let mut index = (at.0 / self.window) as usize;
         if self.chosen && index >= MOST_CHOSEN {
-            return Err(Error::Key(format!(
-                "series_ms = {}: makes more than {MOST_CHOSEN} windows in {} s; choose longer ones",
-                Nanos(self.window).ms(),
-                at.s()
-            )));
+            return Err(Error::argument(
+                "series_ms",
+                format!(
+                    "series_ms = {}: makes more than {MOST_CHOSEN} windows in {} s; choose longer ones",
+                    Nanos(self.window).ms(),
+                    at.s()
+                ),
+            ));
         }
         while !self.chosen && index >= MOST_WINDOWS {
             self.double();

@@ -1,4 +1,4 @@
-//! Statistics that grow with every row and take constant memory.
+//! Statistics of any number of rows, in memory that grows with the range of their times.
 
 use super::interval::KINDS;
 use super::summary::times_ms;
@@ -95,7 +95,8 @@ impl Wait {
 ///
 /// Everything inside is an integer, so the result does not depend on the
 /// order of the rows nor on how they were split before a [`Stats::merge`].
-/// Percentiles come from histograms of three digits over all of `u64`.
+/// Percentiles come from histograms, 8 KiB for each kind of time and each power
+/// of two that its values reach: at most 8 MB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
     /// Response times by operation, in the order of [`Op::ALL`].
@@ -146,7 +147,7 @@ impl Stats {
         }
     }
 
-    /// Records a row. Allocates nothing.
+    /// Records a row. Allocates only as [`Distribution::record`] does.
     pub fn record(&mut self, row: &Row) {
         self.response[row.op as usize].record(row.response().0);
         for (distribution, time) in self.times.iter_mut().zip(times(row)) {

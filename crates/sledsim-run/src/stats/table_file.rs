@@ -38,10 +38,10 @@ impl TableFormat {
         }
         match path.metadata() {
             Ok(about) if about.is_dir() => {
-                Err(Error::file(path, "is a folder; a file name is needed"))
+                Err(Error::output(path, "is a folder; a file name is needed"))
             }
             Ok(about) if !about.is_file() => Ok(Self::Parquet),
-            _ => Err(Error::file(path, "must end in .parquet or .csv")),
+            _ => Err(Error::output(path, "must end in .parquet or .csv")),
         }
     }
 
@@ -81,7 +81,7 @@ impl TableFile {
     /// # Errors
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
-        let problem = |error| Error::file(&self.path, innermost_message(error));
+        let problem = |error| Error::output(&self.path, innermost_message(error));
         let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;

@@ -88,9 +88,9 @@ impl Table {
     /// As [`Table::load`], naming the file.
     pub fn load_parquet(path: &Path, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
         let opened = ParquetFile::open(path).and_then(|file| file.batches(None, PARQUET_RECORDS));
-        let mut reader = opened.map_err(|problem| Error::file(path, problem))?;
+        let mut reader = opened.map_err(|problem| Error::spec(path, problem))?;
         Self::load(&mut reader, medium, settings).map_err(|error| match error {
-            Error::Key(_) => Error::file(path, error),
+            Error::Key(_) | Error::Value { .. } => Error::spec(path, error),
             // The medium's.
             other => other,
         })

@@ -50,7 +50,7 @@ impl Merge {
             let first = input.next.as_ref();
             let why = || input.records.reader.no_requests_reason();
             let why = || why().unwrap_or_else(|| "no requests".to_owned());
-            input.first = first.ok_or_else(|| Error::file(path, why()))?.time;
+            input.first = first.ok_or_else(|| Error::trace(path, why()))?.time;
         }
         if inputs.len() > 1 {
             refuse_untimed(&inputs, paths)?;
@@ -97,7 +97,7 @@ fn refuse_untimed(inputs: &[MergeInput], paths: &[PathBuf]) -> Result<()> {
     for (input, path) in inputs.iter().zip(paths) {
         if input.found.format.clock == Clock::Closed {
             let name = input.found.format.name;
-            return Err(Error::file(
+            return Err(Error::trace(
                 path,
                 format!("{name} has no times to merge by: convert it on its own first"),
             ));

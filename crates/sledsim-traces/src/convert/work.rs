@@ -145,7 +145,7 @@ impl Work<'_> {
                 format!("not written: {to} cannot hold any of {taken} requests; {lost}")
             }
         };
-        Err(Error::file(&self.spec.output, problem))
+        Err(Error::output(&self.spec.output, problem))
     }
 
     /// The report.

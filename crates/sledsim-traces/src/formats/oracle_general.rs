@@ -38,7 +38,7 @@ fn reason(name: &str, seems: &str) -> Error {
          and they do not say what is a read and what a write{seems}; take the trace that it was \
          made from"
     );
-    Error::file(Path::new(name), problem)
+    Error::trace(Path::new(name), problem)
 }
 
 /// The refusal of a file that begins with `head`, if it looks like

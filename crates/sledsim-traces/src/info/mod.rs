@@ -118,7 +118,7 @@ impl InfoSpec {
         if requests == 0 {
             let why = records.reader.no_requests_reason();
             let why = why.unwrap_or_else(|| "no requests".to_owned());
-            return Err(Error::file(supply.name(), why));
+            return Err(Error::trace(supply.name(), why));
         }
         let mut facts = json!({
             "path": self.path.display().to_string(),
@@ -172,9 +172,10 @@ impl InfoSpec {
         let (min, max) = (Self::MIN_UNITS, Self::MAX_UNITS);
         if !(min..=max).contains(&self.max_units) {
             let found = self.max_units;
-            return Err(Error::Key(format!(
-                "max_units = {found}: must be from {min} to {max}"
-            )));
+            return Err(Error::argument(
+                "max_units",
+                format!("max_units = {found}: must be from {min} to {max}"),
+            ));
         }
         Ok(())
     }

@@ -166,7 +166,7 @@ impl WriteFormat {
                 format!("{} (.{endings})", format.name)
             });
             let known = known.collect::<Vec<_>>().join(", ");
-            Error::file(
+            Error::output(
                 path,
                 format!("its ending names no format: give one of {known}"),
             )

@@ -33,7 +33,7 @@ impl Text {
         {
             let problem =
                 format!("{ending} cannot be written: end the name in .gz, or compress later");
-            return Err(Error::file(path, problem));
+            return Err(Error::output(path, problem));
         }
         let file = BufWriter::with_capacity(BUFFER, PendingFile::create(path)?);
         let sink = match name.ends_with(".gz") {
@@ -61,12 +61,12 @@ impl Text {
     #[cold]
     pub fn refuse(&self, problem: &str) -> Error {
         let number = self.lost.written + 1;
-        Error::file(&self.path, format!("record {number}: {problem}"))
+        Error::output(&self.path, format!("record {number}: {problem}"))
     }
 
     /// Gives the file its name.
     pub fn finish(self) -> Result<Lost> {
-        let failed = |error: io::Error| Error::file(&self.path, error);
+        let failed = |error: io::Error| Error::output(&self.path, error);
         let file = match self.sink {
             Sink::Plain(file) => file,
             Sink::Gzip(file) => file.finish().map_err(failed)?,
@@ -80,6 +80,6 @@ impl Text {
 
     #[cold]
     fn failed(&self, error: &io::Error) -> Error {
-        Error::file(&self.path, error)
+        Error::output(&self.path, error)
     }
 }

@@ -10,7 +10,8 @@ from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
 from sledsim.hardware import Device, wrap
-from sledsim.loads import Load, generate_trace
+from sledsim.load_values import Load
+from sledsim.loads import generate_trace
 
 if TYPE_CHECKING:
     import argparse

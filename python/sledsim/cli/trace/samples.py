@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import number, table
-from sledsim.loads import SAMPLE, sample_traces
+from sledsim.trace_files import SAMPLE, sample_traces
 
 if TYPE_CHECKING:
     import argparse

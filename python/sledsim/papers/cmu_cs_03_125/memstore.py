@@ -48,8 +48,7 @@ def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))
 
 
-def replay(blocks: Iterable[tuple[int, int, bool]], device: ss.Sled) -> dict[str, Any]:
+def replay(blocks: Iterable[tuple[int, int, bool]], device: ss.Sled) -> ss.Summary:
     """Return the summary of a closed replay of reads: LBN, blocks, linked."""
     reads = ((at, 0, lbn, count, more) for at, (lbn, count, more) in enumerate(blocks))
-    summary: dict[str, Any] = run(reads, device, closed=True).summary
-    return summary
+    return run(reads, device, closed=True).summary

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
+from sledsim.executors import completed, workers
 from sledsim.papers import summary_of
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
@@ -78,6 +77,7 @@ def scan(setup: Setup, name: str, seed: int, requests: int = ENDLESS) -> Scan:
 
 def scans(setup: Setup, names: Sequence[str], seeds: Sequence[int]) -> Mapping[str, list[Scan]]:
     """Run some configurations with some seeds, on all processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        started = {name: [pool.submit(scan, setup, name, seed) for seed in seeds] for name in names}
-        return {name: [one.result() for one in each] for name, each in started.items()}
+    tasks = [(name, seed) for name in names for seed in seeds]
+    with workers() as pool:
+        found = dict(completed(pool, lambda task: scan(setup, *task), tasks))
+    return {name: [found[name, seed] for seed in seeds] for name in names}

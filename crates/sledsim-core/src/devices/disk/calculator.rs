@@ -85,7 +85,7 @@ impl Calculator {
     /// The sector of a block, and the angle at which it begins, in revolutions.
     ///
     /// # Errors
-    /// [`Error::Request`] for a block outside the disk.
+    /// [`Error::Key`] for a block outside the disk.
     pub fn locate(&self, lbn: u64) -> Result<(Sector, f64)> {
         self.check(lbn)?;
         let geometry = &self.disk.drive().geometry;
@@ -98,7 +98,7 @@ impl Calculator {
     /// The block in a sector; `None` for spare, slipped, reserved and replaced sectors.
     ///
     /// # Errors
-    /// [`Error::Request`] if no zone has such a sector.
+    /// [`Error::Key`] if no zone has such a sector.
     pub fn lbn(&self, at: Sector) -> Result<Option<u64>> {
         let geometry = &self.disk.drive().geometry;
         let Some(track) = geometry.track(at.cylinder, at.head) else {
@@ -106,14 +106,14 @@ impl Calculator {
                 "cylinder {}, head {}: must be in a zone and on a surface of the disk",
                 at.cylinder, at.head
             );
-            return Err(Error::Request(message));
+            return Err(Error::Key(message));
         };
         if at.sector >= track.sectors {
             let message = format!(
                 "sector {}: must be below the {} sectors of cylinder {}",
                 at.sector, track.sectors, at.cylinder
             );
-            return Err(Error::Request(message));
+            return Err(Error::Key(message));
         }
         Ok(geometry.lbn(at))
     }
@@ -122,7 +122,7 @@ impl Calculator {
     /// cylinders, the fixed part of an access.
     ///
     /// # Errors
-    /// [`Error::Request`] for more cylinders than the disk has.
+    /// [`Error::Key`] for more cylinders than the disk has.
     pub fn seek_time(&self, cylinders: u32, op: Op) -> Result<Nanos> {
         let seeks = &self.disk.drive().seeks;
         if cylinders > seeks.longest() {
@@ -130,7 +130,7 @@ impl Calculator {
                 "cylinders = {cylinders}: must be from 0 to {}",
                 seeks.longest()
             );
-            return Err(Error::Request(message));
+            return Err(Error::Key(message));
         }
         Ok(self.over(cylinders, op))
     }
@@ -157,7 +157,7 @@ impl Calculator {
     /// The times from the end of reading block `start` to the beginning of block `end`.
     ///
     /// # Errors
-    /// [`Error::Request`] for a block outside the disk.
+    /// [`Error::Key`] for a block outside the disk.
     pub fn seek(&self, start: u64, end: u64, op: Op) -> Result<Move> {
         self.check(start)?;
         self.check(end)?;
@@ -182,8 +182,6 @@ impl Calculator {
             return Ok(());
         }
         let last = blocks - 1;
-        Err(Error::Request(format!(
-            "LBN {lbn}: must be from 0 to {last}"
-        )))
+        Err(Error::Key(format!("LBN {lbn}: must be from 0 to {last}")))
     }
 }

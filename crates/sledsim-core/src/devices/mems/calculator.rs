@@ -30,13 +30,13 @@ pub trait Calculator: Debug + Send + Sync {
     /// velocity in Y at both.
     ///
     /// # Errors
-    /// [`Error::Request`] for a point outside the travel of the sled.
+    /// [`Error::Key`] for a point outside the travel of the sled.
     fn seek(&self, start: Point, end: Point) -> Result<Seek>;
 
     /// The states of the sled during a move along one axis: see [`Motion::trajectory`].
     ///
     /// # Errors
-    /// [`Error::Request`] for a position outside the travel of the sled, or if the
+    /// [`Error::Key`] for a position outside the travel of the sled, or if the
     /// kinematics of the device have no trajectories.
     fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>>;
 
@@ -44,7 +44,7 @@ pub trait Calculator: Debug + Send + Sync {
     /// final position.
     ///
     /// # Errors
-    /// [`Error::Request`] for a point outside the travel of the sled, or an
+    /// [`Error::Key`] for a point outside the travel of the sled, or an
     /// extent outside the device.
     fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)>;
 
@@ -52,7 +52,7 @@ pub trait Calculator: Debug + Send + Sync {
     /// park position if `None`), and the final position.
     ///
     /// # Errors
-    /// [`Error::Request`] for a point outside the travel of the sled, an extent
+    /// [`Error::Key`] for a point outside the travel of the sled, an extent
     /// outside the device, extents that overlap, or none.
     fn batch(
         &self,
@@ -120,10 +120,13 @@ fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
     if place_m.abs() <= reach_m * (1.0 + 1e-12) {
         return Ok(());
     }
-    Err(Error::Request(format!(
-        "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
-        -reach_m
-    )))
+    Err(Error::argument(
+        name,
+        format!(
+            "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
+            -reach_m
+        ),
+    ))
 }
 
 impl<K: Kinematics> MotionCalculator<K> {
@@ -134,7 +137,7 @@ impl<K: Kinematics> MotionCalculator<K> {
         if extent.blocks > 0 && end.is_some_and(|end| end <= blocks) {
             return Ok(());
         }
-        Err(Error::Request(format!(
+        Err(Error::Key(format!(
             "{} blocks at LBN {}: must be at least 1 block within LBNs 0 to {}",
             extent.blocks,
             extent.lbn,
@@ -186,7 +189,7 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         within("end", to_m, reach_m)?;
         (self.motion.trajectory(in_x, (from_m, to_m))).ok_or_else(|| {
             let must = "kinematics: must be \"analytic\" or \"piecewise\" for a trajectory";
-            Error::Request(must.into())
+            Error::Key(must.into())
         })
     }
 
@@ -214,11 +217,11 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         start: Option<Point>,
     ) -> Result<(Vec<BatchPass>, Point)> {
         if extents.is_empty() {
-            return Err(Error::Request("a batch must have a command".into()));
+            return Err(Error::Key("a batch must have a command".into()));
         }
         extents.iter().try_for_each(|extent| self.check(*extent))?;
         if let Some((one, other)) = links::overlapping(extents) {
-            return Err(Error::Request(format!(
+            return Err(Error::Key(format!(
                 "LBNs {} to {} and {} to {} of a batch overlap: must be apart",
                 one.lbn,
                 one.end() - 1,

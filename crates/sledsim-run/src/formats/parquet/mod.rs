@@ -69,7 +69,7 @@ impl Parquet {
             let damaged = |message: &dyn std::fmt::Display| {
                 let row = self.before + 1;
                 let problem = format!("from row {row}: the Parquet data are damaged ({message})");
-                Error::file(&self.path, problem)
+                Error::trace(&self.path, problem)
             };
             let batch = batch.map_err(|error| damaged(&error))?;
             self.rows = batch.num_rows();
@@ -310,7 +310,7 @@ impl Parquet {
     #[cold]
     fn refuse_row(&self, problem: String) -> Error {
         let row = self.before + self.row as u64 + 1;
-        Error::file(&self.path, format!("row {row}: {problem}"))
+        Error::trace(&self.path, format!("row {row}: {problem}"))
     }
 
     #[cold]
@@ -358,7 +358,7 @@ impl Reader for Parquet {
 
     fn refuse(&self, problem: String) -> Error {
         let row = self.before + self.row as u64;
-        Error::file(&self.path, format!("row {row}: {problem}"))
+        Error::trace(&self.path, format!("row {row}: {problem}"))
     }
 
     fn device_name(&self, device: u32) -> Option<&str> {

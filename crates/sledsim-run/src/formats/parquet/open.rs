@@ -24,14 +24,14 @@ impl Parquet {
         if input.compression() != Compression::None {
             let how = input.compression().name();
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
-            return Err(Error::file(shown, problem));
+            return Err(Error::trace(shown, problem));
         }
         let Some(whole) = input.as_file().cloned() else {
             let problem = "Parquet needs random access: give a file";
-            return Err(Error::file(shown, problem));
+            return Err(Error::trace(shown, problem));
         };
         let file_bytes = whole.bytes();
-        let file = ParquetFile::of(whole).map_err(|problem| Error::file(shown, problem))?;
+        let file = ParquetFile::of(whole).map_err(|problem| Error::trace(shown, problem))?;
         let schema = file.schema().clone();
         let ColumnRoles { columns, of_run } = ColumnRoles::of(&schema, wanted, shown)?;
         let mut used = Vec::new();
@@ -54,12 +54,12 @@ impl Parquet {
         let names: Vec<&str> = used.iter().map(String::as_str).collect();
         let all_rows = file.rows();
         let batches = file.batches(Some(&names), BATCH_ROWS);
-        let batches = batches.map_err(|problem| Error::file(shown, problem))?;
+        let batches = batches.map_err(|problem| Error::trace(shown, problem))?;
         let present = arrow_array::RecordBatchReader::schema(&batches);
         let cells = |name: &str, decoded| {
             let index = present
                 .index_of(name)
-                .map_err(|error| Error::file(shown, error))?;
+                .map_err(|error| Error::trace(shown, error))?;
             let array = arrow_array::new_empty_array(present.field(index).data_type());
             Ok::<_, Error>(Some(Cells {
                 index,

@@ -45,7 +45,7 @@ impl ColumnRoles {
                     "the columns are not sledsim's: give roles and units of the columns by \
                      {EXAMPLE}; its columns are {names}"
                 );
-                return Err(Error::file(shown, problem));
+                return Err(Error::trace(shown, problem));
             }
         };
         Ok(Self { columns, of_run })
@@ -68,7 +68,7 @@ pub fn find<'a>(
     }
     let (place, names) = (&column.place, names(schema));
     let problem = format!("no column '{place}': the file has {names}");
-    Err(Error::file(path, problem))
+    Err(Error::trace(path, problem))
 }
 
 /// The names of the columns, for messages.
@@ -99,7 +99,7 @@ pub fn decoder(
     let refuse = |must: &str| {
         let role = role.name();
         let problem = format!("column '{name}' ({role}) has the type {data_type}: must be {must}");
-        Err(Error::file(path, problem))
+        Err(Error::trace(path, problem))
     };
     let Some(quantity) = role.quantity() else {
         return match role {
@@ -143,7 +143,7 @@ pub fn decoder(
                 "columns: {role}={name}:{text} ({stated} ns): the file says that column '{name}' \
                  is in {called}; leave out the unit"
             );
-            return Err(Error::file(path, problem));
+            return Err(Error::trace(path, problem));
         }
         return Ok(Decoded::numbers(factor, Some(quantity)));
     }

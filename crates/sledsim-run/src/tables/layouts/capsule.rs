@@ -83,11 +83,14 @@ impl Classes {
         let blocks = parallel.geometry.blocks();
         let begin = first_lbn.div_ceil(cylinder) * cylinder;
         if begin >= blocks {
-            return Err(Error::Key(format!(
-                "first_lbn = {first_lbn}: capsules begin with a cylinder, the last of which is at \
+            return Err(Error::argument(
+                "first_lbn",
+                format!(
+                    "first_lbn = {first_lbn}: capsules begin with a cylinder, the last of which is at \
                  LBN {}",
-                blocks - cylinder
-            )));
+                    blocks - cylinder
+                ),
+            ));
         }
         let none = (u32::MAX, 0);
         let mut of = vec![none; cylinder as usize];
@@ -150,10 +153,13 @@ impl Capsule {
         let groups = match settings.split {
             true => tracks / pages,
             false if pages > in_cylinder => {
-                return Err(Error::Key(format!(
-                    "split = false: a capsule has {pages} pages, and a class of the device has room for \
+                return Err(Error::argument(
+                    "split",
+                    format!(
+                        "split = false: a capsule has {pages} pages, and a class of the device has room for \
                      {in_cylinder}, one for each track of a cylinder"
-                )));
+                    ),
+                ));
             }
             false => tracks / in_cylinder * (in_cylinder / pages),
         };

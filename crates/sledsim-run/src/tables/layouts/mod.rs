@@ -48,7 +48,10 @@ impl TableLayoutKind {
         let known = Self::NAMED.iter().find(|(known, _)| *known == name);
         known.map(|(_, kind)| *kind).ok_or_else(|| {
             let names = Self::NAMED.map(|(name, _)| name).join(", ");
-            Error::Key(format!("layout = \"{name}\": must be one of {names}"))
+            Error::argument(
+                "layout",
+                format!("layout = \"{name}\": must be one of {names}"),
+            )
         })
     }
 
@@ -154,9 +157,10 @@ pub fn layout(
     let blocks = parallel.geometry.blocks();
     if settings.first_lbn >= blocks {
         let (first, last) = (settings.first_lbn, blocks - 1);
-        return Err(Error::Key(format!(
-            "first_lbn = {first}: must be from 0 to {last}"
-        )));
+        return Err(Error::argument(
+            "first_lbn",
+            format!("first_lbn = {first}: must be from 0 to {last}"),
+        ));
     }
     Ok(match settings.kind {
         TableLayoutKind::Normal => Box::new(normal::Normal::new(columns, parallel, settings)?),
@@ -174,9 +178,10 @@ fn room(settings: &Settings, usual: u32, page: u32) -> Result<u32> {
     if header < page {
         return Ok(page - header);
     }
-    Err(Error::Key(format!(
-        "page_header_bytes = {header}: must be below the {page} bytes of a page"
-    )))
+    Err(Error::argument(
+        "page_header_bytes",
+        format!("page_header_bytes = {header}: must be below the {page} bytes of a page"),
+    ))
 }
 
 /// How many values of each column fit the `room` bytes of a page of their own.

@@ -50,11 +50,14 @@ impl Vertical {
         let first = settings.first_lbn.div_ceil(track);
         let tracks = (parallel.geometry.blocks() / track).saturating_sub(first);
         if tracks < columns.len() as u64 {
-            return Err(Error::Key(format!(
-                "first_lbn = {}: leaves {tracks} tracks for {} columns, each of which needs its own",
-                settings.first_lbn,
-                columns.len()
-            )));
+            return Err(Error::argument(
+                "first_lbn",
+                format!(
+                    "first_lbn = {}: leaves {tracks} tracks for {} columns, each of which needs its own",
+                    settings.first_lbn,
+                    columns.len()
+                ),
+            ));
         }
         // Each gets a track, and its share of the others.
         let spare = u128::from(tracks - columns.len() as u64);

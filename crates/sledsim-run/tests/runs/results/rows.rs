@@ -269,7 +269,7 @@ fn a_full_device_is_reported() {
         println!("skipped: no /dev/full on this system");
         return;
     }
-    let Error::File { path, problem } = push_until_it_fails(full) else {
+    let Error::File { path, problem, .. } = push_until_it_fails(full) else {
         panic!("not an error about a file");
     };
     assert_eq!(path, full);

@@ -53,7 +53,7 @@ const MOST_FAILURES: u64 = 2_000_000_000;
 impl TipFailures {
     fn squares(&self) -> Result<u32> {
         let refuse = |what: &str, value: u32, must: String| {
-            Err(Error::Key(format!("{what} = {value}: {must}")))
+            Err(Error::argument(what, format!("{what} = {value}: {must}")))
         };
         let most = |most: u32| format!("must be an integer from 1 to {most}");
         if !(1..=MOST_TIPS).contains(&self.tips) {

@@ -110,7 +110,7 @@ impl Parallel {
     /// tracks per cylinder).
     ///
     /// # Errors
-    /// [`Error::Request`] for a block outside the device.
+    /// [`Error::Value`] for a block outside the device.
     pub fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
         self.check(lbn)?;
         let spot = self.spot(lbn);
@@ -134,7 +134,7 @@ impl Parallel {
     /// same tips, or under tips that share a resource which supports only one of them.
     ///
     /// # Errors
-    /// [`Error::Request`] for a block outside the device.
+    /// [`Error::Value`] for a block outside the device.
     pub fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
         self.check(a)?;
         self.check(b)?;
@@ -156,7 +156,7 @@ impl Parallel {
     /// (section 3.4 prints S_T).
     ///
     /// # Errors
-    /// [`Error::Request`] for a block outside the device.
+    /// [`Error::Value`] for a block outside the device.
     pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         self.check(lbn)?;
         let track = self.geometry.blocks_per_track();
@@ -167,16 +167,15 @@ impl Parallel {
     /// Refuses a block outside the device.
     ///
     /// # Errors
-    /// [`Error::Request`] for such a block.
+    /// [`Error::Value`] for such a block.
     pub fn check(&self, lbn: u64) -> Result<()> {
         let blocks = self.geometry.blocks();
         if lbn < blocks {
             return Ok(());
         }
         let last = blocks - 1;
-        Err(Error::Request(format!(
-            "LBN {lbn}: must be from 0 to {last}"
-        )))
+        let problem = format!("LBN {lbn}: must be from 0 to {last}");
+        Err(Error::argument("lbn", problem))
     }
 
     /// The parameters of Tables 2 and 3 under their names there; M at the start.

@@ -86,6 +86,12 @@ impl TaskSpec {
         Ok(spec)
     }
 
+    /// The keys that it was given.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.origin
+    }
+
     /// The blocks of the task on a device of `device_blocks`, first and one past the
     /// last.
     ///

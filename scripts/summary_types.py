@@ -1,0 +1,111 @@
+"""Write the types of ``Run.summary`` from docs/summary.schema.json to summary_types.py.
+
+Every object of the schema becomes a TypedDict: its ``title`` is the name.
+
+    python scripts/summary_types.py           # write the file
+    python scripts/summary_types.py --check   # say whether it differs, and exit with 1 if so
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = ROOT / "docs" / "summary.schema.json"
+TYPES = ROOT / "python" / "sledsim" / "summary_types.py"
+WIDTH = 100
+
+HEAD = '''"""Types of the summary of a run, for type checkers and editors.
+
+``scripts/summary_types.py`` writes this file from ``docs/summary.schema.json``. A number that is
+undefined, such as the mean of no requests, is ``None``. Type checkers take it as a number all the
+same, since it is one in nearly every run; check for ``None`` where there may be no requests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, TypedDict
+
+MaybeNone: TypeAlias = Any
+"""``None``, which type checkers do not insist on handling."""
+'''
+
+PLAIN = {"boolean": "bool", "integer": "int", "number": "float", "string": "str"}
+
+
+def text() -> str:
+    """Return the content that the file is to have."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    classes: dict[str, str] = {}
+    _type_of(schema, schema["$defs"], classes)
+    return "\n\n".join([HEAD, *classes.values()])
+
+
+def _type_of(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]) -> str:
+    """Return the type of a part of the schema; add the classes that it needs, the inner first."""
+    if "$ref" in schema:
+        return _type_of(defs[schema["$ref"].removeprefix("#/$defs/")], defs, classes)
+    kind, *others = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    assert others in ([], ["null"]), schema
+    match kind:
+        case "object" if "properties" in schema:
+            name = _class(schema, defs, classes)
+        case "object":
+            (values,) = schema["patternProperties"].values()
+            name = f"dict[str, {_type_of(values, defs, classes)}]"
+        case "array":
+            name = f"list[{_type_of(schema['items'], defs, classes)}]"
+        case "integer" | "number" if others:
+            return f"{PLAIN[kind]} | MaybeNone"
+        case _:
+            name = PLAIN[kind]
+    return f"{name} | None" if others else name
+
+
+def _class(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]) -> str:
+    """Add the class of an object, and return its name."""
+    name: str = schema["title"]
+    assert set(schema["required"]) == set(schema["properties"]), name
+    fields = []
+    for key, part in schema["properties"].items():
+        fields.append(f"    {key}: {_type_of(part, defs, classes)}")
+        if "description" in part:
+            fields.append(_documented(part["description"]))
+    about = _documented(schema["description"])
+    made = "\n".join([f"class {name}(TypedDict):", about, "", *fields, ""])
+    assert classes.setdefault(name, made) == made, f"two types are called {name}"
+    return name
+
+
+def _documented(about: str) -> str:
+    """Return a docstring, indented, with Python's word for null."""
+    about = re.sub(r"\bnull\b", "``None``", about)
+    lines = textwrap.wrap(about, WIDTH - 10, break_on_hyphens=False)
+    if len(lines) == 1:
+        return f'    """{lines[0]}"""'
+    return textwrap.indent('"""' + "\n".join(lines) + '\n"""', "    ")
+
+
+def main() -> int:
+    """Write or check the file; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; say what differs")
+    check = parser.parse_args().check
+    if TYPES.is_file() and TYPES.read_text(encoding="utf-8") == text():
+        return 0
+    if check:
+        print("summary types: run python scripts/summary_types.py", file=sys.stderr)
+        return 1
+    TYPES.write_text(text(), encoding="utf-8")
+    print(f"Written: {TYPES.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
