@@ -196,7 +196,7 @@ def test_the_order_of_completion_does_not_matter(
     found = []
     with split(load, windows) as parts:
         tasks = list(_tasks(device, "fcfs", parts))
-        outcomes = [_run_part(task) for task in tasks]
+        outcomes = {task.index: _run_part(task) for task in tasks}
         for order in (tasks, tasks[::-1], random.Random(2).sample(tasks, len(tasks))):
             merge = _core.Parts(device._core, "fcfs")
             merge.expect(parts.text)
