@@ -155,14 +155,25 @@ def can_be_sent() -> bool:
     return True
 
 
-def test_threads_give_the_same_bit_for_bit(tmp_path: Path) -> None:
-    trace = msr(tmp_path / "many.csv")
+@pytest.mark.parametrize("window_s", [None, 9.0])
+def test_threads_give_the_same_bit_for_bit(tmp_path: Path, window_s: float | None) -> None:
+    keys = {} if window_s is None else {"trace_device": "all"}
+    load = ss.read_trace(msr(tmp_path / "many.csv"), **keys)
     one, two = (
-        outcome(ss.simulate_volumes(trace, "g2", executor=f"threads:{n}", window_s=window))
-        for window in (None,)
+        outcome(ss.simulate_volumes(load, "mcd", window_s=window_s, executor=f"threads:{n}"))
         for n in (1, 2)
     )
     assert one == two
+
+
+def test_a_part_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    device = ss.device("mcd")
+    with split(ss.read_trace(msr(tmp_path / "many.csv")), None) as parts:
+        for task in _tasks(device, "fcfs", parts):
+            here, there = _run_part(task), _run_part(pickle.loads(pickle.dumps(task)))
+            assert not isinstance(here, str)
+            assert not isinstance(there, str)
+            assert here[1] == there[1]
 
 
 @pytest.mark.skipif(not can_be_sent(), reason="devices and statistics cannot be pickled")
@@ -185,7 +196,7 @@ def test_the_order_of_completion_does_not_matter(
     found = []
     with split(load, windows) as parts:
         tasks = list(_tasks(device, "fcfs", parts))
-        outcomes = [_run_part(task) for task in tasks]
+        outcomes = {task.index: _run_part(task) for task in tasks}
         for order in (tasks, tasks[::-1], random.Random(2).sample(tasks, len(tasks))):
             merge = _core.Parts(device._core, "fcfs")
             merge.expect(parts.text)
@@ -311,13 +322,10 @@ def test_a_late_request_is_refused_at_its_line(tmp_path: Path) -> None:
         ss.simulate_volumes(trace, "g2")
 
 
-def test_a_folder_is_made_at_once_and_reused(tmp_path: Path) -> None:
+def test_a_folder_is_kept_and_reused(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv", requests=300)
     folder = tmp_path / "parts"
-    seen: list[bool] = []
-    first = ss.simulate_volumes(
-        trace, "g2", folder=folder, progress=lambda _done, _of: seen.append(folder.exists())
-    )
+    first = ss.simulate_volumes(trace, "g2", folder=folder)
     names = sorted(file.name for file in folder.iterdir())
     assert names == [*(f"{n:07}.parquet" for n in range(first.split["count"])), "parts.json"]
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

@@ -173,7 +173,8 @@ class _Part:
 
 def _tasks(device: Device, scheduler: str, parts: TraceParts) -> Iterator[_Part]:
     listed = parts.listed
-    for index, part in enumerate(listed["parts"]):
+    largest_first = sorted(enumerate(listed["parts"]), key=lambda entry: -entry[1]["requests"])
+    for index, part in largest_first:  # so that no worker has a large one left at the end
         keys = listed["keys"] | part.get("keys", {})
         bounds = (part["start_ns"], part["end_ns"]) if "start_ns" in part else None
         path = str(parts.folder / part["file"])
