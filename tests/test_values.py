@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import pickle
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sledsim as ss
-from sledsim import _core
+from sledsim import _core, trace_files
 from sledsim.layout_maps import with_layout
 from sledsim.simulation import with_background
 
@@ -437,6 +438,26 @@ def test_the_content_of_a_trace_counts_and_not_its_place(tmp_path: Path) -> None
         _ = load.digest
 
 
+def test_a_content_is_read_once_until_the_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that changed just now is read again: a further change may leave no sign."""
+    file = trace_of(tmp_path / "reads.csv")
+    first = trace_files.content_of(file)
+    assert str(file) not in trace_files._known
+    monkeypatch.setattr(trace_files, "_SETTLED_NS", -(2**62))
+    assert trace_files.content_of(file) == first
+    with monkeypatch.context() as patch:
+        patch.setattr("hashlib.file_digest", None)
+        assert trace_files.content_of(file) == first
+    about = file.stat()
+    while file.stat().st_ctime_ns == about.st_ctime_ns:
+        trace_of(file, 88)
+        os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (about.st_size, about.st_mtime_ns)
+    assert trace_files.content_of(file) == hashlib.sha256(file.read_bytes()).hexdigest() != first
+
+
 def test_a_relative_path_is_written_as_an_absolute_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -481,10 +502,13 @@ def test_errors_in_toml_are_named() -> None:
 
 def test_a_pickle_whose_preset_is_another_here_is_refused() -> None:
     """The keys of a part that is a preset are those of this version."""
-    device = ss.device("mcd")
-    made, (text, name, _, version) = device.__reduce__()[:2]
-    with pytest.raises(ss.SledsimError, match=f"pickle is of sledsim {re.escape(version)}"):
-        made(text, name, ss.device("mwb").digest, version)
+    for value, other in (
+        (ss.device("mcd"), ss.device("mwb")),
+        (ss.workload("cello"), ss.workload()),
+    ):
+        made, (text, name, _, version) = value.__reduce__()[:2]
+        with pytest.raises(ss.SledsimError, match=f"pickle is of sledsim {re.escape(version)}"):
+            made(text, name, other.digest, version)
 
 
 # The version of the numbers

@@ -13,6 +13,7 @@ from sledsim.hardware import dotted_keys, wrap
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,12 @@ Task: TypeAlias = str | Mapping[str, object]
 
 
 class Run(JsonResult):
-    """The result of a simulation; made by :func:`simulate`."""
+    """The result of a simulation; made by :func:`simulate`.
+
+    Runs are values: two are equal if their documents and statistics are, and the rows and series
+    that both have. They are hashable, as long as no one changes the document, and can be pickled
+    with rows and series.
+    """
 
     def __init__(
         self,
@@ -45,6 +51,27 @@ class Run(JsonResult):
     def __repr__(self) -> str:
         requests, device = self.summary["requests"], self._document["device"]
         return f"<sledsim run: {requests} requests on {device}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        tables = ((self._rows, other._rows), (self._series, other._series))
+        return (
+            self._document == other._document
+            and self._statistics.equals(other._statistics)
+            and all(
+                ours.equals(theirs)
+                for ours, theirs in tables
+                if ours is not None and theirs is not None
+            )
+        )
+
+    __hash__ = JsonResult.__hash__
+
+    @property
+    def digest(self) -> str:
+        """What identifies the run, without rows and series: SHA-256 in hexadecimal digits."""
+        return digest_of(self._text() + self._statistics.to_bytes().hex())
 
     @property
     def summary(self) -> Summary:

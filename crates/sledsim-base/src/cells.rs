@@ -62,6 +62,16 @@ impl Cells {
         self.values += 1;
     }
 
+    /// Counts a value `times` times; `None` if there are too many values then.
+    pub fn record_times(&mut self, value: u64, times: u64) -> Option<()> {
+        let (block, cell) = place(value);
+        self.values = self.values.checked_add(times)?;
+        if times > 0 {
+            self.blocks[block].get_or_insert_with(empty)[cell] += times;
+        }
+        Some(())
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.blocks.iter_mut().zip(&other.blocks) {

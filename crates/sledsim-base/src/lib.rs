@@ -10,6 +10,7 @@
 //! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
+//! - [`varint`]: numbers as bytes.
 //! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.
 //! - [`progress`]: the progress of a run.
@@ -32,6 +33,8 @@ pub mod json;
 pub mod registry;
 
 pub mod random;
+
+pub mod varint;
 
 mod cells;
 

@@ -1,12 +1,14 @@
 //! Rows in memory, handed out through the Arrow PyCapsule interface.
 
-use crate::error::SledsimError;
+use crate::error::{SledsimError, to_python};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyType};
+use sledsim_run::ipc::{from_ipc, to_ipc};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One row per request, as an Arrow table.
@@ -37,6 +39,24 @@ impl Rows {
 
 #[pymethods]
 impl Rows {
+    /// The rows of an Arrow IPC stream, as pickles have it.
+    #[new]
+    fn from_ipc(content: &[u8]) -> PyResult<Self> {
+        let batches = from_ipc(content).map_err(to_python)?;
+        Self::new(batches).ok_or_else(|| SledsimError::new_err("Arrow stream: has no batch"))
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyType>, (Cow<'static, [u8]>,))> {
+        let rows = slf.get();
+        let bytes = to_ipc(&rows.schema, &rows.batches).map_err(to_python)?;
+        Ok((slf.get_type().unbind(), (bytes.into(),)))
+    }
+
+    /// Whether the others are the same.
+    fn equals(&self, other: &Self) -> bool {
+        self.batches == other.batches
+    }
+
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }

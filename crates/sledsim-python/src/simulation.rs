@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::to_python;
 use crate::rows::Rows;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
 use sledsim_base::request::Op;
@@ -16,6 +17,7 @@ use sledsim_run::load::{Load as CoreLoad, show};
 use sledsim_run::run::{Plan, RowsTo, SeriesTo};
 use sledsim_run::scenario::{Additions, Scenario};
 use sledsim_run::stats::{Stats, TableFormat, series_batch};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The keys of a workload preset or file, as JSON.
@@ -122,6 +124,30 @@ pub(crate) struct Statistics {
 
 #[pymethods]
 impl Statistics {
+    /// Those of [`Statistics::to_bytes`].
+    #[new]
+    fn from_bytes(content: &[u8]) -> PyResult<Self> {
+        let stats = Stats::from_bytes(content).map_err(to_python)?;
+        Ok(Self { stats })
+    }
+
+    /// All statistics in a compact form, which other versions read, too.
+    fn to_bytes(&self) -> Cow<'_, [u8]> {
+        self.stats.to_bytes().into()
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> (Py<PyType>, (Cow<'static, [u8]>,)) {
+        (
+            slf.get_type().unbind(),
+            (slf.get().stats.to_bytes().into(),),
+        )
+    }
+
+    /// Whether the others are the same.
+    fn equals(&self, other: &Self) -> bool {
+        self.stats == other.stats
+    }
+
     /// A distribution function: rising milliseconds, each with the share of requests
     /// that took at most that long.
     fn cdf(&self, time: &str, op: Option<&str>) -> PyResult<Vec<(f64, f64)>> {

@@ -5,6 +5,7 @@
 //! - [`replay`]: a trace as a source of requests.
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
+//! - [`ipc`]: batches as Arrow IPC streams.
 //! - [`study`]: tables of many runs.
 //! - [`values`]: devices with layout and background tasks as TOML.
 //! - [`scenario`]: device, scheduler, layout and load from a file.
@@ -25,6 +26,8 @@ pub mod replay;
 pub mod run;
 
 pub mod stats;
+
+pub mod ipc;
 
 pub mod study;
 

@@ -4,6 +4,7 @@
 //!
 //! In reading order:
 //! - `streaming`: statistics of all rows together.
+//! - `bytes`: statistics as bytes.
 //! - `warm_up`: the uncounted beginning of a run.
 //! - `interval`, `student`: confidence intervals by batch means.
 //! - `figures`: the figures of one of several runs.
@@ -15,6 +16,7 @@
 //! - `rows_file`, `table_file`: rows and tables in files.
 
 mod batch;
+mod bytes;
 mod demand;
 mod figures;
 mod interval;

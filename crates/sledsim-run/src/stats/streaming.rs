@@ -100,9 +100,9 @@ impl Wait {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
     /// Response times by operation, in the order of [`Op::ALL`].
-    response: [Distribution; Op::ALL.len()],
+    pub(super) response: [Distribution; Op::ALL.len()],
     /// The other [`TIMES`].
-    times: [Distribution; TIMES.len() - 1],
+    pub(super) times: [Distribution; TIMES.len() - 1],
     /// By operation, in the order of [`Op::ALL`].
     pub(super) requests: [u64; Op::ALL.len()],
     /// Blocks of requests that were served, by operation.

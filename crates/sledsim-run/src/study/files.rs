@@ -1,15 +1,13 @@
 //! Tables as Arrow streams and Parquet files.
 
 use super::Table;
+use crate::ipc::{from_ipc, to_ipc};
 use crate::parquet_file::ParquetFile;
 use crate::stats::innermost_message;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use sledsim_base::error::{Error, Result};
-use std::fmt::Display;
 use std::path::Path;
 
 /// Rows read at a time.
@@ -22,12 +20,7 @@ impl Table {
     /// A table without columns.
     pub fn to_ipc(&self) -> Result<Vec<u8>> {
         let batch = self.to_batch()?;
-        let write = || {
-            let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
-            writer.write(&batch)?;
-            writer.into_inner()
-        };
-        write().map_err(damaged)
+        to_ipc(&batch.schema(), &[batch])
     }
 
     /// From an Arrow IPC stream.
@@ -36,8 +29,8 @@ impl Table {
     /// Other bytes than those of [`Table::to_ipc`].
     pub fn of_ipc(bytes: &[u8]) -> Result<Self> {
         let mut table = Self::default();
-        for batch in StreamReader::try_new(bytes, None).map_err(damaged)? {
-            table.append(Self::of_batch(&batch.map_err(damaged)?)?)?;
+        for batch in from_ipc(bytes)? {
+            table.append(Self::of_batch(&batch)?)?;
         }
         Ok(table)
     }
@@ -84,8 +77,4 @@ impl Table {
         }
         Ok(table)
     }
-}
-
-fn damaged(error: impl Display) -> Error {
-    Error::Key(format!("a table of a study: {error}"))
 }
