@@ -11,6 +11,9 @@ use sledsim_run::ipc::{from_ipc, to_ipc};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// The answer of `__reduce__`: a class, and the bytes that it is made of again.
+pub(crate) type Reduced = (Py<PyType>, (Cow<'static, [u8]>,));
+
 /// One row per request, as an Arrow table.
 ///
 /// Any library with the Arrow PyCapsule interface can read it: pandas, polars, duckdb,
@@ -46,7 +49,7 @@ impl Rows {
         Self::new(batches).ok_or_else(|| SledsimError::new_err("Arrow stream: has no batch"))
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyType>, (Cow<'static, [u8]>,))> {
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<Reduced> {
         let rows = slf.get();
         let bytes = to_ipc(&rows.schema, &rows.batches).map_err(to_python)?;
         Ok((slf.get_type().unbind(), (bytes.into(),)))

@@ -5,9 +5,8 @@ use crate::boundary::{attempted, detached};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
-use crate::rows::Rows;
+use crate::rows::{Reduced, Rows};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
 use sledsim_base::request::Op;
@@ -136,7 +135,7 @@ impl Statistics {
         self.stats.to_bytes().into()
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> (Py<PyType>, (Cow<'static, [u8]>,)) {
+    fn __reduce__(slf: &Bound<'_, Self>) -> Reduced {
         (
             slf.get_type().unbind(),
             (slf.get().stats.to_bytes().into(),),
