@@ -37,23 +37,38 @@ class Sequential(Executor):
         return future
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+CLUSTER = """
+import sys, distributed
+if __name__ == "__main__":
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as made:
-        yield made
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
 
 
-def address(cluster: Any) -> str:
-    return "dask://" + str(cluster.scheduler_address).removeprefix("tcp://")
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a cluster in a process of its own."""
+    file = tmp_path_factory.mktemp("cluster") / "cluster.py"
+    file.write_text(CLUSTER)
+    words = [sys.executable, str(file)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as made:
+        assert made.stdout is not None
+        yield made.stdout.readline().strip()
+        made.communicate("")
+
+
+def address(cluster: str) -> str:
+    return "dask://" + cluster.removeprefix("tcp://")
 
 
 def table(study: ss.Study) -> pl.DataFrame:
     return pl.DataFrame(study.table).drop("seconds")
 
 
-def test_the_table_does_not_depend_on_the_executor(cluster: Any) -> None:
+def test_the_table_does_not_depend_on_the_executor(cluster: str) -> None:
     expected = table(ss.sweep(BASE, grid=GRID, replications=2, executor="threads:1"))
     assert expected.height == 12
     with ThreadPoolExecutor(3) as threads, distributed.Client(cluster) as client:
@@ -69,7 +84,7 @@ def test_the_table_does_not_depend_on_the_executor(cluster: Any) -> None:
             assert found.equals(expected), executor
 
 
-def test_a_killed_dask_worker_does_not_end_the_sweep(cluster: Any) -> None:
+def test_a_killed_dask_worker_does_not_end_the_sweep(cluster: str) -> None:
     killed = threading.Event()
     with distributed.Client(cluster) as client:
         processes = list(client.run(os.getpid).values())
@@ -87,7 +102,7 @@ def test_a_killed_dask_worker_does_not_end_the_sweep(cluster: Any) -> None:
     assert table(study).equals(table(ss.sweep(base, grid={"rate": rates})))
 
 
-def test_a_worker_of_another_version_is_refused(cluster: Any) -> None:
+def test_a_worker_of_another_version_is_refused(cluster: str) -> None:
     def pretend(version: str) -> None:
         from sledsim import _core  # noqa: PLC0415 (of the worker)
 
@@ -105,7 +120,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Any) -> None:
     assert ss.sweep(BASE, grid=GRID, executor=address(cluster)).run == 6
 
 
-def test_a_trace_that_one_worker_does_not_have_is_named(cluster: Any, tmp_path: Path) -> None:
+def test_a_trace_that_one_worker_does_not_have_is_named(cluster: str, tmp_path: Path) -> None:
     """Its path leads through the folder that a process is in."""
     (tmp_path / "mine.trace").write_text("".join(f"{n}.0 0 {n * 8} 8 1\n" for n in range(50)))
     trace = "/proc/self/cwd/mine.trace"

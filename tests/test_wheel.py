@@ -30,6 +30,7 @@ COMMANDS = [
     "sledsim run --device g2 --workload random --set requests=2000",
     "sledsim compare --devices g2,atlas10k --workload random --set requests=2000",
     "sledsim devices show g2",
+    "sledsim sweep --device g2 --vary rate=100,300 --set requests=500",
 ]
 """Commands that need the wheel alone."""
 

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.trace_files import sample_traces
     from sledsim.validation import Validation, validate
+    from sledsim.volumes import VolumesRun, simulate_volumes
 
     __version__: str
 
@@ -117,6 +118,7 @@ __all__ = [
     "TipFailures",
     "TraceError",
     "Validation",
+    "VolumesRun",
     "Zone",
     "__version__",
     "cache",
@@ -142,6 +144,7 @@ __all__ = [
     "schedulers",
     "serve",
     "simulate",
+    "simulate_volumes",
     "sweep",
     "table",
     "tip_failures",
@@ -175,6 +178,7 @@ _HOMES = {
     "tables": "Result Spent Table table",
     "trace_files": "sample_traces",
     "validation": "Validation validate",
+    "volumes": "VolumesRun simulate_volumes",
 }
 """Public names by the module that has them; each is imported when it is first used."""
 

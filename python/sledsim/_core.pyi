@@ -32,6 +32,11 @@ class SpecError(SledsimError): ...
 class TraceError(SledsimError): ...
 class OutputError(SledsimError): ...
 
+class _Merged(TypedDict):
+    document: str
+    table: Rows | None
+    statistics: Statistics
+
 class RemoteError(SledsimError):
     code: str
     index: int
@@ -107,6 +112,14 @@ class Load:
     def to_toml(self, file: str | None, sha256: str | None) -> str: ...
     @staticmethod
     def from_toml(text: str, samples: str | Path) -> Load: ...
+
+@final
+class Parts:
+    def __new__(cls, device: Device, scheduler: str) -> Parts: ...
+    def expect(self, listed: str) -> None: ...
+    def add(self, index: int, statistics: Statistics, facts: str) -> None: ...
+    def fail(self, index: int, problem: str) -> None: ...
+    def finish(self, table: str | Path | None) -> _Merged: ...
 
 @final
 class Rows:
@@ -292,6 +305,12 @@ def names(
         "workloads",
     ],
 ) -> list[str]: ...
+def partition(
+    load: Load,
+    folder: str | Path,
+    windows: tuple[float, float] | None,
+    progress: _Progress,
+) -> str: ...
 def rising(times_ms: Sequence[float]) -> list[float]: ...
 def run(
     device: Device,
@@ -306,6 +325,13 @@ def run(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> _Ran: ...
+def run_part(
+    device: Device,
+    load: Load,
+    scheduler: str,
+    bounds_ns: tuple[int, int] | None,
+    progress: _Progress,
+) -> tuple[Statistics, str]: ...
 def scenario(
     file: str | Path | None,
     device: str | None,
@@ -333,6 +359,7 @@ def trace_generate(
     place: tuple[Device | None, str, int | None],
     progress: _Progress,
 ) -> str: ...
+def trace_of(load: Load) -> tuple[Path, str] | None: ...
 def trace_info(
     path: str,
     given: dict[str, object],

@@ -26,6 +26,9 @@ _INTERVALS = {
     "in a steady state",
 }
 """Cautions of an interval, by its own name for them."""
+_MOST_APART = 0.01
+"""Windows of a trace whose queues differ at the cuts by more than this share of the requests have
+unreliable means."""
 _ADDRESSES = {
     "wrapped": "{} requests were wrapped around at the end of the device",
     "scaled": "{} requests were moved to spread the trace over the device",
@@ -52,8 +55,11 @@ def of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {"code": code, "text": text, "unreliable": unreliable}
         for unreliable, found in (
-            (True, _of_means(document["summary"])),
+            (True, _of_parts(document.get("split"))),
+            (True, _of_means(document["summary"], document.get("split"))),
+            (_cuts_matter(document.get("split")), _of_cuts(document.get("split"))),
             (False, _of_seeds(document["summary"])),
+            (False, _of_windows(document.get("split"))),
             (False, _of_requests(document["summary"])),
             (False, _of_load(document["workload"])),
         )
@@ -124,8 +130,54 @@ def _named(labels: Sequence[str], by_label: Mapping[str, object]) -> str:
     return f"{ALL if len(labels) == len(by_label) else ', '.join(labels)}: "
 
 
-def _of_means(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if saturated := summary["saturated"]:
+def _of_parts(parts: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Tell which volumes or windows of a trace make the mean over all unreliable."""
+    if parts is None:
+        return
+    of = f"of {parts['count']:,} {parts['by']}s"
+    if failed := parts["failed"]:
+        lost = f"{parts['requests_of_failed']:,} requests"
+        first = f"the first is {parts['first_failure']}"
+        yield "failed", f"{failed:,} {of} failed, and their {lost} are missing; {first}"
+    if saturated := parts["saturated"]:
+        lost = f"{parts['requests_not_served']:,} requests were not served"
+        yield "saturated", f"{saturated:,} {of} outran the device and were given up: {lost}"
+    if overloaded := parts["overloaded"]:
+        means = "the mean over all depends on the length of the trace"
+        yield "overloaded", f"{overloaded:,} {of} are overloaded: {means}"
+
+
+def _of_windows(parts: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    if parts is not None and parts["by"] == "window":
+        warm_up = f"{_number(parts['warm_up_s'])} s before it"
+        text = "its caches hold what these brought"
+        yield "windows", f"each window begins on a device that has seen the {warm_up} alone: {text}"
+
+
+def _cuts_matter(parts: Mapping[str, Any] | None) -> bool:
+    if parts is None or not (cut := parts.get("outstanding")):
+        return False
+    apart: int = cut["apart"]
+    counted: int = parts["requests_counted"]
+    return apart > _MOST_APART * counted
+
+
+def _of_cuts(parts: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Tell what the cuts between the windows of a trace have changed."""
+    cut = None if parts is None else parts.get("outstanding")
+    if cut and cut["apart"]:
+        text = (
+            f"at the {cut['cuts']:,} cuts between windows, {cut['before']:,} requests were "
+            f"outstanding at the ends of windows, and {cut['after']:,} after the warm-up before "
+            "the next: a longer warm-up brings them together"
+        )
+        yield "cuts", text
+
+
+def _of_means(
+    summary: Mapping[str, Any], parts: Mapping[str, Any] | None
+) -> Iterator[tuple[str, str]]:
+    if parts is None and (saturated := summary["saturated"]):
         text = (
             f"the load outran the device: given up at {_number(saturated['at_s'])} s with "
             f"{saturated['queue']:,} requests waiting; the figures are of the "

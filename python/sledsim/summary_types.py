@@ -120,7 +120,9 @@ class Confidence(TypedDict):
     level: float
     """The share of such intervals that hold the true mean."""
     method: str
-    """batch_means of a single run, or replications: the means of several seeds."""
+    """batch_means of a single run; replications: the means of several seeds; strata: the parts
+    of a trace that was split.
+    """
     response_time_ms: IntervalMs
     service_time_ms: IntervalMs
     queue_ms: IntervalMs

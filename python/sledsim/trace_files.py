@@ -108,8 +108,6 @@ def content_of(path: str | os.PathLike[str]) -> str:
     TraceError
         For a file that cannot be read, or not twice, or that is written meanwhile.
     """
-    import hashlib  # noqa: PLC0415 (the start of the command does without)
-
     name = os.path.abspath(path)  # noqa: PTH100 (links stay)
     try:
         before = None if os.fspath(path) == "-" else Path(path).stat()
@@ -119,6 +117,8 @@ def content_of(path: str | os.PathLike[str]) -> str:
         known = _known.get(name)
         if known is not None and known[0] == _state(before):
             return known[1]
+        import hashlib  # noqa: PLC0415 (most commands do without)
+
         with Path(path).open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
             after = os.fstat(opened.fileno())
@@ -155,7 +155,9 @@ def require_content(place: str, sha256: str, what: str) -> None:
     TraceError
         If it is missing or differs; the message names this machine.
     """
-    here = f"on {os.uname().nodename}"
+    import socket  # noqa: PLC0415 (only errors need it)
+
+    here = f"on {socket.gethostname()}"
     try:
         path = trace_path(place)
     except (SpecError, TraceError) as error:

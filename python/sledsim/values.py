@@ -10,7 +10,7 @@ from sledsim._core import SledsimError
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of the text that identifies a value, in hexadecimal digits."""
-    import hashlib  # noqa: PLC0415 (the start of the command does without)
+    import hashlib  # noqa: PLC0415 (most commands do without)
 
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -64,6 +64,8 @@ pub struct PendingFile {
     /// The path as the user gave it.
     path: PathBuf,
     sink: Sink,
+    /// Whether the data are synced before the file gets its name.
+    synced: bool,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,18 @@ impl PendingFile {
         Ok(Self {
             path: path.to_owned(),
             sink: Sink::create(path).map_err(|problem| Error::output(path, problem))?,
+            synced: true,
         })
+    }
+
+    /// The same file, which [`PendingFile::commit`] does not sync: for one of
+    /// thousands of temporary files.
+    #[must_use]
+    pub fn unsynced(self) -> Self {
+        Self {
+            synced: false,
+            ..self
+        }
     }
 
     /// Syncs the data and renames the file to its final name. The sync reports
@@ -92,10 +105,17 @@ impl PendingFile {
     /// # Errors
     /// [`Error::File`] with the system's error; the temporary file is deleted.
     pub fn commit(self) -> Result<()> {
+        let sync = |file: &File| {
+            if self.synced {
+                file.sync_data()
+            } else {
+                Ok(())
+            }
+        };
         let done = match self.sink {
-            Sink::Temporary(file, target) => (file.as_file().sync_data())
+            Sink::Temporary(file, target) => sync(file.as_file())
                 .and_then(|()| file.persist(target).map(drop).map_err(|e| e.error)),
-            Sink::Direct(file) => match file.sync_data() {
+            Sink::Direct(file) => match sync(&file) {
                 // Pipes and terminals cannot be synced.
                 Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
                 done => done,

@@ -10,7 +10,6 @@
 //! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
-//! - [`varint`]: numbers as bytes;
 //! - [`varint`]: numbers as bytes.
 //! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.

@@ -133,14 +133,9 @@ impl Log {
         let kept = self.process_inbox();
         let run = RunReport {
             simulated_end: until.max(kept.end),
-            saturated: None,
-            demand: None,
             reports,
-            warm_up: None,
-            intervals: Default::default(),
-            precision: None,
             background,
-            runs: Vec::new(),
+            ..RunReport::default()
         };
         let mut facts = json!({
             "summary": summary(&kept.stats, &run),

@@ -12,6 +12,7 @@
 //! * `device`, `sled`, `disk`: devices and their calculators.
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
+//! * `parts`: traces split into parts, and the parts as one run.
 //! * `traces`: information, conversion and generation of traces.
 //! * `study`: tables of many runs.
 //! * `validation`, `crash`, `faults`, `caches`: studies.
@@ -32,6 +33,7 @@ mod error;
 mod faults;
 mod layouts;
 mod names;
+mod parts;
 #[cfg(target_os = "linux")]
 mod remote;
 mod rows;
@@ -68,6 +70,8 @@ mod _core {
     use crate::layouts::Layout;
     #[pymodule_export]
     use crate::names::names;
+    #[pymodule_export]
+    use crate::parts::{Parts, partition, run_part, trace_of};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};

@@ -11,8 +11,8 @@ use sledsim_run::ipc::{from_ipc, to_ipc};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A class and the bytes that it is made of, as pickles have them.
-pub(crate) type Pickled = (Py<PyType>, (Cow<'static, [u8]>,));
+/// The answer of `__reduce__`: a class, and the bytes that it is made of again.
+pub(crate) type Reduced = (Py<PyType>, (Cow<'static, [u8]>,));
 
 /// One row per request, as an Arrow table.
 ///
@@ -49,7 +49,7 @@ impl Rows {
         Self::new(batches).ok_or_else(|| SledsimError::new_err("Arrow stream: has no batch"))
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<Pickled> {
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<Reduced> {
         let rows = slf.get();
         let bytes = to_ipc(&rows.schema, &rows.batches).map_err(to_python)?;
         Ok((slf.get_type().unbind(), (bytes.into(),)))

@@ -5,7 +5,7 @@ use crate::boundary::{attempted, detached};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
-use crate::rows::{Pickled, Rows};
+use crate::rows::{Reduced, Rows};
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files;
@@ -118,7 +118,7 @@ impl Load {
 #[derive(Debug)]
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Statistics {
-    stats: Stats,
+    pub(crate) stats: Stats,
 }
 
 #[pymethods]
@@ -135,7 +135,7 @@ impl Statistics {
         self.stats.to_bytes().into()
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> Pickled {
+    fn __reduce__(slf: &Bound<'_, Self>) -> Reduced {
         (
             slf.get_type().unbind(),
             (slf.get().stats.to_bytes().into(),),
@@ -210,6 +210,7 @@ pub(crate) fn run(
         precision,
         seeds,
         threads,
+        bounds: None,
     };
     let mut check = Check::new(progress.as_ref());
     let (mut device, load) = (device.device.clone(), &load.load);

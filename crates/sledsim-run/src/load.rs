@@ -1,7 +1,6 @@
 //! Loads: a workload or a trace, with the limits of its run.
 
-use crate::replay::Measured;
-use crate::replay::{TraceSource, TraceSpec, trace_path};
+use crate::replay::{By, Measured, TraceSource, TraceSpec, trace_path};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
@@ -222,6 +221,13 @@ impl Load {
         }
     }
 
+    /// The keys of a trace as they were given.
+    #[must_use]
+    pub fn trace_keys(&self) -> Map<String, Value> {
+        let given = self.given.entries();
+        (given.map(|(key, value, ..)| (key.to_owned(), to_json(value)))).collect()
+    }
+
     /// Whether it needs the number of blocks of the device.
     pub(crate) fn needs_blocks(&self) -> bool {
         match &self.kind {
@@ -281,6 +287,30 @@ impl Load {
         match &self.kind {
             LoadKind::Workload(_) => Ok(()),
             LoadKind::Trace(spec) => spec.keep(check),
+        }
+    }
+
+    /// Splits a trace into files in `folder`, one for each volume or window, and
+    /// returns their list: `by`, `window_s`, `warm_up_s`, `requests` (of the
+    /// trace), `trace` (what is known of it), `keys` (with which each part is
+    /// replayed), and `parts`, each with `file`, `name`, `requests` and, of a
+    /// window, `start_ns`, `end_ns`, `warm_up_requests` and further `keys`.
+    ///
+    /// # Errors
+    /// A generated load, a trace that cannot be read, a key that does not go with
+    /// parts, a file that cannot be written, or `check`'s.
+    pub fn partition(
+        &self,
+        by: By,
+        folder: &Path,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Value> {
+        match &self.kind {
+            LoadKind::Trace(spec) => spec.partition(&self.trace_keys(), by, folder, check),
+            LoadKind::Workload(_) => Err(Error::Key(
+                "a generated workload has no volumes: sledsim trace generate writes it as a trace"
+                    .to_owned(),
+            )),
         }
     }
 

@@ -148,6 +148,20 @@ impl Records {
         }
     }
 
+    /// Checks the record read last against the order of its device alone.
+    ///
+    /// # Errors
+    /// It is too late, as in [`Records::step`].
+    #[inline]
+    pub fn check_order(&mut self, order: &mut Order, record: &Record) -> Result<()> {
+        if order.admit(record.time, &*self.reader) {
+            return Ok(());
+        }
+        let mut wanted = |other: &Record, _: &dyn Reader| other.device == record.device;
+        let error = order.too_late(record.time, &mut *self.reader, &mut wanted);
+        Err(self.explained(error))
+    }
+
     #[cold]
     fn too_late(&mut self, time: Nanos) -> Error {
         let chosen = &self.wanted;
@@ -156,6 +170,11 @@ impl Records {
             _ => true,
         };
         let error = (self.order).too_late(time, &mut *self.reader, &mut wanted);
+        self.explained(error)
+    }
+
+    #[cold]
+    fn explained(&self, error: Error) -> Error {
         match self.found.others.is_empty() {
             true => error,
             false => self.found.explain(error),

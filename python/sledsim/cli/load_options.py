@@ -188,7 +188,7 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     if workload["workload"] == "trace":
         yield ["trace", workload["path"]]
         yield ["", _format(workload)]
-        yield ["", _devices(workload)]
+        yield ["", _split(document["split"]) if "split" in document else _devices(workload)]
         yield ["addresses", _addresses(workload)]
         yield ["arrivals", _arrivals(workload)]
     elif workload["workload"] == "mix":
@@ -276,6 +276,14 @@ def _devices(workload: dict[str, Any]) -> str:
     left = workload["other_devices_requests"]
     rest = f"; {number(left)} requests of others left out (seen: {seen})" if left else ""
     return f"device {workload['trace_device']}{rest}"
+
+
+def _split(parts: dict[str, Any]) -> str:
+    split = f"{number(parts['count'])} {parts['by']}s, a device each"
+    if parts["by"] == "volume":
+        return split
+    warm_up = f"{number(parts['overlap_requests'])} requests, are not counted"
+    return f"{split}; the {number(parts['warm_up_s'])} s before each, {warm_up}"
 
 
 def _format(workload: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import load_options, plots, text_tables
+from sledsim.cli import load_options, plots, text_tables, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
@@ -17,7 +17,7 @@ from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sledsim.cli.parser import Commands
 
@@ -30,6 +30,7 @@ Run a workload or a trace on a device and split its times by cause.
   sledsim run study.toml --set device.spring_factor=0
   sledsim run mcd-hplajw-like --set device.segment_kib=8
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
+  sledsim run --device g2 --trace volumes.csv.gz --by-volume --table volumes.csv
 
 Options override the keys of a scenario file. After --set, keys of the workload or the trace
 stand bare (rate, requests, seed, time_scale, address), those of others with their table
@@ -97,10 +98,13 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="draw the response times and where the time went (.png, .svg or .pdf)",
     )
+    volumes.add(parser)
 
 
 def _run(options: argparse.Namespace) -> None:
     rows = load_options.rows(options)
+    if volumes.asked(options):
+        volumes.refuse_others(options)
     if options.plot is not None:
         plots.check(options.plot, rows, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
@@ -116,6 +120,10 @@ def _run(options: argparse.Namespace) -> None:
         options.background,
     )
     device, load = wrap(core_device), Load(core_load, "scenario")
+    if volumes.asked(options):
+        parts = volumes.run(load, device, scheduler, options)
+        _show(parts.to_dict(), [options.table], json=options.json)
+        return
     precision = load_options.precision(options)
     run = work(
         lambda beat: simulate(
@@ -133,11 +141,15 @@ def _run(options: argparse.Namespace) -> None:
     )
     if options.plot is not None:
         _core.write_atomically(options.plot, plots.draw(run, options.plot))
-    if options.json:
-        print_json(run.to_dict())
+    _show(run.to_dict(), [rows, options.series, options.plot], json=options.json)
+
+
+def _show(document: dict[str, Any], files: Sequence[str | None], *, json: bool) -> None:
+    if json:
+        print_json(document)
         return
-    print("\n\n".join(_report(run.to_dict())))
-    for file in (rows, options.series, options.plot):
+    print("\n\n".join(_report(document)))
+    for file in files:
         if file is not None:
             print(f"\nwritten: {file}")
 
@@ -146,7 +158,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
     summary = document["summary"]
     # The facts below have the cautions of intervals and of requests.
     for one in document["caution"]:
-        if one["code"] in {"saturated", "overloaded", "seeds"}:
+        if one["code"] in {"failed", "saturated", "overloaded", "seeds", "cuts"}:
             text = f"{one['code'].upper()}: {one['text']}."
             yield textwrap.fill(text, 90, break_on_hyphens=False)
     yield table(list(_facts(document)), "<<")
@@ -233,7 +245,11 @@ def _confidence(summary: dict[str, Any]) -> str:
         return "too few requests to tell how certain the means are"
     low, high = text_tables.interval(interval["low"], interval["high"])
     share, batches = interval["half_width_share"], interval["batches"]
-    of = "seeds" if summary["seeds"] else f"batches of {number(interval['batch_requests'])}"
+    of = {
+        "batch_means": f"batches of {number(interval['batch_requests'])}",
+        "replications": "seeds",
+        "strata": "batches of all parts",
+    }[summary["confidence"]["method"]]
     width = "" if share is None else f" (± {percent(share)})"
     warning = f"; NOT TO BE RELIED ON: {interval['caution']}" if interval["caution"] else ""
     level = f"{summary['confidence']['level']:.0%}"

@@ -258,7 +258,7 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
             mean, high = columns[name][row], highs[name][row]
             cells.append(_cell(mean))
             cells.append("" if high is None else f"± {high - mean:.2g}")
-        cells.append("; ".join(filter(None, (note[row] for note in notes))))
+        cells.append("; ".join(filter(None, (_codes(notes[0][row]), notes[1][row]))))
         rows.append(cells)
     parts = [table(rows, ">" * len(keys) + "><" * len(shown) + "<")]
     if len(means) > _MOST_LINES:
@@ -272,6 +272,12 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
     if options.plot is not None:
         parts.append(f"written: {options.plot}")
     return parts
+
+
+def _codes(cautions: str | None) -> str:
+    """Return the codes of all replications, each once; a warm-up was chosen."""
+    codes = dict.fromkeys((cautions or "").replace("; ", ", ").split(", "))
+    return ", ".join(code for code in codes if code != "warm_up")
 
 
 def _cell(value: object) -> str:

@@ -100,13 +100,14 @@ def _drawn(
     axes = figure.subplots()
     for number, (values, points) in enumerate(lines.items()):
         label = ", ".join(f"{key} = {_short(v)}" for key, v in zip(keys, values, strict=True))
-        places = [point[0] for point in points]
+        ordered = sorted(points, key=lambda point: point[0])
+        places = [point[0] for point in ordered]
         marker = _MARKERS[number]
         (line,) = axes.plot(
-            places, [p[1] for p in points], marker=marker, markersize=4, label=label or None
+            places, [p[1] for p in ordered], marker=marker, markersize=4, label=label or None
         )
-        if all(point[2] is not None for point in points):
-            low, high = ([point[side] for point in points] for side in (2, 3))
+        if all(point[2] is not None for point in ordered):
+            low, high = ([point[side] for point in ordered] for side in (2, 3))
             axes.fill_between(places, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set(xlabel=x, ylabel=y)
     heights = [point[1] for points in lines.values() for point in points if point[1] > 0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError, StudyTable
-from sledsim.arguments import path_text, refuse, whole
+from sledsim.arguments import path_text, placed, refuse, whole
 from sledsim.executors import completed, workers
 from sledsim.studies.design import Design, sent, shown
 from sledsim.studies.experiments import EXPERIMENTS
@@ -38,8 +38,11 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 _BATCH_SECONDS = 0.25
-"""How long a batch is to take: many short runs are sent together."""
-_MOST_BATCH = 512
+"""How long a batch is to take at least: many short runs are sent together."""
+_TASK_SECONDS = 0.005
+"""Seconds for each worker by which a batch is longer, as a scheduler handles a few hundred tasks
+per second."""
+_MOST_BATCH = 8192
 
 
 def sweep(
@@ -193,7 +196,8 @@ class Sweep:
                 digest = job.digest
             except SledsimError as error:
                 msg = f"{self.design.named(point)}: {error}" if self.design.varied else str(error)
-                raise SledsimError(msg) from None
+                again = type(error)(msg)
+                raise placed(again, file=error.file, line=error.line, key=error.key) from None
             values = json.dumps([_identity(point[key]) for key in sorted(point)])
             if values in seen:
                 msg = f"{self.design.named(point)}: is there twice; every point must differ"
@@ -316,7 +320,8 @@ class Sweep:
                     self.run_now += len(table)
                     self.failed += sum(error is not None for error in table.column("error") or [])
                     seconds = sum(table.column("seconds") or []) / len(table)
-                    size[0] = min(max(1, int(_BATCH_SECONDS / max(seconds, 1e-6))), _MOST_BATCH)
+                    wanted = max(_BATCH_SECONDS, _TASK_SECONDS * pool.count)
+                    size[0] = min(max(1, int(wanted / max(seconds, 1e-6))), _MOST_BATCH)
                     beat()
         finally:
             self.store.close()

@@ -34,6 +34,8 @@ _MOST_SECONDS = 1.0
 """Seconds after which rows are written at the latest."""
 _MOST_SMALL = 32
 """Files of its own that a process joins to one."""
+_MOST_JOINED = 2 * _MOST_ROWS
+"""Rows of a joined file at the most, so that memory does not grow with the study."""
 _ATTEMPTS = 20
 """How often a reader looks again for files that another process has joined meanwhile."""
 
@@ -188,15 +190,24 @@ class Store:
         return part, len(table)
 
     def _join(self) -> None:
-        """Join own small files, and remove them."""
-        small = [(part, rows) for part, rows in self._small if rows < _MOST_ROWS]
-        if len(small) < 2:
-            return
-        joined, rows = self._write(StudyTable.together([StudyTable.read(p) for p, _ in small]))
-        for part, _ in small:
-            if part != joined:
-                part.unlink(missing_ok=True)
-        self._small = [(joined, rows)]
+        """Join own small files, a group at a time, and remove them."""
+        groups: list[list[tuple[Path, int]]] = [[]]
+        for part, rows in self._small:
+            if sum(each for _, each in groups[-1]) + rows > _MOST_JOINED:
+                groups.append([])
+            groups[-1].append((part, rows))
+        self._small = []
+        for group in groups:
+            if len(group) < 2:
+                self._small += [each for each in group if each[1] < _MOST_ROWS]
+                continue
+            tables = [StudyTable.read(part) for part, _ in group]
+            joined, rows = self._write(StudyTable.together(tables))
+            for part, _ in group:
+                if part != joined:
+                    part.unlink(missing_ok=True)
+            if rows < _MOST_ROWS:
+                self._small.append((joined, rows))
 
 
 def _name(digest: str) -> str:

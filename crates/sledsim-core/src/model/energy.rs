@@ -44,6 +44,33 @@ impl Energy {
         ]
     }
 
+    /// The energy with these values, in the order of [`Energy::by_cause`].
+    #[must_use]
+    pub fn of_causes(joules: [f64; 9]) -> Self {
+        let [
+            seek_j,
+            transfer_j,
+            idle_j,
+            inactive_j,
+            startup_j,
+            read_ahead_j,
+            destage_j,
+            background_j,
+            retry_j,
+        ] = joules;
+        Self {
+            seek_j,
+            transfer_j,
+            idle_j,
+            inactive_j,
+            startup_j,
+            read_ahead_j,
+            destage_j,
+            background_j,
+            retry_j,
+        }
+    }
+
     /// The sum over all causes.
     #[must_use]
     pub fn total_j(&self) -> f64 {

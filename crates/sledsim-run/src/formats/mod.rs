@@ -9,9 +9,11 @@ mod parquet;
 mod recording;
 mod writer;
 
+use sledsim_base::error::Result;
 use sledsim_base::registry::Registry;
-use sledsim_traces::writers::{WRITERS, WriteFormat};
+use sledsim_traces::writers::{WRITERS, WriteFormat, Writer};
 use sledsim_traces::{Clock, FORMATS, Format, Formats, Options};
+use std::path::Path;
 
 /// All formats of traces.
 #[must_use]
@@ -29,6 +31,12 @@ pub fn options() -> Options {
         formats: all(),
         ..Options::default()
     }
+}
+
+/// Starts the Parquet file of a part of a trace. It is not synced: there are
+/// thousands of them, which can be made again.
+pub(crate) fn part_writer(path: &Path) -> Result<Box<dyn Writer>> {
+    Ok(Box::new(writer::Parquet::create_unsynced(path)?))
 }
 
 const READER: Format = Format {

@@ -136,6 +136,15 @@ fn schema() -> SchemaRef {
 impl Parquet {
     /// Starts the file.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::start(path, PendingFile::create(path)?)
+    }
+
+    /// Starts the file `path`, which is not synced when it is complete.
+    pub fn create_unsynced(path: &Path) -> Result<Self> {
+        Self::start(path, PendingFile::create(path)?.unsynced())
+    }
+
+    fn start(path: &Path, file: PendingFile) -> Result<Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
         if let Some(ending) = [".gz", ".zst", ".xz"]
             .into_iter()
@@ -146,11 +155,7 @@ impl Parquet {
         }
         let schema = schema();
         let properties = file_properties(&schema);
-        let file = ArrowWriter::try_new(
-            PendingFile::create(path)?,
-            Arc::clone(&schema),
-            Some(properties),
-        );
+        let file = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties));
         Ok(Self {
             path: path.to_owned(),
             file: file.map_err(|error| Error::output(path, innermost_message(error)))?,

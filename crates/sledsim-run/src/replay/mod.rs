@@ -7,6 +7,7 @@
 //! - `feed`: reads, sorts and maps the records.
 //! - `mapping`: maps addresses to the device.
 //! - `arrivals`: the modes of arrival, one file each.
+//! - `partition`: splits a trace into parts.
 //! - `dependency_inference`: which completion each request waited for.
 //! - `dependency_replay`: closed replay along these dependencies.
 //! - `accesses`: the requests of a trace for layouts.
@@ -17,11 +18,13 @@ mod dependency_inference;
 mod dependency_replay;
 mod feed;
 mod mapping;
+mod partition;
 mod path;
 mod source;
 mod spec;
 
 pub use accesses::TraceFiles;
+pub use partition::By;
 pub(crate) use path::trace_path;
 pub use source::{Measured, TraceSource};
 pub use spec::{BLK_ACTIONS, TraceSpec};

@@ -4,11 +4,20 @@
 //! - `plan`: how a load is run, and which results are kept.
 //! - `recorder`: records statistics and rows during the run.
 //! - `seeds`: runs with several seeds in parallel.
+//! - `parts`: the parts of a trace, each on its own device, as one run.
+//! - `part_facts`: what one of them is known by, for transport.
+//! - `parts_table`: a row for each.
+//! - `combine`: sums of the facts of several runs.
 
+mod combine;
+mod part_facts;
+mod parts;
+mod parts_table;
 mod plan;
 mod recorder;
 mod seeds;
 
+pub use parts::{MergedParts, Parts, run_part};
 pub use plan::{Plan, RowsTo, SeriesTo};
 
 use crate::load::Load;
@@ -83,14 +92,9 @@ pub fn run(
     } else {
         run_one(device, load, &scheduler, &plan, check)?
     };
-    let document = json!({
-        "sledsim": env!("CARGO_PKG_VERSION"),
-        "device": device.name(),
-        "scheduler": scheduler.label(),
-        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), ResolvedLayout::to_json),
-        "workload": single.workload,
-        "summary": summary(&single.stats, &single.facts),
-    });
+    let mut document = document(device, &scheduler);
+    document["workload"] = single.workload;
+    document["summary"] = summary(&single.stats, &single.facts);
     Ok(Run {
         document,
         batches: single.batches,
@@ -98,6 +102,16 @@ pub fn run(
         measured: single.measured,
         series: single.series,
         stats: single.stats,
+    })
+}
+
+/// The document of a run without its load and its summary.
+fn document(device: &Device, scheduler: &SchedulerSpec) -> Value {
+    json!({
+        "sledsim": env!("CARGO_PKG_VERSION"),
+        "device": device.name(),
+        "scheduler": scheduler.label(),
+        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), ResolvedLayout::to_json),
     })
 }
 
@@ -142,6 +156,7 @@ fn run_one(
         demand: (outcome.backlog.as_ref().filter(|_| source.is_open())).and_then(Demand::of),
         reports: recorder.counted.reports(outcome.idle, &*model),
         warm_up: recorder.counted.cut(&outcome),
+        outstanding: recorder.counted.outstanding(),
         background: (model.background()).map_or_else(Vec::new, Background::to_json),
         ..RunReport::default()
     };

@@ -69,6 +69,9 @@ pub struct Plan {
     /// Threads for several seeds; 0 for as many as there are processors. No
     /// result depends on it.
     pub threads: usize,
+    /// Of a window of a trace, its start and end: tells how many requests are
+    /// outstanding at each.
+    pub bounds: Option<(Nanos, Nanos)>,
 }
 
 impl From<&RowsTo> for Plan {

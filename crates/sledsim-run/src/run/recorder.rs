@@ -34,7 +34,7 @@ impl Recorder {
         Ok(Self {
             rows: Rows::new(&plan.rows, devices)?,
             stats: Stats::new(),
-            counted: Counted::new(warm_up),
+            counted: Counted::new(warm_up, plan.bounds),
             target: Target::new(plan.precision),
             series: has_series.then(|| Series::new(plan.window)),
         })
@@ -80,15 +80,21 @@ pub struct Counted {
     not_counted: u64,
     /// The reports of the devices at that time.
     before: Vec<Report>,
+    /// [`Plan::bounds`].
+    bounds: Option<(Nanos, Nanos)>,
+    /// Requests that were outstanding at these times.
+    outstanding: [u64; 2],
 }
 
 impl Counted {
-    fn new(warm_up: WarmUp) -> Self {
+    fn new(warm_up: WarmUp, bounds: Option<(Nanos, Nanos)>) -> Self {
         Self {
             warm_up,
             since: (!warm_up.is_some()).then_some(Nanos::ZERO),
             not_counted: 0,
             before: Vec::new(),
+            bounds,
+            outstanding: [0; 2],
         }
     }
 
@@ -97,7 +103,17 @@ impl Counted {
     fn take(&mut self, row: &Row) -> bool {
         let counts = self.since.is_some_and(|since| since <= row.arrival);
         self.not_counted += u64::from(!counts);
+        if let Some((start, end)) = self.bounds {
+            for (count, at) in self.outstanding.iter_mut().zip([start, end]) {
+                *count += u64::from(row.arrival < at && row.completion > at);
+            }
+        }
         counts
+    }
+
+    /// The requests that were outstanding at the bounds of a window.
+    pub fn outstanding(&self) -> Option<[u64; 2]> {
+        self.bounds.map(|_| self.outstanding)
     }
 
     /// As [`Observer::arriving`].

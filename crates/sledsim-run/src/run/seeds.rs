@@ -3,16 +3,16 @@
 //! The runs are independent, and their results are combined in the order of the
 //! seeds: no result depends on the number of threads.
 
+use super::combine::{add_counts, add_facts};
 use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
 use crate::panics::{catch_panic, internal_error};
 use crate::stats::Demand;
-use crate::stats::{Caution, Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut};
-use serde_json::{Value, json};
+use crate::stats::{Caution, Interval, Precision, RunReport, SeedRun, Stats};
+use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
-use sledsim_core::model::Report;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::array;
 use std::sync::Mutex;
@@ -143,7 +143,7 @@ impl SeedPool<'_> {
         };
         let single = run_one(self.device, &load, self.scheduler, self.plan, &mut report)?;
         let run = SeedRun::new(seed, &single.stats, &single.facts);
-        self.completed[index].store(run.requests, Relaxed);
+        self.completed[index].store(run.figures.requests, Relaxed);
         Ok((single, run))
     }
 
@@ -166,29 +166,13 @@ fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport
     let mut worst: Option<Precision> = None;
     let mut demands = Vec::with_capacity(results.len());
     for (run, one, one_workload) in results {
+        add_facts(&mut facts, &one);
         if facts.runs.is_empty() {
-            facts.reports.clone_from(&one.reports);
             workload = one_workload;
         } else {
-            for (sum, report) in facts.reports.iter_mut().zip(&one.reports) {
-                add(sum, report);
-            }
-            let shortened = |facts: &Value| facts["shortened"].as_u64();
-            if let (Some(sum), Some(more)) = (shortened(&workload), shortened(&one_workload)) {
-                workload["shortened"] = json!(sum + more);
-            }
+            add_counts(&mut workload, &one_workload, &["shortened"]);
         }
-        facts.simulated_end = facts.simulated_end.max(one.simulated_end);
-        facts.saturated = facts.saturated.or(one.saturated);
         demands.push(one.demand);
-        if let Some(cut) = one.warm_up {
-            let sum = facts.warm_up.get_or_insert(WarmUpCut {
-                requests: 0,
-                until: cut.until,
-            });
-            sum.requests += cut.requests;
-            sum.until = sum.until.max(cut.until);
-        }
         if let Some(mut precision) = one.precision {
             if let Some(missed) = &mut precision.missed {
                 *missed = format!("seed {}: {missed}", run.seed);
@@ -209,21 +193,14 @@ fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport
         (Some(_), _) => Some(Caution::Saturated),
         (None, overload) => overload.map(|_| Caution::Overloaded),
     };
-    let requests = facts.runs.iter().map(|run| run.requests).sum();
+    let requests = (facts.runs.iter()).map(|run| run.figures.requests).sum();
     facts.intervals = array::from_fn(|kind| {
-        let means: Vec<f64> = facts.runs.iter().map(|run| run.means_ns[kind]).collect();
+        let figures = facts.runs.iter().map(|run| &run.figures);
+        let means: Vec<f64> = figures.map(|run| run.means_ns[kind]).collect();
         let mut interval = Interval::of_runs(&means, requests)?;
         interval.caution = unsteady.or(interval.caution);
         Some(interval)
     });
     facts.precision = worst.filter(|_| plan.precision.is_some());
     (facts, workload)
-}
-
-fn add(sum: &mut Report, report: &Report) {
-    sum.busy += report.busy;
-    sum.energy = sum.energy + report.energy;
-    for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
-        *sum += count;
-    }
 }

@@ -24,7 +24,7 @@ const PIECES_PER_BATCH: usize = 8;
 /// The pieces are made twice as long when this number is reached.
 const MOST_PIECES: usize = 256;
 /// With fewer batches or requests an interval is not reliable.
-const FEWEST_BATCHES: usize = 16;
+pub(super) const FEWEST_BATCHES: usize = 16;
 pub(super) const FEWEST_REQUESTS: u64 = 512;
 /// Pieces more correlated than this belong to batches that are too short.
 const MOST_CORRELATED: f64 = 0.3;

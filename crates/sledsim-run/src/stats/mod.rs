@@ -7,6 +7,8 @@
 //! - `bytes`: statistics as bytes.
 //! - `warm_up`: the uncounted beginning of a run.
 //! - `interval`, `student`: confidence intervals by batch means.
+//! - `figures`: the figures of one of several runs.
+//! - `strata`: intervals of means over independent parts.
 //! - `demand`: detects overload.
 //! - `summary`: the summary as JSON.
 //! - `batch`: rows as Arrow record batches.
@@ -16,9 +18,11 @@
 mod batch;
 mod bytes;
 mod demand;
+mod figures;
 mod interval;
 mod rows_file;
 mod series;
+mod strata;
 mod streaming;
 mod student;
 mod summary;
@@ -28,12 +32,15 @@ mod warm_up;
 pub(crate) use batch::described;
 pub use batch::{RowBuffer, recording_schema, row_schema};
 pub use demand::Demand;
+pub use figures::{RunFigures, SeedRun};
 pub use interval::{Caution, Interval, Pieces};
 pub use rows_file::RowsFile;
 pub(crate) use rows_file::{file_properties, innermost_message};
 pub use series::{Series, Window, series_batch};
+pub use strata::interval_of_parts;
 pub use streaming::Stats;
 pub(crate) use student::student_t;
-pub use summary::{Precision, RunReport, SeedRun, WarmUpCut, summary};
+pub(crate) use summary::seconds;
+pub use summary::{Precision, RunReport, WarmUpCut, summary};
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -1,6 +1,8 @@
 //! Statistics of any number of rows, in memory that grows with the range of their times.
 
 use super::interval::KINDS;
+use super::summary::times_ms;
+use serde_json::Value;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;
@@ -224,6 +226,18 @@ impl Stats {
             all.merge(one);
         }
         all
+    }
+
+    /// Mean, spread, percentiles and maximum of the response times, as in the
+    /// summary.
+    pub(crate) fn response_ms(&self) -> Value {
+        times_ms(&self.response_of(None), self.requests())
+    }
+
+    /// The longest time in the queue, with arrival and id of the request.
+    pub(crate) fn longest_wait_key(&self) -> Option<(Nanos, Nanos, u64)> {
+        self.longest_wait
+            .map(|wait| (wait.queue, wait.arrival, wait.id))
     }
 
     /// The sums of the times that have intervals: response, service, queue.

@@ -1,6 +1,7 @@
 //! The summary of a run, as JSON.
 
 use super::demand::Demand;
+use super::figures::{RunFigures, SeedRun, spans_of_all};
 use super::interval::{Interval, KINDS, LEVEL};
 use super::streaming::Stats;
 use serde_json::{Map, Value, json};
@@ -32,6 +33,11 @@ pub struct RunReport {
     pub background: Vec<Value>,
     /// Of several runs, the results of each.
     pub runs: Vec<SeedRun>,
+    /// Of the parts of a trace, the figures of each, in order.
+    pub parts: Vec<RunFigures>,
+    /// Of a window of a trace, the requests that arrived before it, and those that
+    /// arrived within it, and were outstanding when it began and when it ended.
+    pub outstanding: Option<[u64; 2]>,
 }
 
 impl RunReport {
@@ -63,82 +69,7 @@ pub struct Precision {
     pub missed: Option<String>,
 }
 
-/// One of several runs that differ in their seeds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SeedRun {
-    /// Its seed.
-    pub seed: u64,
-    /// Requests counted.
-    pub requests: u64,
-    /// From the first arrival to the last completion.
-    pub duration: Nanos,
-    /// From the first arrival to the end of the simulation.
-    pub active: Nanos,
-    /// The last instant simulated.
-    pub simulated: Nanos,
-    /// Means of the [response, service and queue](RunReport::intervals) times
-    /// in nanoseconds; not numbers without requests.
-    pub means_ns: [f64; KINDS.len()],
-    /// Its own interval of the mean response time.
-    pub interval: Option<Interval>,
-    /// The longest time in the queue, with arrival and id of the request.
-    pub longest_wait: Option<(Nanos, Nanos, u64)>,
-    /// Whether the load outran the device.
-    pub saturated: bool,
-    /// Whether more arrived than the device can serve.
-    pub overloaded: bool,
-}
-
-impl SeedRun {
-    /// The results of a run with this seed.
-    #[must_use]
-    pub fn new(seed: u64, stats: &Stats, facts: &RunReport) -> Self {
-        let (duration, active, simulated) = spans(stats, facts);
-        let count = stats.requests() as f64;
-        Self {
-            seed,
-            requests: stats.requests(),
-            duration,
-            active,
-            simulated,
-            means_ns: stats.sums().map(|sum| sum as f64 / count),
-            interval: facts.intervals[0],
-            longest_wait: (stats.longest_wait).map(|wait| (wait.queue, wait.arrival, wait.id)),
-            saturated: facts.saturated.is_some(),
-            overloaded: facts.overload().is_some(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        let Value::Object(mut run) = json!({
-            "seed": self.seed,
-            "requests": self.requests,
-            "throughput_iops": self.requests as f64 / seconds(self.duration),
-            "saturated": self.saturated,
-            "overloaded": self.overloaded,
-        }) else {
-            unreachable!("an object was written")
-        };
-        for (kind, mean_ns) in KINDS.iter().zip(self.means_ns) {
-            run.insert(format!("mean_{kind}"), json!(mean_ns / 1e6));
-        }
-        run.insert("confidence".into(), confidence_json(self.interval));
-        Value::Object(run)
-    }
-}
-
-/// First arrival to last completion, first arrival to the end, and the end.
-fn spans(stats: &Stats, run: &RunReport) -> (Nanos, Nanos, Nanos) {
-    let simulated = run.simulated_end.max(stats.last_completion);
-    let first = stats.first_arrival;
-    (
-        stats.last_completion.since(first),
-        simulated.since(first),
-        simulated,
-    )
-}
-
-fn confidence_json(interval: Option<Interval>) -> Value {
+pub(super) fn confidence_json(interval: Option<Interval>) -> Value {
     interval.map_or_else(Interval::none, Interval::json)
 }
 
@@ -155,12 +86,7 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     let [reads, writes, flushes, trims] = stats.requests;
     let [blocks_read, blocks_written, ..] = stats.blocks;
     let data_requests = reads + writes;
-    let (duration, active, simulated) = match run.runs.as_slice() {
-        [] => spans(stats, run),
-        runs => runs.iter().fold(Default::default(), |(d, a, s), run| {
-            (d + run.duration, a + run.active, s + run.simulated)
-        }),
-    };
+    let (duration, active, simulated) = spans_of_all(stats, run);
     let duration_s = match count {
         0 => f64::NAN,
         _ => seconds(duration),
@@ -212,13 +138,12 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     for (name, distribution) in stats.times() {
         summary.insert(format!("{name}_ms"), times_ms(&distribution, count));
     }
-    let several = !run.runs.is_empty();
     let mut confidence = Map::new();
     confidence.insert("level".into(), json!(LEVEL));
-    let method = if several {
-        "replications"
-    } else {
-        "batch_means"
+    let method = match (run.runs.as_slice(), run.parts.as_slice()) {
+        ([], []) => "batch_means",
+        ([], _) => "strata",
+        _ => "replications",
     };
     confidence.insert("method".into(), json!(method));
     for (kind, interval) in KINDS.iter().zip(run.intervals) {
@@ -228,8 +153,8 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     summary.insert(
         "longest_wait".into(),
         stats.longest_wait.map_or(Value::Null, |wait| {
-            let key = Some((wait.queue, wait.arrival, wait.id));
-            let seed = run.runs.iter().find(|run| run.longest_wait == key);
+            let key = stats.longest_wait_key();
+            let seed = run.runs.iter().find(|run| run.figures.longest_wait == key);
             json!({
                 "queue_ms": wait.queue.0 as f64 / 1e6,
                 "seed": seed.map(|run| run.seed),
@@ -261,19 +186,20 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
         })
     });
     summary.insert("devices".into(), devices.collect());
-    let seeds = several.then(|| run.runs.iter().map(SeedRun::json).collect::<Vec<_>>());
+    let seeds =
+        (!run.runs.is_empty()).then(|| run.runs.iter().map(SeedRun::json).collect::<Vec<_>>());
     summary.insert("seeds".into(), json!(seeds));
     summary.insert("background".into(), json!(run.background));
     Value::Object(summary)
 }
 
 /// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).
-fn seconds(time: Nanos) -> f64 {
+pub(crate) fn seconds(time: Nanos) -> f64 {
     time.0 as f64 / 1e9
 }
 
 /// Mean, spread, percentiles and maximum of `count` values.
-fn times_ms(distribution: &Distribution, count: u64) -> Value {
+pub(super) fn times_ms(distribution: &Distribution, count: u64) -> Value {
     if count == 0 {
         return json!({
             "mean": null, "sd": null, "scv": null, "p50": null, "p90": null,

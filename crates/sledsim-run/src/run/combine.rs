@@ -1,0 +1,45 @@
+//! Sums of the facts of several runs.
+
+use crate::stats::{RunReport, WarmUpCut};
+use serde_json::{Value, json};
+use sledsim_core::model::Report;
+
+/// Adds busy times, energies, counts and warm-ups of `one` run to those of the runs
+/// before it; the end is the latest, and of saturated runs the first is kept. The
+/// rest of the facts is not touched.
+pub(super) fn add_facts(facts: &mut RunReport, one: &RunReport) {
+    if facts.reports.is_empty() {
+        facts.reports.clone_from(&one.reports);
+    } else {
+        for (sum, report) in facts.reports.iter_mut().zip(&one.reports) {
+            add(sum, report);
+        }
+    }
+    facts.simulated_end = facts.simulated_end.max(one.simulated_end);
+    facts.saturated = facts.saturated.or(one.saturated);
+    if let Some(cut) = one.warm_up {
+        let sum = facts.warm_up.get_or_insert(WarmUpCut {
+            requests: 0,
+            until: cut.until,
+        });
+        sum.requests += cut.requests;
+        sum.until = sum.until.max(cut.until);
+    }
+}
+
+/// Adds counts of the load of one run to those of `sum`, where both have them.
+pub(super) fn add_counts(sum: &mut Value, one: &Value, keys: &[&str]) {
+    for key in keys {
+        if let (Some(before), Some(more)) = (sum[key].as_u64(), one[key].as_u64()) {
+            sum[key] = json!(before + more);
+        }
+    }
+}
+
+fn add(sum: &mut Report, report: &Report) {
+    sum.busy += report.busy;
+    sum.energy = sum.energy + report.energy;
+    for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
+        *sum += count;
+    }
+}

@@ -1,0 +1,127 @@
+"""Options of ``sledsim run`` that split a trace by volume or by time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sledsim._core import SledsimError
+from sledsim.cli.progress import work
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sledsim.cli.parser import Parser
+    from sledsim.hardware import Device
+    from sledsim.load_values import Load
+    from sledsim.volumes import VolumesRun
+
+_OWN = ("warm_up", "executor", "parts", "table")
+"""Options that need a split."""
+_OTHERS: dict[str, object] = {
+    "rows": None,
+    "requests": None,
+    "series": None,
+    "series_ms": None,
+    "precision": None,
+    "seeds": 1,
+    "threads": None,
+    "plot": None,
+    "background": [],
+}
+"""Options of a single run, with their defaults."""
+
+
+def add(parser: Parser) -> None:
+    """Take the options."""
+    parser.add_argument(
+        "--by-volume",
+        action="store_true",
+        help="split the trace by its devices, and run each on a device of its own",
+    )
+    parser.add_argument(
+        "--by-window",
+        metavar="S",
+        type=float,
+        help="split the trace into windows of S seconds, and run each on a device of its own",
+    )
+    parser.add_argument(
+        "--warm-up",
+        metavar="S",
+        type=float,
+        help="begin the run of a window S seconds before it; what arrives then is not counted "
+        "(default: a tenth of a window)",
+    )
+    parser.add_argument(
+        "--executor",
+        metavar="WHERE",
+        help="what runs the parts: threads (the default), processes, threads:N, processes:N, or "
+        "dask://HOST:PORT",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="FOLDER",
+        help="keep the files of the parts here, and use them if they are of the same trace",
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="write one row per volume or window (.csv or .parquet)"
+    )
+
+
+def asked(options: argparse.Namespace) -> bool:
+    """Tell whether the trace is to be split.
+
+    Raises
+    ------
+    SledsimError
+        For two ways, or options that need one.
+    """
+    if options.by_volume and options.by_window is not None:
+        msg = "--by-volume and --by-window: give one of them"
+        raise SledsimError(msg)
+    splits: bool = options.by_volume or options.by_window is not None
+    for name in _OWN:
+        if not splits and getattr(options, name) is not None:
+            msg = f"{_flag(name)}: needs --by-volume or --by-window"
+            raise SledsimError(msg)
+    if options.warm_up is not None and options.by_volume:
+        msg = "--warm-up: needs --by-window; by volume, --set warm_up_s=... applies to each"
+        raise SledsimError(msg)
+    return splits
+
+
+def refuse_others(options: argparse.Namespace) -> None:
+    """Refuse options of a single run.
+
+    Raises
+    ------
+    SledsimError
+        For the first one given.
+    """
+    way = "--by-volume" if options.by_volume else "--by-window"
+    for name, default in _OTHERS.items():
+        if getattr(options, name) != default:
+            msg = f"{_flag(name)}: must not be given with {way}: it is of a single run"
+            raise SledsimError(msg)
+
+
+def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
+    """Split the trace and run its parts."""
+    from sledsim.volumes import simulate_volumes  # noqa: PLC0415 (no other run needs executors)
+
+    return work(
+        lambda beat: simulate_volumes(
+            load,
+            device,
+            scheduler,
+            window_s=options.by_window,
+            warm_up_s=options.warm_up,
+            executor=options.executor,
+            folder=options.parts,
+            table=options.table,
+            progress=beat,
+        )
+    )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
