@@ -44,8 +44,8 @@ pub struct DescribeResponse {
     #[prost(message, optional, tag = "1")]
     pub export: ::core::option::Option<Export>,
     /// The device as a TOML file that stands on its own: what `sledsim ... --device FILE` takes.
-    /// Layout, scheduler and background tasks are no part of it. Empty where the device has a part that
-    /// is based on another file.
+    /// Layout, scheduler and background tasks are no part of it. Servers of 0.2 leave it
+    /// empty where the device has a part that is based on another file.
     #[prost(string, tag = "2")]
     pub device_toml: ::prost::alloc::string::String,
     /// What `sledsim devices show DEVICE --json` prints: every key with its value and source, and
