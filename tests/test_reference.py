@@ -124,7 +124,8 @@ def test_every_command_has_its_section_in_the_order_of_the_help() -> None:
 
 
 def test_python_lists_every_public_name_once() -> None:
-    listed = re.findall(r"^\.\. (?:auto|py:)\w+:: sledsim\.(\w+)(?:\(\))?$", page("python"), re.MULTILINE)
+    directive = r"^\.\. (?:auto|py:)\w+:: sledsim\.(\w+)(?:\(\))?$"
+    listed = re.findall(directive, page("python"), re.MULTILINE)
     modules = {"power", "characteristics", "outcomes"}
     assert sorted(set(listed) - modules) == sorted(ss.__all__)
     assert len(listed) == len(set(listed))
