@@ -14,7 +14,8 @@ pub fn put(bytes: &mut Vec<u8>, number: impl Into<u128>) {
     bytes.push(rest as u8);
 }
 
-/// Takes a number off the front; `None` if there is none, or it is too large.
+/// Takes a number off the front; `None` if the bytes end before it does, or if it
+/// is too large.
 pub fn take<T: TryFrom<u128>>(bytes: &mut &[u8]) -> Option<T> {
     let mut number = 0_u128;
     for index in 0..MOST_BYTES {

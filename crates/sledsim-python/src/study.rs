@@ -101,7 +101,7 @@ impl StudyTable {
         self.table.names().map(str::to_owned).collect()
     }
 
-    /// The cells of a column; `None` if there is none of that name.
+    /// The cells of a column; `None` if the name is unknown.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let cells = match self.table.column(name) {
             None => return Ok(None),

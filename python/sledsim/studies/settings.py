@@ -16,11 +16,8 @@ def setting(text: str) -> tuple[str, Any]:
     SledsimError
         For text of another form.
     """
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip() or not value.strip():
-        msg = f"--set {text}: must be of the form key=value, as in --set requests=5000"
-        raise SledsimError(msg)
-    return key.strip(), _value(value.strip())
+    key, value = _key_and_rest("--set", text, "key=value", "requests=5000")
+    return key, _value(value)
 
 
 def axis(text: str) -> tuple[str, list[Any]]:
@@ -31,15 +28,20 @@ def axis(text: str) -> tuple[str, list[Any]]:
     SledsimError
         For text of another form.
     """
-    key, equals, values = text.partition("=")
-    if not equals or not key.strip() or not values.strip():
-        msg = f"--vary {text}: must be of the form key=a,b,..., as in --vary rate=100,300"
-        raise SledsimError(msg)
+    key, values = _key_and_rest("--vary", text, "key=a,b,...", "rate=100,300")
     parts = [part.strip() for part in _split(values)]
     if "" in parts:
         msg = f"--vary {text}: must be values separated by commas, none of them empty"
         raise SledsimError(msg)
-    return key.strip(), [_value(part) for part in parts]
+    return key, [_value(part) for part in parts]
+
+
+def _key_and_rest(option: str, text: str, form: str, example: str) -> tuple[str, str]:
+    key, _, rest = (part.strip() for part in text.partition("="))
+    if not key or not rest:
+        msg = f"{option} {text}: must be of the form {form}, as in {option} {example}"
+        raise SledsimError(msg)
+    return key, rest
 
 
 def _split(text: str) -> list[str]:

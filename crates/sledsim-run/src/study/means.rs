@@ -24,7 +24,7 @@ impl Table {
     pub fn means(&self, parameters: &[String], left_out: &[String]) -> Result<Self> {
         for name in parameters {
             if self.column(name).is_none() {
-                return Err(Error::Key(format!("column '{name}': there is none")));
+                return Err(Error::Key(format!("column '{name}': is missing")));
             }
         }
         let keys = self.arranged(parameters);

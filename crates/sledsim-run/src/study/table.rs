@@ -99,7 +99,9 @@ impl Table {
     /// No text column of that name.
     pub fn select(&self, key: &str, wanted: &[String]) -> Result<Self> {
         let Some(Column::Text(cells)) = self.column(key) else {
-            return Err(Error::Key(format!("column '{key}': there is none of text")));
+            return Err(Error::Key(format!(
+                "column '{key}': is not a column of text"
+            )));
         };
         let mut places = HashMap::new();
         for (row, cell) in cells.iter().enumerate() {
