@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
+_LETTERS_PER_INCH = 13.5
 _LABELS_PER_INCH = {"x": 2.2, "y": 3.0}
 
 
@@ -73,6 +75,12 @@ def inches_of(axes: Axes) -> tuple[float, float]:
     assert figure is not None
     width, height = figure.get_size_inches()
     return float(width * box.width), float(height * box.height)
+
+
+def wrapped(axes: Axes, label: str) -> str:
+    """Break a label of the X axis into lines that are not longer than the axis."""
+    most = max(16, int(inches_of(axes)[0] * _LETTERS_PER_INCH))
+    return textwrap.fill(label, most, break_on_hyphens=False)
 
 
 def plain(value: float) -> str:
