@@ -10,6 +10,7 @@ from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.stacks import causes
+from sledsim.plots.traces import trace
 from sledsim.plots.validations import validation
 
-__all__ = ["causes", "cdf", "comparison", "run", "save", "validation"]
+__all__ = ["causes", "cdf", "comparison", "run", "save", "trace", "validation"]

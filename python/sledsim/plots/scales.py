@@ -6,6 +6,8 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
+from sledsim.plots import units
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -79,6 +81,21 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_locator(FixedLocator([p * step for p in powers for step in range(2, 10)]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def binary(axes: Axes, low: float, high: float) -> None:
+    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
+
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    room = max(2.0, inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
+    every = math.ceil((last - first + 1) / room)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, high)
+    ticks = [2.0**power for power in range(first, last + 1) if power % every == 0]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def inches_of(axes: Axes) -> tuple[float, float]:
