@@ -6,11 +6,23 @@ and ``title=``. :func:`save` writes files that are fit to print. Importing this 
 import matplotlib.
 """
 
+from sledsim.plots.cache_hits import hits
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
+from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.stacks import causes
 from sledsim.plots.traces import trace
 from sledsim.plots.validations import validation
 
-__all__ = ["causes", "cdf", "comparison", "run", "save", "trace", "validation"]
+__all__ = [
+    "applications",
+    "causes",
+    "cdf",
+    "comparison",
+    "hits",
+    "run",
+    "save",
+    "trace",
+    "validation",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from typing import TYPE_CHECKING, Literal
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sledsim.plots import units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -83,8 +84,11 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_formatter(NullFormatter())
 
 
-def binary(axes: Axes, low: float, high: float) -> None:
-    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive."""
+def binary(axes: Axes, low: float, high: float, values: Sequence[float] = ()) -> None:
+    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive.
+
+    Labels stand at ``values`` if they have room there, else at powers of two.
+    """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
 
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
@@ -93,6 +97,9 @@ def binary(axes: Axes, low: float, high: float) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xlim(low, high)
     ticks = [2.0**power for power in range(first, last + 1) if power % every == 0]
+    apart = [after / before for before, after in itertools.pairwise(values)]
+    if values and min(apart, default=high / low) >= (high / low) ** (1 / room):
+        ticks = list(values)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
     axes.xaxis.set_minor_locator(NullLocator())
