@@ -1,0 +1,1 @@
+"""Reports: a result as one page that needs no other file."""
