@@ -84,20 +84,24 @@ def _fastest(
             "{} has the shortest mean {}, {} ({}), but {} cannot be told apart from it: their"
             " intervals overlap."
         ).format(label, response, mean, spread, second["label"])
-    return Markup("{} is the fastest: its mean {} is {} ({}), {} than that of {}.").format(
-        label, response, mean, spread, _times(second, first), last["label"]
-    ) if first is last else Markup(
-        "{} is the fastest: its mean {} is {} ({}), {} shorter than that of {}{}."
-    ).format(
-        label,
-        response,
-        mean,
-        spread,
-        _times(second, first),
-        second["label"],
-        ""
-        if second is last
-        else f", the next, and {_times(last, first)} shorter than that of {last['label']}, the last",
+    return (
+        Markup("{} is the fastest: its mean {} is {} ({}), {} than that of {}.").format(
+            label, response, mean, spread, _times(second, first), last["label"]
+        )
+        if first is last
+        else Markup(
+            "{} is the fastest: its mean {} is {} ({}), {} shorter than that of {}{}."
+        ).format(
+            label,
+            response,
+            mean,
+            spread,
+            _times(second, first),
+            second["label"],
+            ""
+            if second is last
+            else f", the next, and {_times(last, first)} shorter than that of {last['label']}, the last",
+        )
     )
 
 
@@ -179,9 +183,7 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
                 frozenset({0, 1, 3}),
                 marked,
             ),
-            Table(
-                ["", *texts.headings(causes[1:])], parts, "Mean response times in ms by cause"
-            ),
+            Table(["", *texts.headings(causes[1:])], parts, "Mean response times in ms by cause"),
         ],
     )
     facts = [[name, text] for name, text in load_options.facts(document["runs"][0])]

@@ -56,8 +56,7 @@ def between(of: Mapping[str, Device]) -> Section | None:
     keys = [
         key
         for key in dict.fromkeys(key for spec in specs.values() for key in spec)
-        if key not in _NO_PARAMETERS
-        and len({_value(spec, key) for spec in specs.values()}) > 1
+        if key not in _NO_PARAMETERS and len({_value(spec, key) for spec in specs.values()}) > 1
     ]
     if not keys:
         return Section("Devices", [Items(["The devices have the same parameters."])])

@@ -24,7 +24,7 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _PROGRAM = "sledsim"
 
 
-def html(report: Report, command: Sequence[str] | None = None) -> str:
+def html(report: Report, command: Sequence[str] | None = None, title: str | None = None) -> str:
     """Return a report as a page; the same report gives the same page.
 
     Parameters
@@ -33,9 +33,12 @@ def html(report: Report, command: Sequence[str] | None = None) -> str:
         What stands on it.
     command
         The words of the command line behind the name of the program, if there was one.
+    title
+        Stands for the title of the report.
     """
     shown = None if command is None else shlex.join([_PROGRAM, *command])
-    return render("report.html", report=report, command=shown)
+    name = report.title if title is None else title
+    return render("report.html", report=report, title=name, command=shown)
 
 
 def render(template: str, *folders: Path, **context: Any) -> str:
