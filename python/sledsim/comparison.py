@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
+    from matplotlib.figure import Figure
+
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.plots.frame import Place, Size
     from sledsim.summary_types import IntervalMs
 
 
@@ -49,6 +52,15 @@ class Comparison(Reported):
     def table(self) -> list[dict[str, Any]]:
         """One flat record for each run, for ``pandas.DataFrame`` or ``polars.DataFrame``."""
         return [_record(line) for line in self._document["runs"]]
+
+    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+        """Draw the distributions of response times and their means by cause.
+
+        See :func:`sledsim.plots.comparison` for the parameters.
+        """
+        from sledsim.plots import comparison  # noqa: PLC0415 (only pictures need it)
+
+        return comparison(self, ax=ax, size=size, title=title)
 
 
 def compare(

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
+    from matplotlib.figure import Figure
+
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.plots.frame import Place, Size
     from sledsim.summary_types import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
@@ -146,6 +149,15 @@ class Run(Reported):
             msg = "there is no time series: simulate(..., series=True) makes one"
             raise RuntimeError(msg)
         return self._series
+
+    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+        """Draw the distribution of the response times and their mean by cause.
+
+        See :func:`sledsim.plots.run` for the parameters.
+        """
+        from sledsim.plots import run  # noqa: PLC0415 (only pictures need it)
+
+        return run(self, ax=ax, size=size, title=title)
 
 
 def schedulers() -> list[str]:

@@ -84,30 +84,17 @@ def _fastest(
             "{} has the shortest mean {}, {} ({}), but {} cannot be told apart from it: their"
             " intervals overlap."
         ).format(label, response, mean, spread, second["label"])
-    return (
-        Markup("{} is the fastest: its mean {} is {} ({}), {} than that of {}.").format(
-            label, response, mean, spread, _times(second, first), last["label"]
-        )
-        if first is last
-        else Markup(
-            "{} is the fastest: its mean {} is {} ({}), {} shorter than that of {}{}."
-        ).format(
-            label,
-            response,
-            mean,
-            spread,
-            _times(second, first),
-            second["label"],
-            ""
-            if second is last
-            else f", the next, and {_times(last, first)} shorter than that of {last['label']}, the last",
-        )
+    than = f"that of {second['label']} is {_times(second, first)} as long"
+    if second is not last:
+        than += f", that of {last['label']}, the slowest, {_times(last, first)}"
+    return Markup("{} is the fastest: its mean {} is {} ({}); {}.").format(
+        label, response, mean, spread, than
     )
 
 
 def _others(sound: list[dict[str, Any]], summaries: Mapping[str, Any]) -> Text:
     rest = [f"{each['label']} {texts.mean_ms(summaries[each['label']])}" for each in sound[1:]]
-    return f"The others take {texts.listed(rest)} in the mean."
+    return f"The means of the others are {texts.listed(rest)}."
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

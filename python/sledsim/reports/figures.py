@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim import plots
+from sledsim.plots.files import encoded
+from sledsim.plots.frame import begin
+from sledsim.plots.style import OPS
 from sledsim.reports.parts import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+    from sledsim.crashes import CrashReport
+    from sledsim.plots.frame import Size
     from sledsim.reports.parts import Text
 
 PANEL = "4.4x3.4"
@@ -21,7 +29,7 @@ def drawn(
     Parameters
     ----------
     kind
-        The function.
+        The function; or ``"crash"``.
     of
         What is drawn.
     caption, alt, wide
@@ -29,8 +37,33 @@ def drawn(
     options
         Further arguments of the function.
     """
-    from sledsim import plots  # noqa: PLC0415 (an extra)
+    options.setdefault("size", None if wide else PANEL)
+    draw = crash if kind == "crash" else getattr(plots, kind)
+    return Figure(encoded(draw(*of, title="", **options), "svg"), caption, alt, wide)
 
-    options.setdefault("size", "page" if wide else PANEL)
-    figure = getattr(plots, kind)(*of, title="", **options)
-    return Figure(plots.encoded(figure, "svg"), caption, alt, wide)
+
+def crash(test: CrashReport, *, size: Size = None, title: str = "") -> Picture:
+    """Draw what became of the writes that were under way when the power failed.
+
+    Parameters
+    ----------
+    test
+        The crash test.
+    size, title
+        As for :func:`sledsim.plots.cdf`.
+    """
+    way = test.to_dict()["under_way"]
+    counts = {name: way[name] for name in ("kept", "torn", "lost")}
+    with begin(None, size, height_in=2.4) as frame:
+        (axes,) = frame.axes
+        axes.barh(list(counts), list(counts.values()), color=OPS["write"])
+        for place, count in enumerate(counts.values()):
+            axes.annotate(
+                f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center"
+            )
+        axes.invert_yaxis()
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("writes under way at a power failure")
+        return frame.end(title)

@@ -85,7 +85,7 @@ def _lead(
     )
     replications = len(study) // max(len(points), 1)
     if replications > 1:
-        yield f"Each is the mean of {replications} runs with seeds of their own; intervals are 95 %."
+        yield f"Each is a mean over {replications} seeds, with its 95 % interval."
 
 
 def _value(point: Mapping[str, Any], result: str, unit: str) -> str:
