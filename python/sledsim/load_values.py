@@ -20,6 +20,7 @@ from sledsim.values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 class Load:
@@ -159,7 +160,7 @@ class Load:
         return Load(self._core.with_overrides(list(keys.items())), self.name)
 
 
-def digest_of_load(text: str, trace: str | None) -> str:
+def digest_of_load(text: str, trace: Path | None) -> str:
     """Return what identifies a load of these keys and the content of the file of its trace.
 
     Raises

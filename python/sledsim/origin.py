@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sledsim._core import SledsimError
@@ -10,6 +11,7 @@ from sledsim.load_values import digest_of_load
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from sledsim.hardware import Device
     from sledsim.load_values import Load
@@ -21,7 +23,7 @@ class Origin(NamedTuple):
     device: Device
     load: str
     """The keys of the load."""
-    trace: str | None
+    trace: Path | None
     """The file of its trace."""
 
     @classmethod
@@ -64,12 +66,8 @@ class Reported(JsonResult):
             return []
         device, load, trace = self.origin
         made = []
-        for name, digest in (
-            ("device", lambda: device.digest),
-            ("load", lambda: digest_of_load(load, trace)),
-        ):
-            try:
-                made.append((name, digest()))
-            except SledsimError:  # a stream, or a file that is gone
-                continue
+        with suppress(SledsimError):  # a stream, or a file that is gone
+            made.append(("device", device.digest))
+        with suppress(SledsimError):
+            made.append(("load", digest_of_load(load, trace)))
         return made

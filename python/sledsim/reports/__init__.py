@@ -60,8 +60,9 @@ def write(
     SledsimError
         For another result, another ending, a missing library, or a file that cannot be written.
     """
-    check(path_text("path", path))
-    _core.write_atomically(path, page(result, title=title, command=command, axes=axes).encode())
+    file = path_text("path", path)
+    check(file)
+    _core.write_atomically(file, page(result, title=title, command=command, axes=axes).encode())
 
 
 def page(
@@ -72,7 +73,7 @@ def page(
     axes: Sequence[str] = (),
 ) -> str:
     """Return the report of a result as HTML, with the arguments of :func:`write`."""
-    from sledsim.reports import page as pages  # noqa: PLC0415 (an extra)
+    from sledsim.reports import pages  # noqa: PLC0415 (an extra)
 
     return pages.html(_report(result, axes), command, title)
 

@@ -72,6 +72,7 @@ def _base(of: Device) -> Device | None:
     parameters = of.spec["parameters"]
     if "base" not in parameters:
         return device(of.name) if of.name in devices() else None
+    base = None
     try:
         while (entry := parameters.get("base")) is not None:
             name = str(entry["value"])

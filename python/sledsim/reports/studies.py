@@ -164,11 +164,13 @@ def _figure(study: Study, result: str, axes: Sequence[str]) -> Figure | None:
         return _drawn(study, list(axes))
     if not result:
         return None
-    ways = [(x, by) for x, by in permutations(study.varied, 2)] or [(x, None) for x in study.varied]
-    numeric = sorted(ways, key=lambda way: not _is_number(study, way[0]))
-    for x, by in numeric:
+    most = min(len(study.varied), 2)
+    ways = sorted(
+        permutations(study.varied, most), key=lambda way: not way or not _is_number(study, way[0])
+    )
+    for x, *by in filter(None, ways):
         try:
-            return _drawn(study, [x, result, *([] if by is None else [by])])
+            return _drawn(study, [x, result, *by])
         except SledsimError:  # more lines than can be told apart
             continue
     return None
