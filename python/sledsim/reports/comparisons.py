@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -11,7 +12,7 @@ from sledsim.cli import compare as cli
 from sledsim.cli import load_options
 from sledsim.cli.text_tables import decimals_of, interval, number, rounded
 from sledsim.reports import differences, texts
-from sledsim.reports.figures import drawn
+from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Report, Section, Table
 from sledsim.reports.runs import notes, warnings
@@ -110,11 +111,12 @@ def _times(slow: Mapping[str, Any], fast: Mapping[str, Any]) -> str:
     shares = (slow["mean_half_width_share"], fast["mean_half_width_share"])
     if None in shares or max(shares) >= 1:
         return f"{number(ratio, 3)} times"
-    wide = (shares[0] ** 2 + shares[1] ** 2) ** 0.5
-    low, high = interval(ratio * (1 - wide), ratio * (1 + wide))
+    spread = math.exp(math.hypot(*shares))  # as for speed-ups
+    ends = ratio / spread, ratio * spread
+    low, high = interval(*ends)
     if low == high:
         return f"{number(ratio, 3)} times"
-    return f"{rounded(ratio, decimals_of(ratio * wide))} times ({low} to {high})"
+    return f"{rounded(ratio, decimals_of((ends[1] - ends[0]) / 2))} times ({low} to {high})"
 
 
 def _dominant(labels: list[str], summaries: Mapping[str, Any]) -> Text:
@@ -143,6 +145,7 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
             drawn(
                 "cdf",
                 comparison,
+                size=panel(comparison.cautions),
                 caption="How many requests took no longer than a time. Lines further to the left"
                 " are faster.",
                 alt=f"Distributions of response times; means: {means}.",
@@ -150,6 +153,7 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
             drawn(
                 "causes",
                 comparison,
+                size=panel(comparison.cautions, 0.25 * len(comparison.runs)),
                 caption="What the mean response times are made of.",
                 alt=f"Mean response times by cause: {means}.",
             ),
@@ -192,4 +196,4 @@ def _made_from(comparison: Comparison) -> list[tuple[str, str]]:
             key = f"device {run.to_dict()['device']}" if name == "device" else f"{name}, {label}"
             if digest not in made.values():
                 made["load" if name == "load" and "load" not in made else key] = digest
-    return list(made.items())
+    return sorted(made.items(), key=lambda entry: not entry[0].startswith("device"))

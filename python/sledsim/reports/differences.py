@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from sledsim._core import SledsimError
 from sledsim.cli.text_tables import value_text
 from sledsim.hardware import device, devices
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
+    from sledsim.reports.parts import Part
 
 _NO_PARAMETERS = {"base", "title"}
 _LONGEST = 60
@@ -60,11 +63,21 @@ def between(of: Mapping[str, Device]) -> Section | None:
     ]
     if not keys:
         return Section("Devices", [Items(["The devices have the same parameters."])])
-    rows = [[key, *(_value(spec, key) for spec in specs.values())] for key in keys]
-    about = f"{len(keys)} parameters that differ between the devices"
-    left = frozenset(range(len(specs) + 1))
-    table = Table(["parameter", *specs], rows, about, left, folded=len(keys) > _MANY)
-    return Section("Devices", [table])
+    shared = [key for key in keys if sum(key in spec for spec in specs.values()) > 1]
+    parts: list[Part] = []
+    if shared:
+        rows = [[key, *(_value(spec, key) for spec in specs.values())] for key in shared]
+        about = f"{len(shared)} parameters that differ between the devices"
+        left = frozenset(range(len(specs) + 1))
+        folded = len(shared) > _MANY
+        parts.append(Table(["parameter", *specs], rows, about, left, folded=folded))
+    if len(keys) > len(shared):
+        more = f"{len(keys) - len(shared)} {'further ' * bool(shared)}parameters"
+        text = Markup("{} belong to one of the devices alone; {} lists them.").format(
+            more, Markup("<code>sledsim devices show NAME</code>")
+        )
+        parts.append(Paragraph(text))
+    return Section("Devices", parts)
 
 
 def _base(of: Device) -> Device | None:

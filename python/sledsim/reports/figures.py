@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import plots
+from sledsim import cautions, plots
 from sledsim.plots.files import encoded
 from sledsim.plots.frame import begin
 from sledsim.plots.style import OPS
 from sledsim.reports.parts import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.figure import Figure as Picture
 
     from sledsim.crashes import CrashReport
     from sledsim.plots.frame import Size
     from sledsim.reports.parts import Text
 
-PANEL = "4.4x3.4"
-"""Inches of a picture of one panel: on a phone its text is as large as that around it."""
+_WIDTH_IN, _HEIGHT_IN, _LINE_IN = 4.4, 3.3, 0.17
+"""Of a picture of one panel: on a phone its text is nearly as large as that around it."""
+_WIDE = 62
+"""Characters of a line of its footnotes."""
+
+
+def panel(
+    found: Mapping[str, Sequence[Mapping[str, Any]]] | None = None, more_in: float = 0.0
+) -> tuple[float, float]:
+    """Return the inches of a picture of one panel, with room for its footnotes.
+
+    Parameters
+    ----------
+    found
+        Cautions by label, of which the picture has footnotes.
+    more_in
+        How much higher it is than others.
+    """
+    lines = [len(textwrap.wrap(line, _WIDE)) for line in cautions.lines(found or {})]
+    notes = 1 + sum(lines) if lines else 0
+    return _WIDTH_IN, _HEIGHT_IN + more_in + _LINE_IN * notes
 
 
 def drawn(
@@ -37,7 +59,7 @@ def drawn(
     options
         Further arguments of the function.
     """
-    options.setdefault("size", None if wide else PANEL)
+    options.setdefault("size", None if wide else panel())
     draw = crash if kind == "crash" else getattr(plots, kind, None) or globals()[f"_{kind}"]
     made = draw(*of, title="", **options)
     svg = made if isinstance(made, bytes) else encoded(made, "svg")

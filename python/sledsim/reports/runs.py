@@ -9,7 +9,7 @@ from markupsafe import Markup
 from sledsim.cli import run as cli
 from sledsim.cli.text_tables import number
 from sledsim.reports import differences, texts
-from sledsim.reports.figures import drawn
+from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Report, Section, Table
 
@@ -113,6 +113,7 @@ def _sections(run: Run) -> Iterator[Section]:
                 drawn(
                     "cdf",
                     run,
+                    size=panel({"": run.cautions}),
                     caption="How many requests took no longer than a time: the steeper, the more"
                     " alike they are.",
                     alt=f"Distribution of response times: half take at most {p50} ms, 99 % at most"
@@ -121,6 +122,7 @@ def _sections(run: Run) -> Iterator[Section]:
                 drawn(
                     "causes",
                     run,
+                    size=panel({"": run.cautions}),
                     caption="What the mean response time is made of. The parts add up to it.",
                     alt=f"Mean response time by cause: {said}.",
                 ),

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.cli.text_tables import number
+from sledsim.cli.text_tables import decimals_of, interval, number, rounded
 from sledsim.reports.figures import drawn
 from sledsim.reports.parts import Items, Paragraph, Report, Section, Table
 from sledsim.reports.texts import cell, listed
@@ -90,10 +90,10 @@ def _lead(
 
 def _value(point: Mapping[str, Any], result: str, unit: str) -> str:
     low, high = point[f"{result}.low"], point[f"{result}.high"]
-    text = f"{number(point[result], 3)} {unit}".rstrip()
-    if low is None or high is None:
-        return text
-    return f"{text} ({number(low, 3)} to {number(high, 3)})"
+    if low is None or high is None or low == high:
+        return f"{number(point[result], 3)} {unit}".rstrip()
+    mean = rounded(point[result], decimals_of((high - low) / 2))
+    return f"{mean} {unit}".rstrip() + f" ({' to '.join(interval(low, high))})"
 
 
 def _warnings(
@@ -127,14 +127,18 @@ def _sections(
     figure = _figure(study, result, axes)
     if figure is not None:
         yield Section("The picture", [figure])
-    head = [*keys, *([result, "95 %"] if result else []), "note"]
+    name, unit = _called(result)
+    head = [*keys, *([f"{name}, {unit}" if unit else name, "95 %"] if result else []), "note"]
     rows = []
     for point in points[:_MOST_LINES]:
         row = [cell(point[key]) for key in keys]
         if result:
             low, high = point[f"{result}.low"], point[f"{result}.high"]
-            spread = "" if low is None else f"{number(low)} to {number(high)}"
-            row += [cell(point[result]), spread]
+            if low is None or high is None or low == high:
+                row += [cell(point[result]), ""]
+            else:
+                mean = rounded(point[result], decimals_of((high - low) / 2))
+                row += [mean, " to ".join(interval(low, high))]
         codes = [code for code in _codes(point["caution"]) if code not in {"", "warm_up"}]
         rows.append([*row, "; ".join([*codes, *filter(None, [point["error"]])])])
     bad = {"saturated", "overloaded"}
@@ -144,7 +148,7 @@ def _sections(
         if point["error"] or bad & set(_codes(point["caution"]))
     )
     about = f"{len(points):,} points" + (f", the first {_MOST_LINES}" * (len(points) > _MOST_LINES))
-    left = frozenset({0, len(head) - 1})
+    left = frozenset({*range(len(keys)), len(head) - 1})
     yield Section("Numbers", [Table(head, rows, about, left, marked)])
     if study.errors:
         yield Section("Errors", [Items(study.errors)])

@@ -137,8 +137,9 @@ def listed(names: Sequence[str]) -> str:
 
 def warning(text: str, who: str = "") -> Text:
     """Return a caution as a warning; ``who`` is what it is of."""
-    of = f"{who}: " if who else ""
-    return Markup("<strong>{}</strong>{}.").format("Not to be relied on. ", f"{of}{text}")
+    what, colon, why = text.partition(": ")
+    said = f"{who}: {what}" if who else f"{what[:1].upper()}{what[1:]}"
+    return Markup("<strong>{}</strong>{}{}.").format(said, colon, why)
 
 
 def cell(value: object) -> str:
