@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SledsimError
 from sledsim.cli.text_tables import decimals_of, interval, number, rounded
 from sledsim.reports.figures import drawn
+from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Paragraph, Report, Section, Table
 from sledsim.reports.texts import cell, listed
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from sledsim.studies.study import Study
 
 SHOWN = {
-    "response_time_ms.mean": ("mean response time", "ms"),
-    "recovery_ms.mean": ("mean time of recovery", "ms"),
-    "hit_ratio": ("hit ratio", ""),
+    "response_time_ms.mean": ("mean response time", "ms", "Response time"),
+    "recovery_ms.mean": ("mean time of recovery", "ms", "Crash test"),
+    "hit_ratio": ("hit ratio", "", "Hit ratio"),
 }
-"""What is reported, unless another result is named: its name in a sentence, and its unit."""
+"""What is reported, unless another result is named: its name in a sentence, its unit, and
+its word in the glossary."""
 _MOST_LINES = 200
 """Points in the table at the most."""
 
@@ -58,8 +60,8 @@ def report(study: Study, axes: Sequence[str] = ()) -> Report:
     )
 
 
-def _called(result: str) -> tuple[str, str]:
-    return SHOWN.get(result, (result, ""))
+def _called(result: str) -> tuple[str, str, str]:
+    return SHOWN.get(result, (result, "", ""))
 
 
 def _at(point: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -73,7 +75,7 @@ def _lead(
     if not known:
         yield f"No point of the study has a result, of {len(points):,}."
         return
-    name, unit = _called(result)
+    name, unit, _ = _called(result)
     least = min(known, key=lambda point: point[result])
     most = max(known, key=lambda point: point[result])
     if least is most:
@@ -127,8 +129,10 @@ def _sections(
     figure = _figure(study, result, axes)
     if figure is not None:
         yield Section("The picture", [figure])
-    name, unit = _called(result)
-    head = [*keys, *([f"{name}, {unit}" if unit else name, "95 %"] if result else []), "note"]
+    name, unit, term = _called(result)
+    text = f"{name}, {unit}" if unit else name
+    own = [word(text, term) if term else text, word("95 %", "Confidence interval")]
+    head = [*keys, *(own if result else []), "note"]
     rows = []
     for point in points[:_MOST_LINES]:
         row = [cell(point[key]) for key in keys]
