@@ -9,8 +9,11 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from sledsim.reports.colours import Palette
 
-_SMALLEST, _LARGEST = 0.88, 1.5
-"""Scales of a picture: text of 10 units is between 8.8 and 15 pixels high."""
+_SMALLEST, _LARGEST = 0.92, 1.5
+"""Scales of a picture: text of 10 units is between 9.2 and 15 pixels high."""
+
+_PATTERN = "{http://www.w3.org/2000/svg}pattern"
+"""Of hatches: they lie on fills, and keep their colours."""
 
 
 def inline_svg(svg: str, prefix: str, text: str, palette: Palette) -> str:
@@ -34,13 +37,15 @@ def inline_svg(svg: str, prefix: str, text: str, palette: Palette) -> str:
                 parent.remove(child)
     wanted = set(re.findall(r"(?:url\(|href=\")#([^)\"]+)", svg))
     colours = palette.mapped(ET.tostring(root, encoding="unicode"))
+    kept = {id(part) for pattern in root.iter(_PATTERN) for part in pattern.iter()}
     for part in root.iter():
         part.tag = part.tag.rpartition("}")[2]
         attributes = {name.rpartition("}")[2]: value for name, value in part.attrib.items()}
         part.attrib.clear()
         for name, value in attributes.items():
             if name != "id":
-                part.set(name, _in_page(name, value, prefix, colours))
+                own = {} if id(part) in kept else colours
+                part.set(name, _in_page(name, value, prefix, own))
             elif value in wanted:
                 part.set("id", prefix + value)
         if part.tag not in {"text", "tspan"}:
