@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import applications
 from sledsim._core import SledsimError
-from sledsim.cli import plots
+from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.text_tables import number, plain, table
 
@@ -76,6 +76,7 @@ def add(commands: Commands) -> None:
         help="replay a recording (that of sledsim), and run nothing",
     )
     plots.add(parser, "the split run times")
+    reports.add(parser)
 
 
 def _bench(options: argparse.Namespace) -> None:
@@ -85,6 +86,7 @@ def _bench(options: argparse.Namespace) -> None:
         _list_keys(name, options)
         return
     plots.check(options)
+    reports.check(options)
     devices = _names(options.devices)
     if options.replay is not None:
         for option, default in _RUNS.items():
@@ -100,12 +102,14 @@ def _bench(options: argparse.Namespace) -> None:
         from sledsim.plots import applications as draw  # noqa: PLC0415 (matplotlib is an extra)
 
         plots.write(options, functools.partial(draw, outcomes))
+    reports.write(options, outcomes)
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return
     print("\n".join(_report(outcomes)))
-    if options.plot is not None:
-        print(f"\nwritten: {options.plot}")
+    for file in (options.plot, options.report):
+        if file is not None:
+            print(f"\nwritten: {file}")
 
 
 _RUNS: dict[str, Any] = {
@@ -202,7 +206,8 @@ _HEADS = (
 )
 
 
-def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def rows_of(outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """Return the table of outcomes, its head first."""
     rows = [list(_HEADS)]
     for each in outcomes:
         facts, predicted = each.facts, each.predicted
@@ -222,7 +227,11 @@ def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
                 "-" if error is None else f"{error:+.1%}",
             ]
         )
-    yield table(rows, "<" + ">" * (len(_HEADS) - 1))
+    return rows
+
+
+def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield table(rows_of(outcomes), "<" + ">" * (len(_HEADS) - 1))
     slowest = max(outcomes, key=lambda each: each.run_s)
     if len(outcomes) > 1 and slowest.run_s > 0:
         yield ""

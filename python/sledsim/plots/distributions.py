@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sledsim.plots.subjects import Subject
     from sledsim.simulation import Run
 
-_APART = 1 / 800
+_APART = 1 / 400
 """The smallest difference of shares that can be seen."""
 
 

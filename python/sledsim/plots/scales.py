@@ -19,7 +19,9 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
-_LETTERS_PER_INCH = 13.5
+_LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
+_SHORT = 5
+"""Characters of a number that needs no more room than others."""
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
 
 
@@ -42,9 +44,9 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     if high > LOG_FROM * low > 0:
         logarithmic(axes, which, low, high)
         return
-    linear(axes, which)
     if from_zero and low >= 0:
         axes.set(**{f"{which}lim": (0, 1.05 * high or 1)})
+    linear(axes, which)
 
 
 def linear(axes: Axes, which: Literal["x", "y"]) -> None:
@@ -53,7 +55,13 @@ def linear(axes: Axes, which: Literal["x", "y"]) -> None:
 
     axis: Axis = getattr(axes, f"{which}axis")
     room = inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
-    axis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(room))), steps=[1, 2, 5, 10]))
+    if which == "x":  # names beside the axes take their room, long numbers need more
+        lines = [line for name in axes.get_yticklabels() for line in name.get_text().split("\n")]
+        room -= (
+            max(0.0, max(map(len, lines), default=0) - _SHORT) * _LABELS_PER_INCH["x"] * _LETTER_IN
+        )
+        room *= min(1.0, _SHORT / len(f"{max(axis.get_view_interval()):,.0f}"))
+    axis.set_major_locator(MaxNLocator(nbins=max(1, min(8, int(room))), steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 

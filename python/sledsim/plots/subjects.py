@@ -41,7 +41,7 @@ def runs_of(of: object) -> dict[str, Run]:
 def cautions_of(
     runs: Mapping[str, Run], *, means: bool = True
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the cautions of runs by their labels; without means, those of intervals are left out."""
+    """Return the cautions of runs by their labels, without means all but those of intervals."""
     return {
         label: [one for one in run.cautions if means or one["code"] not in cautions.OF_INTERVALS]
         for label, run in runs.items()

@@ -61,7 +61,9 @@ def validation(
     parts = document["parts"] or {}
     panels = 1 + max(1, len(parts))
     notes: list[str] = []
-    with begin(ax, size, panels=panels, width_in=3.9 * panels, height_in=3.2) as frame:
+    with begin(
+        ax, size, panels=panels, width_in=7.4 if panels < 3 else 9.6, height_in=3.2
+    ) as frame:
         for axes, part in zip(frame.axes, ("response", *parts), strict=False):
             notes += _distributions(axes, of, part, parts.get(part, document))
         if not parts:
