@@ -12,6 +12,7 @@ from sledsim.plots.files import save
 from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.stacks import causes
+from sledsim.plots.study_pictures import study
 from sledsim.plots.traces import trace
 from sledsim.plots.validations import validation
 
@@ -23,6 +24,7 @@ __all__ = [
     "hits",
     "run",
     "save",
+    "study",
     "trace",
     "validation",
 ]

@@ -64,7 +64,7 @@ def hits(
         highest = max((100 * (row["hit_ratio"] or 0.0) for row in rows), default=0.0)
         axes.set(xlabel="size of the cache", ylabel="hit ratio, %")
         axes.set_ylim(0, min(max(1.1 * highest, 1.0), 102.0))
-        curves.name(axes, lines)
+        curves.name(axes, lines, at_ends=True)
         segments = " and ".join(dict.fromkeys(plain(row["segment_kib"]) for row in rows))
         heading = f"hit ratios of caches of {segments} KiB segments"
         return frame.end(heading if title is None else title)

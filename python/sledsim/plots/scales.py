@@ -19,6 +19,8 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
+_UNIT = 12
+"""Most characters of a unit."""
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
@@ -49,9 +51,9 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     linear(axes, which)
 
 
-def linear(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Label a linear axis at a few round numbers, thousands apart."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+def linear(axes: Axes, which: Literal["x", "y"], values: Sequence[float] = ()) -> None:
+    """Label a linear axis at rising ``values`` if they have room there, else at round numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     axis: Axis = getattr(axes, f"{which}axis")
     room = inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
@@ -61,7 +63,12 @@ def linear(axes: Axes, which: Literal["x", "y"]) -> None:
             max(0.0, max(map(len, lines), default=0) - _SHORT) * _LABELS_PER_INCH["x"] * _LETTER_IN
         )
         room *= min(1.0, _SHORT / len(f"{max(axis.get_view_interval()):,.0f}"))
-    axis.set_major_locator(MaxNLocator(nbins=max(1, min(8, int(room))), steps=[1, 2, 5, 10]))
+    apart = [after - before for before, after in itertools.pairwise(values)]
+    if len(values) == 1 or (apart and min(apart) * room >= values[-1] - values[0]):
+        axis.set_major_locator(FixedLocator(list(values)))
+    else:
+        count = max(1, min(8, int(room)))
+        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
@@ -121,9 +128,12 @@ def inches_of(axes: Axes) -> tuple[float, float]:
     return float(width * box.width), float(height * box.height)
 
 
-def wrapped(axes: Axes, label: str) -> str:
-    """Break a label of the X axis into lines that are not longer than the axis."""
-    most = max(16, int(inches_of(axes)[0] * _LETTERS_PER_INCH))
+def wrapped(axes: Axes, label: str, which: Literal["x", "y"] = "x") -> str:
+    """Break the label of an axis into lines that are not longer than the axis."""
+    most = max(16, int(inches_of(axes)[which == "y"] * _LETTERS_PER_INCH))
+    words, comma, unit = label.rpartition(", ")
+    if comma and len(unit) <= _UNIT:
+        label = f"{words},\u00a0{unit}"  # not alone on a line
     return textwrap.fill(label, most, break_on_hyphens=False)
 
 
