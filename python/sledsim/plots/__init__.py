@@ -13,6 +13,7 @@ from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.stacks import causes
 from sledsim.plots.study_pictures import study
+from sledsim.plots.timelines import timeline
 from sledsim.plots.traces import trace
 from sledsim.plots.validations import validation
 
@@ -25,6 +26,7 @@ __all__ = [
     "run",
     "save",
     "study",
+    "timeline",
     "trace",
     "validation",
 ]

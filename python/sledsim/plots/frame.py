@@ -120,6 +120,7 @@ def begin(
     width_in: float | None = None,
     height_in: float = 3.0,
     shares: Sequence[float] | None = None,
+    stacked: bool = False,
 ) -> Iterator[Frame]:
     """Begin a picture in the style of all pictures, which holds inside the ``with`` block.
 
@@ -135,6 +136,8 @@ def begin(
         The width without a size asked for, and the height of a panel.
     shares
         How much of the width each panel takes, side by side.
+    stacked
+        Whether the panels stand below each other in any case.
 
     Raises
     ------
@@ -153,8 +156,8 @@ def begin(
 
         default = width_in or WIDTHS_IN["page"] if panels > 1 else width_in or 5.2
         width, height = size_in(size, default)
-        columns = panels if width / panels >= _PANEL_IN else 1
-        if panels == _GRID and columns == 1 and width / 2 >= _PANEL_IN:
+        columns = panels if width / panels >= _PANEL_IN and not stacked else 1
+        if panels == _GRID and not stacked and columns == 1 and width / 2 >= _PANEL_IN:
             columns = 2
         rows = panels // columns
         grows = height is None
