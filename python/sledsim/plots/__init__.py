@@ -9,8 +9,10 @@ import matplotlib.
 from sledsim.plots.cache_hits import hits
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
+from sledsim.plots.layout_pictures import layout
 from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
+from sledsim.plots.seek_times import seeks
 from sledsim.plots.stacks import causes
 from sledsim.plots.study_pictures import study
 from sledsim.plots.timelines import timeline
@@ -23,8 +25,10 @@ __all__ = [
     "cdf",
     "comparison",
     "hits",
+    "layout",
     "run",
     "save",
+    "seeks",
     "study",
     "timeline",
     "trace",

@@ -51,12 +51,17 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     linear(axes, which)
 
 
-def linear(axes: Axes, which: Literal["x", "y"], values: Sequence[float] = ()) -> None:
-    """Label a linear axis at rising ``values`` if they have room there, else at round numbers."""
+def linear(
+    axes: Axes, which: Literal["x", "y"], values: Sequence[float] = (), share: float = 1.0
+) -> None:
+    """Label a linear axis at rising ``values`` if they have room there, else at round numbers.
+
+    It gets a ``share`` of the room that axes alone would have.
+    """
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     axis: Axis = getattr(axes, f"{which}axis")
-    room = inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
+    room = share * inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
     if which == "x":  # names beside the axes take their room, long numbers need more
         lines = [line for name in axes.get_yticklabels() for line in name.get_text().split("\n")]
         room -= (
