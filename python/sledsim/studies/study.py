@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
@@ -194,9 +195,7 @@ class Study:
             For another ending, an unknown name, a missing library, or a file that cannot be
             written.
         """
-        from sledsim import reports  # noqa: PLC0415 (needs an extra)
-
-        reports.write(self, path, title=title, axes=axes)
+        import_module("sledsim.reports").write(self, path, title=title, axes=axes)
 
     def plot(
         self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None
