@@ -29,7 +29,7 @@ from sledsim.plots.frame import begin
 from sledsim.plots.style import looks
 from sledsim.reports import pages
 from sledsim.reports.glossary import word
-from sledsim.reports.parts import Figure, Paragraph, Report, Section
+from sledsim.reports.parts import Figure, Items, Paragraph, Report, Section
 from sledsim.reports.texts import interval_ms, mean_ms
 
 if TYPE_CHECKING:
@@ -137,11 +137,11 @@ def surface_picture(device: ss.Sled, start: str) -> Figure:
         image = axes.imshow(times, "viridis", vmin=0, origin="lower", extent=extent)
         lines = axes.contour(GRID_UM, GRID_UM, slopes, 8, colors="black", linewidths=0.7, alpha=0.7)
         axes.clabel(lines, fontsize=8, fmt=PLAIN)
-        axes.plot(*start_um, "o", color="white", markeredgecolor="black", clip_on=False, zorder=3)
+        axes.plot(*start_um, "o", color="#f8f8f8", markeredgecolor="black", clip_on=False, zorder=3)
         axes.set(xlabel="X, µm", ylabel="Y, µm")
         axes.grid(visible=False)
         axes.spines[["left", "bottom"]].set_visible(False)
-        frame.figure.colorbar(image, label="seek time, ms").outline.set_visible(False)  # type: ignore[operator]
+        frame.figure.colorbar(image, label="seek time, ms").outline.set_visible(False)
         figure = frame.end("")
     every = [seek for line in seeks for seek in line]
     decided_by_x = sum(seek.x_seek_s > seek.y_seek_s for seek in every) / len(every)
@@ -186,7 +186,7 @@ def report(found: Sequence[Case], devices: Sequence[ss.Device]) -> Report:
     return Report(
         "sledsim: a first look",
         [lead, about],
-        [text for case in found for text in overload(case.title, case.runs)],
+        (),
         [
             Section(
                 "How long requests take",
@@ -201,6 +201,7 @@ def report(found: Sequence[Case], devices: Sequence[ss.Device]) -> Report:
                         f" {SLOWER} times slower, the same for all devices."
                     ),
                     history_picture(recorded),
+                    Items([text for case in found for text in overload(case.title, case.runs)]),
                 ],
             ),
             Section(

@@ -138,9 +138,11 @@ def loads_section(trace: str, requests: int, rate: int) -> Section:
     facts = [
         f"Program: {recording['program']}.",
         f"File system: {recording['filesystem']}; {recording['kernel']}.",
-        f"Requests went {recording['chain']}; each was delayed by {recording['delay_ms']} ms, and"
-        f" at most {figures['max_outstanding']} were outstanding. Memory of the program and its"
-        f" page cache: {recording['memory_limit_mib']} MiB.",
+        (
+            f"Requests went {recording['chain']}; each was delayed by {recording['delay_ms']} ms,"
+            f" and at most {figures['max_outstanding']} were outstanding. Memory of the program"
+            f" and its page cache: {recording['memory_limit_mib']} MiB."
+        ),
         Markup("Licence {}; SHA-256 <code>{}</code>.").format(
             sample["licence"], sample["sha256_text"]
         ),
@@ -156,7 +158,7 @@ def loads_section(trace: str, requests: int, rate: int) -> Section:
         "It is replayed open: requests arrive when they were recorded to, however long the device"
         " takes. What its metadata say of the limits of the recording:"
     )
-    parts = [Paragraph(told), Items(facts), Paragraph(replay), Items(sample["limits"])]
+    parts = (Paragraph(told), Items(facts), Paragraph(replay), Items(sample["limits"]))
     return Section("What was run", [*parts, Paragraph(random)])
 
 

@@ -36,9 +36,13 @@ def html(report: Report, command: Sequence[str] | None = None, title: str | None
     title
         Stands for the title of the report.
     """
-    shown = None if command is None else shlex.join([_PROGRAM, *command])
     name = report.title if title is None else title
-    return render("report.html", report=report, title=name, command=shown)
+    return render("report.html", report=report, title=name, command=shown(command))
+
+
+def shown(command: Sequence[str] | None) -> str | None:
+    """Return a command line as a shell takes it."""
+    return None if command is None else shlex.join([_PROGRAM, *command])
 
 
 def render(template: str, *folders: Path, **context: Any) -> str:
