@@ -29,8 +29,9 @@ class Palette:
     def mapped(self, svg: str) -> dict[str, str]:
         """Return what stands for each colour of a picture, and keep them for the page."""
         found = dict.fromkeys(_HEX.findall(svg))
-        if "image" in svg and _IMAGE.search(svg):  # what lies on it keeps its colours, too
-            found = {colour: None for colour in found if colour in _OF_THE_PAGE}
+        if _IMAGE.search(svg):  # greys that lie on it are not those of the page
+            own = (c for c in found if c in _OF_THE_PAGE or not _is_grey(c))
+            found = dict.fromkeys(own)
         many = len(found) > _MOST
         answers = {}
         for colour in found:
