@@ -13,11 +13,16 @@ from sledsim.hardware import dotted_keys, wrap
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
@@ -40,8 +45,8 @@ class Run(JsonResult):
         self,
         document: dict[str, Any],
         statistics: _core.Statistics,
-        rows: _core.Rows | None = None,
-        series: _core.Rows | None = None,
+        rows: Rows | None = None,
+        series: Rows | None = None,
     ) -> None:
         super().__init__(document)
         self._statistics = statistics
@@ -60,9 +65,7 @@ class Run(JsonResult):
             self._document == other._document
             and self._statistics.equals(other._statistics)
             and all(
-                ours.equals(theirs)
-                for ours, theirs in tables
-                if ours is not None and theirs is not None
+                ours == theirs for ours, theirs in tables if ours is not None and theirs is not None
             )
         )
 
@@ -120,8 +123,10 @@ class Run(JsonResult):
         return self._statistics.cdf(text("time", time), optional(text, "op", op))
 
     @property
-    def requests(self) -> _core.Rows:
-        """One row per request, for any library that reads the Arrow PyCapsule interface.
+    def requests(self) -> Rows:
+        """One row per request: :meth:`Rows.to_pandas`, :meth:`Rows.to_polars`, ...
+
+        Any library that reads the Arrow PyCapsule interface takes it as it is.
 
         Raises
         ------
@@ -134,7 +139,7 @@ class Run(JsonResult):
         return self._rows
 
     @property
-    def series(self) -> _core.Rows:
+    def series(self) -> Rows:
         """Throughput, outstanding requests and power by window of time, as :attr:`requests`.
 
         Raises
@@ -146,6 +151,18 @@ class Run(JsonResult):
             msg = "there is no time series: simulate(..., series=True) makes one"
             raise RuntimeError(msg)
         return self._series
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return :attr:`requests` as a data frame of pandas: :meth:`Rows.to_pandas`."""
+        return self.requests.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :attr:`requests` as a data frame of Polars: :meth:`Rows.to_polars`."""
+        return self.requests.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """Return :attr:`requests` as a table of pyarrow: :meth:`Rows.to_arrow`."""
+        return self.requests.to_arrow()
 
 
 def schedulers() -> list[str]:
@@ -230,7 +247,7 @@ def simulate(
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
-    return Run(document, ran["statistics"], ran["rows"], ran["series"])
+    return Run(document, ran["statistics"], rows_of(ran["rows"]), rows_of(ran["series"]))
 
 
 def _kept(name: str, given: object) -> bool | str:

@@ -13,6 +13,7 @@ from sledsim.hardware import Device, device_of, devices
 from sledsim.json_result import JsonResult
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +91,7 @@ class Validation(JsonResult):
         return found
 
     @property
-    def requests(self) -> _core.Rows:
+    def requests(self) -> Rows:
         """One row per request compared, as :attr:`Run.requests`, with the measured times.
 
         ``measured_ns`` is to be compared with ``completion_ns - arrival_ns``;
@@ -98,7 +99,7 @@ class Validation(JsonResult):
         ``place`` says where a request lies after the one before it. Rows are in the order of the
         trace.
         """
-        return self._core.requests()
+        return Rows(self._core.requests())
 
     def sorted_ms(self, op: str = "all", part: str = "response") -> tuple[list[float], list[float]]:
         """Return measured and simulated times in ms, each sorted.
