@@ -1,0 +1,105 @@
+"""Names of curves: a legend for a few, names beside the curves for many."""
+
+from __future__ import annotations
+
+import textwrap
+from math import log as ln
+from typing import TYPE_CHECKING, Any
+
+from sledsim.plots.scales import inches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+IN_LEGEND = 8
+"""More curves have their names beside them."""
+_NAME = 26
+"""Characters of a name beside a curve; a longer one is cut in the middle."""
+_LETTER_IN = 0.073
+"""Width of a letter of a legend."""
+
+
+def name(axes: Axes, lines: Mapping[str, Line2D]) -> None:
+    """Name the curves of axes, where there are several.
+
+    Parameters
+    ----------
+    axes
+        Where they are drawn.
+    lines
+        The curves by their names.
+    """
+    if len(lines) < 2:
+        return
+    if len(lines) <= IN_LEGEND:
+        legend_above(axes, lines)
+    else:
+        _beside(axes, lines)
+
+
+def legend_above(axes: Axes, handles: Mapping[str, Any]) -> None:
+    """Write a legend above axes, where it covers nothing."""
+    inches, _ = inches_of(axes)
+    lines = any(hasattr(handle, "get_linestyle") for handle in handles.values())
+    beside = 0.5 if lines else 0.32  # the handle, and what is left free
+    widest = max(8, int((inches - beside) / _LETTER_IN))
+    names = [textwrap.fill(label, widest, break_on_hyphens=False) for label in handles]
+    longest = max(len(line) for label in names for line in label.split("\n"))
+    columns = max(1, min(len(names), int(inches / (longest * _LETTER_IN + beside))))
+    axes.legend(
+        list(handles.values()),
+        names,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.01),
+        alignment="left",
+        borderaxespad=0,
+        ncols=columns,
+        columnspacing=1.0,
+        handlelength=2.6 if lines else 1.0,
+        handletextpad=0.5,
+    )
+
+
+def short(label: str, most: int = _NAME) -> str:
+    """Cut a long name in the middle."""
+    if len(label) <= most:
+        return label
+    end = most // 2 - 1
+    return f"{label[: most - end - 1]}\u2026{label[-end:]}"
+
+
+def _beside(axes: Axes, lines: Mapping[str, Line2D]) -> None:
+    """Write each name beside its curve, all at different heights."""
+    import numpy as np  # noqa: PLC0415 (comes with matplotlib)
+
+    low, high = axes.get_ylim()
+    left, right = axes.get_xlim()
+    log = axes.get_xscale() == "log"
+    count = len(lines)
+    for number, (label, line) in enumerate(lines.items()):
+        share = (number + 0.5) / count * 0.94 + 0.02
+        height = low + share * (high - low)
+        xs, ys = (np.asarray(part, dtype=float).tolist() for part in line.get_data())
+        reached = (x for x, y in zip(xs, ys, strict=True) if y >= height)
+        place = min(max(next(reached, xs[-1]), left), right)
+        across = _share(place, left, right, log=log)
+        axes.annotate(
+            short(label),
+            (place, height),
+            xytext=(4 if across < 0.5 else -4, 0),
+            textcoords="offset points",
+            ha="left" if across < 0.5 else "right",
+            va="center",
+            fontsize="small",
+            color=line.get_color(),
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
+        )
+
+
+def _share(place: float, left: float, right: float, *, log: bool) -> float:
+    if log and min(place, left) > 0:
+        return ln(place / left) / ln(right / left)
+    return (place - left) / (right - left)

@@ -1,0 +1,88 @@
+"""Distribution functions of times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim.plots import curves, scales
+from sledsim.plots.frame import begin
+from sledsim.plots.style import OP_LINES, looks
+from sledsim.plots.subjects import cautions_of, runs_of, subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.subjects import Subject
+    from sledsim.simulation import Run
+
+
+def cdf(
+    of: Subject,
+    time: str = "response_time",
+    *,
+    ax: Place = None,
+    size: Size = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw distribution functions of a kind of time.
+
+    A single run has a curve for all requests, and for reads and writes if it is of response times.
+
+    Parameters
+    ----------
+    of
+        A run, a comparison, or runs by their labels.
+    time
+        A kind of time, as for :meth:`Run.cdf() <sledsim.Run.cdf()>`.
+    ax
+        Axes to draw on; by default a new figure.
+    size
+        ``"column"``, ``"page"``, ``"WxH"`` in inches, or a pair of inches.
+    title
+        In place of the one that names load and devices; ``""`` for none.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown time or size, or a missing library.
+    """
+    runs = runs_of(of)
+    with begin(ax, size) as frame:
+        draw(frame.axes[0], runs, time)
+        return frame.end(subject(of) if title is None else title, cautions_of(runs))
+
+
+def draw(axes: Axes, runs: Mapping[str, Run], time: str = "response_time") -> None:
+    """Draw the curves of runs on axes; those of a single run by operation."""
+    look = looks(list(runs))
+    drawn: dict[str, tuple[Sequence[tuple[float, float]], dict[str, Any]]] = {}
+    for label, run in runs.items():
+        drawn[label] = run.cdf(time), look[label].line()
+    if len(runs) == 1 and time == "response_time":
+        (run,), (one,) = runs.values(), look.values()
+        all_of_it = {"all": run.cdf(), "read": run.cdf(op="read"), "write": run.cdf(op="write")}
+        kinds = {name: points for name, points in all_of_it.items() if points}
+        if len(kinds) == 2:  # all are reads, or all are writes
+            kinds.pop("all")
+        drawn = {
+            name if name == "all" else f"{name}s": (
+                points,
+                {"color": one.color, **OP_LINES[name]},
+            )
+            for name, points in kinds.items()
+        }
+    drawn = {name: (points, line) for name, (points, line) in drawn.items() if points}
+    words = time.replace("_", " ")
+    axes.set(xlabel=f"{words if 'time' in words else f'{words} time'}, ms")
+    axes.set(ylabel="share of requests", ylim=(0, 1.02))
+    ends = [place for points, _ in drawn.values() for place in (points[0][0], points[-1][0])]
+    scales.fit(axes, "x", ends, from_zero=True)
+    lines = {}
+    for name, (points, line) in drawn.items():
+        places, shares = zip((points[0][0], 0.0), *points, strict=True)
+        lines[name] = axes.plot(places, shares, drawstyle="steps-post", label=name, **line)[0]
+    curves.name(axes, lines)

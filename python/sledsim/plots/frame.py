@@ -1,0 +1,234 @@
+"""How every picture begins and ends: its size, its panels, its title, its footnotes."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sledsim import cautions
+from sledsim._core import SledsimError
+from sledsim.arguments import refuse
+from sledsim.plots.scales import inches_of
+from sledsim.plots.style import STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    Size: TypeAlias = str | tuple[float, float] | None
+    """``"column"``, ``"page"``, ``"WxH"`` in inches, or a pair of inches."""
+    Place: TypeAlias = Axes | Sequence[Axes] | None
+    """Axes to draw on: one for each panel."""
+
+WIDTHS_IN = {"column": 3.4, "page": 7.0}
+"""Widths in the columns of a paper: one of two, and both."""
+_LEAST_IN, _MOST_IN = 1.5, 60.0
+_PANEL_IN = 2.6
+"""Panels that would be narrower stand below each other."""
+_CHARACTERS_PER_INCH = {"title": 12.0, "note": 15.0}
+_LINE_IN = 0.17
+_WXH = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
+
+
+class Frame:
+    """A picture that is being drawn; made by :func:`begin`."""
+
+    def __init__(self, figure: Figure, axes: Sequence[Axes], *, own: bool, grows: bool) -> None:
+        self.figure = figure
+        self.axes = list(axes)
+        """One for each panel."""
+        self.own = own
+        """Whether the figure was made for this picture: it then has the title and the notes."""
+        self._grows = grows  # by its title, legends and notes, as no height was asked for
+
+    def end(
+        self,
+        title: str,
+        found: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        more: Sequence[str] = (),
+    ) -> Figure:
+        """Write the title and the footnotes, and return the figure.
+
+        Parameters
+        ----------
+        title
+            The title; none if empty.
+        found
+            Cautions by the labels of their results.
+        more
+            Further footnotes.
+        """
+        notes = [*cautions.lines(found or {}), *more]
+        if self.own:
+            width, height = self.figure.get_size_inches()
+            if title:
+                lines = _wrapped(title, width, "title")
+                self.figure.suptitle(lines, x=0.01, ha="left")
+                height += _LINE_IN * lines.count("\n") * self._grows
+            if notes:
+                text = "\n".join(_wrapped(note, width, "note") for note in notes)
+                height += _LINE_IN * (1 + text.count("\n")) * self._grows
+                self.figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+            if self._grows:
+                height += _LINE_IN * self._legend_lines()
+            self.figure.set_size_inches(width, height)
+        else:
+            axes = self.axes[0]
+            if title:
+                text = _wrapped(title, inches_of(axes)[0], "title")
+                legend = axes.get_legend()  # it stands where the title would
+                if legend is None:
+                    axes.set_title(text)
+                else:
+                    legend.set_title(text)
+            if notes:
+                text = "\n".join(_wrapped(note, inches_of(axes)[0], "note") for note in notes)
+                axes.set_xlabel(f"{axes.get_xlabel()}\n{text}".strip())
+        return self.figure
+
+    @property
+    def across(self) -> bool:
+        """Whether the panels stand side by side."""
+        rows = {axes.get_subplotspec().rowspan.start for axes in self.axes if self.own}  # type: ignore[union-attr]
+        return len(rows) <= 1
+
+    def _legend_lines(self) -> int:
+        """Return the lines that legends take above axes."""
+        found = [
+            -(-sum(text.get_text().count("\n") + 1 for text in legend.get_texts()) // columns)
+            for axes in self.axes
+            if (legend := axes.get_legend()) and (columns := legend._ncols)  # type: ignore[attr-defined]  # noqa: SLF001
+        ]
+        return max(found, default=0) if self.across else sum(found)
+
+
+@contextmanager
+def begin(
+    ax: Place,
+    size: Size,
+    *,
+    panels: int = 1,
+    width_in: float | None = None,
+    height_in: float = 3.0,
+    shares: Sequence[float] | None = None,
+) -> Iterator[Frame]:
+    """Begin a picture in the style of all pictures, which holds inside the ``with`` block.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on, one for each panel; ``None`` makes a figure.
+    size
+        The size asked for.
+    panels
+        How many panels there are. They stand side by side if they have room.
+    width_in, height_in
+        The width without a size asked for, and the height of a panel.
+    shares
+        How much of the width each panel takes, side by side.
+
+    Raises
+    ------
+    SledsimError
+        For a missing library, an unknown size, or another number of axes.
+    """
+    require()
+    import matplotlib as mpl  # noqa: PLC0415 (an extra)
+    from matplotlib import style  # noqa: PLC0415
+
+    with style.context(["default", STYLE]), mpl.rc_context():
+        if ax is not None:
+            yield _given(ax, size, panels)
+            return
+        from sledsim.plots.picture import Picture  # noqa: PLC0415
+
+        default = width_in or WIDTHS_IN["page"] if panels > 1 else width_in or 5.2
+        width, height = size_in(size, default)
+        across = panels > 1 and width / panels >= _PANEL_IN
+        grows = height is None
+        if height is None:
+            height = height_in * (1 if across else panels)
+        figure = Picture(figsize=(width, height))
+        rows, columns = (1, panels) if across else (panels, 1)
+        ratios = shares if across else None
+        made = figure.subplots(rows, columns, squeeze=False, width_ratios=ratios)
+        yield Frame(figure, list(made.flat), own=True, grows=grows)
+
+
+def _given(ax: Place, size: Size, panels: int) -> Frame:
+    axes: list[Any] = [ax] if hasattr(ax, "get_figure") else list(ax or ())
+    if len(axes) != panels:
+        refuse("ax", ax, f"{panels} axes, one for each panel" if panels > 1 else "one axes")
+    if size is not None:
+        refuse("size", size, "left out where ax is given: the figure is there")
+    return Frame(axes[0].get_figure(root=True), axes, own=False, grows=False)
+
+
+def require() -> None:
+    """Refuse to draw without matplotlib.
+
+    Raises
+    ------
+    SledsimError
+        If it is missing.
+    """
+    try:
+        import matplotlib  # noqa: F401, ICN001, PLC0415 (an extra)
+    except ImportError:
+        msg = "pictures need matplotlib: pip install 'sledsim[plots]'"
+        raise SledsimError(msg) from None
+
+
+def size_in(size: Size, width_in: float, name: str = "size") -> tuple[float, float | None]:
+    """Return the width and height that a size means, in inches; no height if it leaves it open.
+
+    Raises
+    ------
+    SledsimError
+        For an unknown size, or one that is too small or too large.
+    """
+    if size is None:
+        return width_in, None
+    if isinstance(size, str) and size in WIDTHS_IN:
+        return WIDTHS_IN[size], None
+    match = _WXH.fullmatch(size) if isinstance(size, str) else None
+    pair = match.groups() if match else () if isinstance(size, str) else tuple(size)
+    try:
+        numbers = [float(number) for number in pair]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 2 or not all(_LEAST_IN <= number <= _MOST_IN for number in numbers):
+        must = f"column, page or WxH in inches, from {_LEAST_IN:g} to {_MOST_IN:g} each, as in 7x3"
+        refuse(name, size, must)
+    return numbers[0], numbers[1]
+
+
+def _wrapped(text: str, inches: float, kind: str) -> str:
+    width = max(20, int(inches * _CHARACTERS_PER_INCH[kind]))
+    indent = "" if kind == "title" else "   "
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def load_title(workload: Mapping[str, Any]) -> str:
+    """Name a load in a title: what it is, and how fast it comes.
+
+    Parameters
+    ----------
+    workload
+        ``workload`` of the document of a run.
+    """
+    if workload["workload"] == "trace":
+        name = str(workload["path"]).rpartition("/")[2]
+        scale = workload.get("time_scale", 1.0)
+        faster = f"{scale:g} times as fast" if scale != 1 else "as recorded"
+    else:
+        name = workload.get("preset") or workload["workload"]
+        rate = workload.get("rate")
+        faster = f"{rate:,g} requests/s" if rate is not None else ""
+    if (depth := workload.get("queue_depth")) is not None:
+        faster = f"{depth:,g} outstanding"
+    return f"{name}, {faster}" if faster else str(name)

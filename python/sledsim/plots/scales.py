@@ -1,0 +1,86 @@
+"""Axes: logarithmic ones with labels that have room, and numbers on them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+LOG_FROM = 10
+"""From this ratio of the largest to the smallest on, an axis is logarithmic."""
+_PLAIN = range(-4, 6)
+"""Powers of ten that are written out."""
+_LABELS_PER_INCH = {"x": 2.2, "y": 3.0}
+
+
+def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_zero: bool) -> None:
+    """Choose a scale for values: logarithmic if they are positive and far apart, else linear.
+
+    Parameters
+    ----------
+    axes
+        The axes, of their final size but for what the layout takes.
+    which
+        The axis.
+    values
+        All values that the axis must show.
+    from_zero
+        Whether a linear axis begins at zero.
+    """
+    found = [value for value in values if math.isfinite(value)]
+    low, high = min(found, default=0.0), max(found, default=0.0)
+    if high > LOG_FROM * low > 0:
+        logarithmic(axes, which, low, high)
+    elif from_zero and low >= 0:
+        axes.set(**{f"{which}lim": (0, 1.05 * high or 1)})
+
+
+def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -> None:
+    """Make an axis logarithmic, for values from ``low`` to ``high``, both positive.
+
+    Up to three decades 1, 2 and 5 are labelled, beyond them powers of ten, as many as have room.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter  # noqa: PLC0415
+
+    axis: Axis = getattr(axes, f"{which}axis")
+    axes.set(**{f"{which}scale": "log"})
+    axes.set(**{f"{which}lim": (low / 1.1, high * 1.1)})
+    first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
+    decades = math.log10(high / low)
+    room = max(2.0, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
+    powers = [10.0**power for power in range(first, last + 1)]
+    if decades <= 3:
+        ticks = [power * step for power in powers for step in (1, 2, 5)]
+        if sum(low / 1.1 <= tick <= high * 1.1 for tick in ticks) > room:
+            ticks = powers if decades > 1.2 else [p * step for p in powers for step in (1, 5)]
+    else:
+        every = math.ceil(decades / room)
+        ticks = [10.0**power for power in range(first, last + 1) if power % every == 0]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(FixedLocator([p * step for p in powers for step in range(2, 10)]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def inches_of(axes: Axes) -> tuple[float, float]:
+    """Return the width and height of axes in inches, about: the layout changes them a little."""
+    figure, box = axes.get_figure(root=True), axes.get_position()
+    assert figure is not None
+    width, height = figure.get_size_inches()
+    return float(width * box.width), float(height * box.height)
+
+
+def plain(value: float) -> str:
+    """Write a number of an axis: 0.001 to 100,000 in full, others as powers of ten."""
+    if value == 0:
+        return "0"
+    power = math.floor(math.log10(abs(value)) + 1e-9)
+    if power in _PLAIN:
+        return f"{value:,.10g}"
+    factor = round(value / 10.0**power, 6)
+    return f"$10^{{{power}}}$" if factor == 1 else f"${factor:g}\\times10^{{{power}}}$"

@@ -1,0 +1,186 @@
+"""The style of all pictures: fonts, colours, line styles.
+
+No colour has two meanings: devices, causes, operations and verdicts have colours of their own. The
+colours of each kind remain apart for readers who see two of the three basic colours only, and
+those of lines and text have a contrast of 3 to 1 at least against white; the tests measure both.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sledsim.causes import CAUSES as CAUSE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+INK, QUIET, FAINT = "#1b1f24", "#56606b", "#d3d7dc"
+"""Of text and axes; of what stands back; of grids."""
+
+BLUE, VERMILION, GREEN, VIOLET, RED, SLATE, INDIGO, PLUM = COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#149a70",
+    "#8527fc",
+    "#6c0004",
+    "#8b91ad",
+    "#11188d",
+    "#541744",
+)
+"""Of lines: devices, schedulers, whatever else a picture compares."""
+
+_OF_DEVICES = {
+    "sigmetrics2000": VERMILION,
+    "osdi2000": PLUM,
+    "g1": VIOLET,
+    "g2": BLUE,
+    "g3": GREEN,
+    "cmu2003": INDIGO,
+    "msst2005": GREEN,
+    "mems": GREEN,
+    "atlas10k": RED,
+    "atlas10k-50mbps": VERMILION,
+    "nearline20t": PLUM,
+    "superdisk": INDIGO,
+    "flash": SLATE,
+    "memory": PLUM,
+    "disk": VERMILION,
+    "mcd": VIOLET,
+    "mwb": INDIGO,
+    "disk_ram": RED,
+}
+"""Of the devices that come with sledsim; another has the one that its name leads to."""
+
+DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (5, 1.6)),
+    (0, (1.4, 1.2)),
+    (0, (6, 1.6, 1.4, 1.6)),
+    (0, (9, 2.4)),
+    (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2)),
+    (0, (2.6, 2.6)),
+    (0, (9, 1.6, 3, 1.6)),
+)
+MARKERS = "osD^vP*X"
+
+CAUSES = dict(
+    zip(
+        CAUSE_NAMES,
+        (
+            "#da959b",
+            "#fbda1a",
+            "#69bfe2",
+            "#ec8964",
+            "#bdfeb6",
+            "#b0a30b",
+            "#9298ff",
+            "#75fdf3",
+            "#e2f87d",
+        ),
+        strict=True,
+    )
+)
+"""The fill of each cause; all have an outline."""
+
+OPS = {"read": "#34495e", "write": "#a9b7c6"}
+"""The fill of operations where no device is compared; they have an outline."""
+OP_LINES: dict[str, dict[str, Any]] = {
+    "all": {"linestyle": "solid", "linewidth": 4.5, "alpha": 0.3},
+    "read": {"linestyle": "solid"},
+    "write": {"linestyle": DASHES[2]},
+}
+"""The lines of operations on one device, in the colour of the device."""
+
+UNRELIABLE_HATCH = "////"
+"""Over a bar whose mean is not to be relied on."""
+
+STYLE: Any = {
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "figure.titlesize": 10,
+    "figure.titleweight": "bold",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "patch.edgecolor": INK,
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.5,
+    "hatch.color": INK,
+    "hatch.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.7,
+    "errorbar.capsize": 3,
+}
+SAVING: Any = {
+    "pdf.fonttype": 42,  # TrueType: venues refuse Type 3
+    "ps.fonttype": 42,
+    "svg.fonttype": "none",  # text stays text: it takes the font of the page
+    "svg.hashsalt": "sledsim",
+}
+
+
+class Look(NamedTuple):
+    """How a line is drawn."""
+
+    color: str
+    dash: Any
+    marker: str
+
+    def line(self) -> dict[str, Any]:
+        """Return arguments of ``Axes.plot`` for a line without markers."""
+        return {"color": self.color, "linestyle": self.dash}
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return the look of each line of a picture: a colour and a line style.
+
+    A device that comes with sledsim has the same colour in every picture. Another label has the
+    colour that its name leads to, or the next one that is free. Of labels ``device, scheduler``
+    the device decides, if there are several. More labels than colours share colours and differ
+    in line style.
+
+    Parameters
+    ----------
+    labels
+        Distinct labels, in the order of the picture.
+    """
+    names = {label: label.partition(", ")[0] for label in labels}
+    if len(set(names.values())) < 2:
+        names = {label: label for label in labels}
+    colours = _colours(list(dict.fromkeys(names.values())))
+    taken: dict[str, int] = {}
+    found = {}
+    for place, (label, name) in enumerate(names.items()):
+        color = colours[name]
+        # A shared colour takes the next line style; others differ in both.
+        number = taken.get(color, place)
+        taken[color] = number + 1
+        found[label] = Look(color, DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)])
+    return found
+
+
+def _colours(names: Sequence[str]) -> Mapping[str, str]:
+    known = {name: _OF_DEVICES[name] for name in names if name in _OF_DEVICES}
+    found = dict(known)
+    for name in names:
+        if name not in known:
+            first = zlib.crc32(name.encode()) % len(COLOURS)
+            turned = COLOURS[first:] + COLOURS[:first]
+            free = [colour for colour in turned if colour not in found.values()]
+            found[name] = (free or turned)[0]
+    return found
