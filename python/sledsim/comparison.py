@@ -12,6 +12,7 @@ from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.number_text import number
 from sledsim.rows import records_to_arrow, records_to_pandas, records_to_polars
 from sledsim.simulation import Run, simulate
 
@@ -39,7 +40,17 @@ class Comparison(JsonResult):
         """One run for each device and scheduler, in the order of ``to_dict()["runs"]``."""
 
     def __repr__(self) -> str:
-        return f"<sledsim comparison of {', '.join(self.labels)}>"
+        parts = [
+            f"{line['label']} {number(line['mean_ms'])} ms{' ' * bool(mark)}{mark}"
+            for line in self.table
+            for mark in [cautions.mark(self.cautions[line["label"]])]
+        ]
+        return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.comparison(self)
 
     @property
     def labels(self) -> list[str]:

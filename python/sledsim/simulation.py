@@ -13,6 +13,7 @@ from sledsim.hardware import dotted_keys, wrap
 from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.number_text import decimals_of, number, percent, rounded
 from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
 
@@ -54,8 +55,28 @@ class Run(JsonResult):
         self._series = series
 
     def __repr__(self) -> str:
-        requests, device = self.summary["requests"], self._document["device"]
-        return f"<sledsim run: {requests} requests on {device}>"
+        return f"<sledsim run: {self._told()}>"
+
+    def _told(self, where: str = "") -> str:
+        """Say on one line what came out; ``where`` is behind the number of requests."""
+        summary, device = self.summary, self._document["device"]
+        mean, told = summary["response_time_ms"]["mean"], summary["confidence"]["response_time_ms"]
+        text = f"{number(summary['requests'])} requests{where} on {device}"
+        if mean is not None:
+            width = told["half_width_share"]
+            within = "" if width is None else f" (± {percent(width)})"
+            digits = number(mean) if not width else rounded(mean, min(decimals_of(mean * width), 3))
+            text += f", mean response time {digits} ms{within}"
+            text += f", {number(summary['throughput_iops'])} requests/s"
+        if mark := cautions.mark(self.cautions):
+            named = ", ".join(code.replace("_", " ") for code in cautions.codes(self.cautions))
+            text += f"; {mark} {named}"
+        return text
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.run(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):

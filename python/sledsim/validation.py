@@ -41,6 +41,11 @@ class Validation(JsonResult):
             f" class-weighted {self.class_weighted_ms:.4g} ms>"
         )
 
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.validation(self)
+
     @property
     def demerit_ms(self) -> dict[str, float | None]:
         """The demerit figure of ``"all"``, ``"read"`` and ``"write"`` requests in ms.

@@ -39,9 +39,8 @@ class VolumesRun(Run):
         self._table = table
 
     def __repr__(self) -> str:
-        split = self.split
-        requests, device = self.summary["requests"], self._document["device"]
-        return f"<sledsim run: {requests} requests in {split['count']} {split['by']}s on {device}>"
+        where = f" in {self.split['count']} {self.split['by']}s"
+        return f"<sledsim run: {self._told(where)}>"
 
     @property
     def split(self) -> dict[str, Any]:

@@ -34,6 +34,11 @@ class Result:
     svg: str
     png: bytes
 
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.result(self)
+
     @property
     def cautions(self) -> list[dict[str, Any]]:
         """The cautions of its runs, by kind, as :attr:`Run.cautions <sledsim.Run.cautions>`."""

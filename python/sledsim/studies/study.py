@@ -123,6 +123,11 @@ class Study:
         varied = ", ".join(self.varied) or "nothing"
         return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
 
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.study(self)
+
     def __len__(self) -> int:
         return len(self.keys)
 
