@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.plots.frame import Place, Size
     from sledsim.rows import Kind
     from sledsim.summary_types import IntervalMs
 
@@ -96,6 +98,15 @@ class Comparison(JsonResult):
             If pyarrow is missing.
         """
         return records_to_arrow(self.table, _KINDS)
+
+    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+        """Draw the distributions of response times and their means by cause.
+
+        See :func:`sledsim.plots.comparison` for the parameters.
+        """
+        from sledsim.plots import comparison  # noqa: PLC0415 (only pictures need it)
+
+        return comparison(self, ax=ax, size=size, title=title)
 
 
 def compare(

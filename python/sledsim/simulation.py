@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
+    from sledsim.plots.frame import Place, Size
     from sledsim.summary_types import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
@@ -184,6 +186,15 @@ class Run(JsonResult):
     def to_arrow(self) -> pa.Table:
         """Return :attr:`requests` as a table of pyarrow: :meth:`Rows.to_arrow`."""
         return self.requests.to_arrow()
+
+    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+        """Draw the distribution of the response times and their mean by cause.
+
+        See :func:`sledsim.plots.run` for the parameters.
+        """
+        from sledsim.plots import run  # noqa: PLC0415 (only pictures need it)
+
+        return run(self, ax=ax, size=size, title=title)
 
 
 def schedulers() -> list[str]:

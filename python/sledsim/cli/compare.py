@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
+from sledsim.causes import CAUSES
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.progress import work
@@ -69,16 +70,11 @@ def add(commands: Commands) -> None:
         help="lay a generated load on the LBNs that every device has",
     )
     load_options.add_precision(parser)
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="draw the distributions and the time split by cause (.png, .svg or .pdf)",
-    )
+    plots.add(parser, "the distributions and the time split by cause")
 
 
 def _compare(options: argparse.Namespace) -> None:
-    if options.plot is not None:
-        plots.check(options.plot)
+    plots.check(options)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
     settings = load_options.settings(options)
@@ -110,8 +106,7 @@ def _compare(options: argparse.Namespace) -> None:
             progress=beat,
         )
     )
-    if options.plot is not None:
-        _core.write_atomically(options.plot, plots.draw_comparison(comparison, options.plot))
+    plots.write(options, comparison.plot)
     if options.json:
         print_json(comparison.to_dict())
         return
@@ -194,7 +189,7 @@ def _speed_up(line: dict[str, Any]) -> str:
 
 
 def _causes(runs: list[dict[str, Any]]) -> str:
-    causes = [c for c in plots.CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
+    causes = [c for c in CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
     rows = [["mean, ms, by cause", *(cause.replace("_", " ") for cause in causes)]]
     rows += [
         [line["label"], *(_ms(line["summary"][f"{cause}_ms"]["mean"]) for cause in causes)]

@@ -93,11 +93,7 @@ def add(commands: Commands) -> None:
         type=int,
         help="for several seeds; by default as many as there are processors",
     )
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="draw the response times and where the time went (.png, .svg or .pdf)",
-    )
+    plots.add(parser, "the response times and where the time went")
     volumes.add(parser)
 
 
@@ -105,8 +101,7 @@ def _run(options: argparse.Namespace) -> None:
     rows = load_options.rows(options)
     if volumes.asked(options):
         volumes.refuse_others(options)
-    if options.plot is not None:
-        plots.check(options.plot, rows, options.series)
+    plots.check(options, rows, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -139,8 +134,7 @@ def _run(options: argparse.Namespace) -> None:
             progress=beat,
         )
     )
-    if options.plot is not None:
-        _core.write_atomically(options.plot, plots.draw(run, options.plot))
+    plots.write(options, run.plot)
     _show(run.to_dict(), [rows, options.series, options.plot], json=options.json)
 
 

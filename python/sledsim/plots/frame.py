@@ -168,8 +168,8 @@ def _given(ax: Place, size: Size, panels: int) -> Frame:
     return Frame(axes[0].get_figure(root=True), axes, own=False, grows=False)
 
 
-def require() -> None:
-    """Refuse to draw without matplotlib.
+def require(problem: str = "pictures need matplotlib: pip install 'sledsim[plots]'") -> None:
+    """Refuse to draw without matplotlib, in these words.
 
     Raises
     ------
@@ -179,8 +179,7 @@ def require() -> None:
     try:
         import matplotlib  # noqa: F401, ICN001, PLC0415 (an extra)
     except ImportError:
-        msg = "pictures need matplotlib: pip install 'sledsim[plots]'"
-        raise SledsimError(msg) from None
+        raise SledsimError(problem) from None
 
 
 def size_in(size: Size, width_in: float, name: str = "size") -> tuple[float, float | None]:
@@ -196,8 +195,8 @@ def size_in(size: Size, width_in: float, name: str = "size") -> tuple[float, flo
     if isinstance(size, str) and size in WIDTHS_IN:
         return WIDTHS_IN[size], None
     match = _WXH.fullmatch(size) if isinstance(size, str) else None
-    pair = match.groups() if match else () if isinstance(size, str) else tuple(size)
     try:
+        pair = match.groups() if match else () if isinstance(size, str) else tuple(size)
         numbers = [float(number) for number in pair]
     except (TypeError, ValueError):
         numbers = []

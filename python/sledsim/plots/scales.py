@@ -15,7 +15,7 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
-_LABELS_PER_INCH = {"x": 2.2, "y": 3.0}
+_LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
 
 
 def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_zero: bool) -> None:
@@ -36,8 +36,20 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     low, high = min(found, default=0.0), max(found, default=0.0)
     if high > LOG_FROM * low > 0:
         logarithmic(axes, which, low, high)
-    elif from_zero and low >= 0:
+        return
+    linear(axes, which)
+    if from_zero and low >= 0:
         axes.set(**{f"{which}lim": (0, 1.05 * high or 1)})
+
+
+def linear(axes: Axes, which: Literal["x", "y"]) -> None:
+    """Label a linear axis at a few round numbers, thousands apart."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+
+    axis: Axis = getattr(axes, f"{which}axis")
+    room = inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
+    axis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(room))), steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
 def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -> None:

@@ -114,6 +114,7 @@ def _of_one(axes: Axes, run: Run) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
+    scales.linear(axes, "x")
     axes.set(xlabel="mean by cause, ms", xlim=(0, 1.28 * max(means.values(), default=1.0)))
     mark = cautions.mark(run.cautions)
     whole = f"mean response time {mean_text(run)} ms {mark}".rstrip()
@@ -167,6 +168,7 @@ def _values(axes: Axes, runs: Mapping[str, Run], at: float | None = None) -> Non
         longest = max(longest, end)
         _beside(axes, end, place, mean_text(run))
     if at is None:
+        scales.linear(axes, "x")
         axes.set_xlim(0, 1.02 * longest or 1)
 
 
@@ -226,8 +228,7 @@ def mean_text(run: Run) -> str:
 
 
 def _digits(value: float) -> str:
-    decimals = max(0, _DIGITS - 1 - math.floor(math.log10(value))) if value else 0
-    return f"{value:,.{decimals}f}"
+    return rounded(value, _DIGITS - 1 - math.floor(math.log10(value))) if value else "0"
 
 
 def _label(label: str) -> str:
