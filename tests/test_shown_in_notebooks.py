@@ -171,7 +171,7 @@ def test_items_of_papers(tmp_path: Path) -> None:
     for item in papers.find([]):
         assert len(cells(parsed(item))) >= 2
     (item,) = papers.find(["sigmetrics2000/table1"])
-    assert repr(item) == "<sledsim item sigmetrics2000/table1: Device parameters, values: 12>"
+    assert repr(item) == "<sledsim item sigmetrics2000/table1: Device parameters, values: 14>"
     (result,) = papers.run([item], tmp_path, quick=True, workers=1)
     assert repr(result).startswith("<sledsim result of sigmetrics2000/table1: ")
     rows = cells(parsed(result))
