@@ -26,6 +26,8 @@ _INTERVALS = {
     "in a steady state",
 }
 """Cautions of an interval, by its own name for them."""
+OF_INTERVALS = frozenset({"precision", *(name.replace(" ", "_") for name in _INTERVALS)})
+"""Codes of cautions that are of the interval of the mean alone."""
 _MOST_APART = 0.01
 """Windows of a trace whose queues differ at the cuts by more than this share of the requests have
 unreliable means."""

@@ -18,7 +18,7 @@ IN_LEGEND = 8
 """More curves have their names beside them."""
 _NAME = 26
 """Characters of a name beside a curve; a longer one is cut in the middle."""
-_LETTER_IN = 0.073
+_LETTER_IN = 0.068
 """Width of a letter of a legend."""
 
 

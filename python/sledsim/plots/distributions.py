@@ -19,18 +19,23 @@ if TYPE_CHECKING:
     from sledsim.plots.subjects import Subject
     from sledsim.simulation import Run
 
+_APART = 1 / 400
+"""The smallest difference of shares that can be seen."""
+
 
 def cdf(
     of: Subject,
     time: str = "response_time",
     *,
+    op: str | None = None,
     ax: Place = None,
     size: Size = None,
     title: str | None = None,
 ) -> Figure:
     """Draw distribution functions of a kind of time.
 
-    A single run has a curve for all requests, and for reads and writes if it is of response times.
+    A single run has a curve for all requests, and for reads and writes if it is of response times
+    and no operation is chosen.
 
     Parameters
     ----------
@@ -38,6 +43,8 @@ def cdf(
         A run, a comparison, or runs by their labels.
     time
         A kind of time, as for :meth:`Run.cdf() <sledsim.Run.cdf()>`.
+    op
+        ``"read"``, ``"write"``, ``"flush"`` or ``"trim"``, for the response times of these alone.
     ax
         Axes to draw on; by default a new figure.
     size
@@ -52,17 +59,19 @@ def cdf(
     """
     runs = runs_of(of)
     with begin(ax, size) as frame:
-        draw(frame.axes[0], runs, time)
-        return frame.end(subject(of) if title is None else title, cautions_of(runs))
+        draw(frame.axes[0], runs, time, op)
+        return frame.end(subject(of) if title is None else title, cautions_of(runs, means=False))
 
 
-def draw(axes: Axes, runs: Mapping[str, Run], time: str = "response_time") -> None:
+def draw(
+    axes: Axes, runs: Mapping[str, Run], time: str = "response_time", op: str | None = None
+) -> None:
     """Draw the curves of runs on axes; those of a single run by operation."""
     look = looks(list(runs))
     drawn: dict[str, tuple[Sequence[tuple[float, float]], dict[str, Any]]] = {}
     for label, run in runs.items():
-        drawn[label] = run.cdf(time), look[label].line()
-    if len(runs) == 1 and time == "response_time":
+        drawn[label] = run.cdf(time, op), look[label].line()
+    if len(runs) == 1 and time == "response_time" and op is None:
         (run,), (one,) = runs.values(), look.values()
         all_of_it = {"all": run.cdf(), "read": run.cdf(op="read"), "write": run.cdf(op="write")}
         kinds = {name: points for name, points in all_of_it.items() if points}
@@ -78,11 +87,20 @@ def draw(axes: Axes, runs: Mapping[str, Run], time: str = "response_time") -> No
     drawn = {name: (points, line) for name, (points, line) in drawn.items() if points}
     words = time.replace("_", " ")
     axes.set(xlabel=f"{words if 'time' in words else f'{words} time'}, ms")
-    axes.set(ylabel="share of requests", ylim=(0, 1.02))
+    axes.set(ylabel=f"share of {op}s" if op else "share of requests", ylim=(0, 1.02))
     ends = [place for points, _ in drawn.values() for place in (points[0][0], points[-1][0])]
     scales.fit(axes, "x", ends, from_zero=True)
     lines = {}
     for name, (points, line) in drawn.items():
-        places, shares = zip((points[0][0], 0.0), *points, strict=True)
+        places, shares = zip((points[0][0], 0.0), *_thinned(points), strict=True)
         lines[name] = axes.plot(places, shares, drawstyle="steps-post", label=name, **line)[0]
     curves.name(axes, lines)
+
+
+def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Leave out points that cannot be told from those before them; the last one stays."""
+    kept = [points[0]]
+    for point in points[1:-1]:
+        if point[1] - kept[-1][1] >= _APART:
+            kept.append(point)
+    return [*kept, *points[1:][-1:]]

@@ -29,7 +29,7 @@ WIDTHS_IN = {"column": 3.4, "page": 7.0}
 _LEAST_IN, _MOST_IN = 1.5, 60.0
 _PANEL_IN = 2.6
 """Panels that would be narrower stand below each other."""
-_CHARACTERS_PER_INCH = {"title": 12.0, "note": 15.0}
+_CHARACTERS_PER_INCH = {"title": 12.0, "note": 17.0}
 _LINE_IN = 0.17
 _WXH = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sledsim import cautions
 from sledsim.arguments import refuse
 from sledsim.comparison import Comparison
 from sledsim.plots.frame import load_title
@@ -37,9 +38,14 @@ def runs_of(of: object) -> dict[str, Run]:
     return {str(label): run for label, run in of.items()}
 
 
-def cautions_of(runs: Mapping[str, Run]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the cautions of runs by their labels."""
-    return {label: run.cautions for label, run in runs.items()}
+def cautions_of(
+    runs: Mapping[str, Run], *, means: bool = True
+) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Return the cautions of runs by their labels, without means all but those of intervals."""
+    return {
+        label: [one for one in run.cautions if means or one["code"] not in cautions.OF_INTERVALS]
+        for label, run in runs.items()
+    }
 
 
 def subject(of: Subject) -> str:
