@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sledsim import cautions, executors
 from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
-from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.load_values import Load
 from sledsim.loads import load_of
 from sledsim.number_text import number
+from sledsim.origin import Reported
 from sledsim.rows import records_to_arrow, records_to_pandas, records_to_polars
 from sledsim.simulation import Run, simulate
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sledsim.summary_types import IntervalMs
 
 
-class Comparison(JsonResult):
+class Comparison(Reported):
     """The result of a comparison; made by :func:`compare`."""
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
