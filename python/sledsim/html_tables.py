@@ -31,7 +31,9 @@ _MOST_ROWS = 20
 _MOST_RESULTS = 4
 _RESULTS = ("response_time_ms.mean", "response_time_ms.p99", "throughput_iops", "energy_j.total")
 _CAPTION = ' style="text-align:left;white-space:nowrap"'
-_LEFT, _RIGHT = ' style="text-align:left"', ' style="text-align:right"'
+_LEFT = ' style="text-align:left;padding:.2em .6em"'
+_RIGHT = ' style="text-align:right;padding:.2em .6em"'
+_NUMBER = ' style="text-align:right;padding:.2em .6em;white-space:nowrap"'
 
 
 def table(
@@ -55,8 +57,9 @@ def table(
     """
 
     def row(cells: Sequence[str], kind: str) -> str:
+        right = _NUMBER if kind == "td" else _RIGHT
         written = (
-            f"<{kind}{_LEFT if column in texts else _RIGHT}>{escape(cell)}</{kind}>"
+            f"<{kind}{_LEFT if column in texts else right}>{escape(cell)}</{kind}>"
             for column, cell in enumerate(cells)
         )
         return f"<tr>{''.join(written)}</tr>"
