@@ -302,4 +302,4 @@ def _paragraph(text: str) -> str:
 
 
 def _together(*parts: str) -> str:
-    return "\n".join(["<div>", *filter(None, parts), "</div>"])
+    return "\n".join(['<div style="overflow-x:auto">', *filter(None, parts), "</div>"])
