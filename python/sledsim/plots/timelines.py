@@ -15,8 +15,8 @@ from sledsim.simulation import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sledsim import _core
     from sledsim.plots.frame import Place, Size
+    from sledsim.rows import Rows
 
 _PANELS = {
     "throughput_iops": "throughput,\nrequests/s",
@@ -42,8 +42,8 @@ def timeline(of: Run, *, ax: Place = None, size: Size = None, title: str | None 
     Raises
     ------
     SledsimError
-        For a run without a time series, an unknown size, or a missing library: Polars or pyarrow
-        reads the series.
+        For a run without a time series, an unknown size, or a missing library: the series is read
+        by Polars or pyarrow.
     """
     if not isinstance(of, Run):
         refuse("of", of, "a run")
@@ -82,15 +82,9 @@ def timeline(of: Run, *, ax: Place = None, size: Size = None, title: str | None 
         return frame.end(heading, cautions_of({device: of}, means=False), more)
 
 
-def _columns(rows: _core.Rows) -> dict[str, list[Any]]:
+def _columns(rows: Rows) -> dict[str, list[Any]]:
     try:
-        import polars  # noqa: ICN001, PLC0415 (an extra)
-    except ImportError:
-        try:
-            import pyarrow as pa  # noqa: PLC0415 (an extra)
-        except ImportError:
-            msg = "a timeline needs Polars or pyarrow: pip install 'sledsim[tables]'"
-            raise SledsimError(msg) from None
-        found: dict[str, list[Any]] = pa.table(rows).to_pydict()
+        return rows.to_polars().to_dict(as_series=False)
+    except SledsimError:  # there is no Polars
+        found: dict[str, list[Any]] = rows.to_arrow().to_pydict()
         return found
-    return polars.DataFrame(rows).to_dict(as_series=False)
