@@ -230,7 +230,7 @@ def test_the_map_of_seeks_is_that_of_single_seeks() -> None:
     figure = g2.plot_seeks((10.0, -20.0))
     axes = figure.axes[0]
     times = np.asarray(mesh(axes).get_array(), dtype=float).reshape(101, 101)
-    for column, row in ((0, 0), (50, 50), (100, 3), (37, 80)):
+    for column, row in ((0, 0), (50, 50), (100, 3), (60, 10), (60, 35), (60, 90)):
         x, y = ((place - 50) * 1e-6 for place in (column, row))
         found = min(g2.seek((10e-6, -20e-6, "up"), (x, y, way)).seek_s for way in ("up", "down"))
         assert times[row, column] == pytest.approx(1e3 * found)
@@ -336,7 +336,9 @@ def test_run_times_are_split_as_told() -> None:
     ends = [0.0, 0.0]
     for bar in axes.patches:
         assert isinstance(bar, Rectangle)
-        ends[round(bar.get_y() + bar.get_height() / 2)] += bar.get_width()
+        place = round(bar.get_y() + bar.get_height() / 2)
+        assert bar.get_x() == pytest.approx(ends[place])
+        ends[place] += bar.get_width()
     assert ends == pytest.approx([each.run_s for each in outcomes])
     assert np.asarray(axes.lines[0].get_data()).tolist() == [[33.0], [1.0]]
     assert axes.get_xlabel() == "run time, s"
