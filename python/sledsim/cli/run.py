@@ -6,13 +6,14 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._core import SledsimError
 from sledsim.cli import load_options, plots, text_tables, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.simulation import simulate
+from sledsim.simulation import Outputs, run_load
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ def add(commands: Commands) -> None:
         type=float,
         help="the length of its windows; by default there are at most 1,024",
     )
+    parser.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="write a trace of the requests and their causes for https://ui.perfetto.dev "
+        "(.pftrace or .perfetto-trace)",
+    )
     load_options.add_precision(parser)
     parser.add_argument(
         "--threads",
@@ -106,7 +113,8 @@ def _run(options: argparse.Namespace) -> None:
     if volumes.asked(options):
         volumes.refuse_others(options)
     if options.plot is not None:
-        plots.check(options.plot, rows, options.series)
+        plots.check(options.plot, rows, options.series, options.perfetto)
+    _check_perfetto(options)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -126,13 +134,16 @@ def _run(options: argparse.Namespace) -> None:
         return
     precision = load_options.precision(options)
     run = work(
-        lambda beat: simulate(
+        lambda beat: run_load(
             load,
             device,
             scheduler,
-            requests=rows if rows is not None else False,
-            series=options.series if options.series is not None else False,
-            series_ms=options.series_ms,
+            Outputs(
+                requests=rows if rows is not None else False,
+                series=options.series if options.series is not None else False,
+                series_ms=options.series_ms,
+                perfetto=options.perfetto,
+            ),
             precision=precision,
             seeds=options.seeds,
             threads=options.threads,
@@ -141,7 +152,27 @@ def _run(options: argparse.Namespace) -> None:
     )
     if options.plot is not None:
         _core.write_atomically(options.plot, plots.draw(run, options.plot))
-    _show(run.to_dict(), [rows, options.series, options.plot], json=options.json)
+    files = [rows, options.series, options.perfetto, options.plot]
+    _show(run.to_dict(), files, json=options.json)
+
+
+def _check_perfetto(options: argparse.Namespace) -> None:
+    """Refuse the file that ``--perfetto`` names, before a long run.
+
+    Raises
+    ------
+    SledsimError
+        For one that is read as the trace, or has another ending.
+    """
+    file = options.perfetto
+    if file is None:
+        return
+    try:
+        _core.check_perfetto_file(file)
+        _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
+    except SledsimError as error:
+        msg = f"--perfetto {error}"
+        raise SledsimError(msg) from None
 
 
 def _show(document: dict[str, Any], files: Sequence[str | None], *, json: bool) -> None:
