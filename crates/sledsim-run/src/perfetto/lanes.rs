@@ -77,8 +77,10 @@ mod tests {
         };
         for _ in 0..200 {
             let mut requests: Vec<(u64, u64)> = (0..40)
-                .map(|_| next(60))
-                .map(|start| (start, start + next(20)))
+                .map(|_| {
+                    let start = next(60);
+                    (start, start + next(20))
+                })
                 .collect();
             requests.sort_by_key(|&(start, end)| (end, start));
             let found = lanes_of(&requests);

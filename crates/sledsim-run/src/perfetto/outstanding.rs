@@ -198,8 +198,10 @@ mod tests {
             (random >> 33) % below
         };
         let requests: Vec<_> = (0..5_000)
-            .map(|_| (next(3) as u16, next(100_000)))
-            .map(|(device, arrival)| (device, arrival, arrival + next(500)))
+            .map(|_| {
+                let (device, arrival) = (next(3) as u16, next(100_000));
+                (device, arrival, arrival + next(500))
+            })
             .collect();
         let expected = counted(IN_MEMORY, &requests);
         assert!(expected.len() > 5_000);

@@ -183,7 +183,7 @@ impl<W: Write> Packets<W> {
                 self.seek_arguments(&row.parts);
             }
             self.begin(track, at, 1, Op::ALL.len() + cause)?;
-            at = at + time;
+            at += time;
             self.end(track, at)?;
         }
         self.end(track, row.completion)?;

@@ -2,7 +2,7 @@
 
 use crate::load::Load;
 use sledsim_base::error::{Error, Result};
-use sledsim_base::files::refuse_overwriting;
+use sledsim_base::files::{is_same_file, refuse_overwriting};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use std::path::{Path, PathBuf, absolute};
@@ -147,7 +147,11 @@ impl Plan {
         let outputs = outputs.map(|(what, path)| path.map(|path| (what, path)));
         let outputs: Vec<_> = outputs.into_iter().flatten().collect();
         for (place, (what, path)) in outputs.iter().enumerate() {
-            let same = |other: &Path| *path == other || absolute(path).ok() == absolute(other).ok();
+            let same = |other: &Path| {
+                *path == other
+                    || absolute(path).ok() == absolute(other).ok()
+                    || is_same_file(path, other)
+            };
             if let Some((other, _)) = outputs[place + 1..].iter().find(|(_, other)| same(other)) {
                 return Err(Error::output(
                     path,
