@@ -85,7 +85,8 @@ def add(commands: Commands) -> None:
         "--series-ms",
         metavar="MS",
         type=float,
-        help="the length of its windows; by default there are at most 1,024",
+        help="the length of its windows, and of those of the power in --perfetto; by default "
+        "there are at most 1,024",
     )
     parser.add_argument(
         "--perfetto",

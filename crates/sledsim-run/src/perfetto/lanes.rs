@@ -7,8 +7,8 @@ use std::ops::Bound;
 /// The lanes of one stream.
 ///
 /// Of the lanes that are free, a request takes the one that became free last. If
-/// requests come in the order of their ends, this needs the fewest lanes: as many
-/// as requests are ever under way at once.
+/// requests come in the order of their ends, and none takes no time at all, this
+/// needs the fewest lanes: as many as requests are ever under way at once.
 #[derive(Debug, Default)]
 pub struct Lanes {
     /// The tracks of the lanes.
@@ -75,24 +75,22 @@ mod tests {
                 .wrapping_add(1);
             (random >> 33) % below
         };
-        for _ in 0..200 {
+        for shortest in [0, 1].repeat(100) {
             let mut requests: Vec<(u64, u64)> = (0..40)
                 .map(|_| {
                     let start = next(60);
-                    (start, start + next(20))
+                    (start, start + shortest + next(20))
                 })
                 .collect();
             requests.sort_by_key(|&(start, end)| (end, start));
             let found = lanes_of(&requests);
             let at_once = |at: u64| requests.iter().filter(|r| r.0 <= at && at < r.1).count();
             let most = (0..80).map(at_once).max().unwrap().max(1);
-            assert_eq!(
-                found.iter().max().map(|lane| *lane as usize + 1),
-                Some(most)
-            );
+            let lanes = found.iter().max().map_or(0, |lane| *lane as usize + 1);
+            assert!(lanes >= most && (lanes == most || shortest == 0));
             for (i, one) in requests.iter().enumerate() {
                 for (j, other) in requests.iter().enumerate().skip(i + 1) {
-                    let overlap = one.0.max(other.0) < one.1.min(other.1);
+                    let overlap = one.0 < other.1 && other.0 < one.1;
                     assert!(!overlap || found[i] != found[j]);
                 }
             }
