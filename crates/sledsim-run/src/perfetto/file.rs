@@ -43,8 +43,13 @@ pub fn check_ending(path: &Path) -> Result<()> {
 pub(super) fn begin(path: &Path) -> Result<Packets<PendingFile>> {
     check_ending(path)?;
     let file = PendingFile::create(path)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    Packets::new(file, folder).map_err(|error| Error::output(path, error))
+    let is_special = path.metadata().is_ok_and(|about| !about.is_file());
+    let folder = match path.parent() {
+        _ if is_special => std::env::temp_dir(),
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    Packets::new(file, &folder).map_err(|error| Error::output(path, error))
 }
 
 /// What is passed to the writing thread.
