@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         workload_spec,
         workloads,
     )
+    from sledsim.perfetto import rows_to_perfetto
     from sledsim.rows import Rows
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
@@ -143,6 +144,7 @@ __all__ = [
     "presets",
     "read_trace",
     "rebuild_risk",
+    "rows_to_perfetto",
     "sample_traces",
     "scenario",
     "scenarios",
@@ -176,6 +178,7 @@ _HOMES = {
     "load_values": "Load",
     "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
     "workload_presets workload_spec workloads",
+    "perfetto": "rows_to_perfetto",
     "rows": "Rows",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
