@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.trace_files import sample_traces
+    from sledsim.trace_information import TraceInfo
     from sledsim.validation import Validation, validate
     from sledsim.volumes import VolumesRun, simulate_volumes
 
@@ -122,6 +123,7 @@ __all__ = [
     "Table",
     "TipFailures",
     "TraceError",
+    "TraceInfo",
     "Validation",
     "VolumesRun",
     "Zone",
@@ -185,6 +187,7 @@ _HOMES = {
     "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "trace_files": "sample_traces",
+    "trace_information": "TraceInfo",
     "validation": "Validation validate",
     "volumes": "VolumesRun simulate_volumes",
 }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.cli import reports
+from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
-from sledsim.studies.plots import write
 from sledsim.studies.runner import Sweep
 from sledsim.studies.settings import axis, setting
 from sledsim.studies.store import ABOUT
@@ -98,7 +98,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--show", metavar="COLUMN,...", help="results to list, as their columns are called"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw a result (.png, .svg or .pdf)")
+    plots.add(parser, "a result")
     parser.add_argument(
         "--axes",
         metavar="X,Y[,BY]",
@@ -108,6 +108,7 @@ def add(commands: Commands) -> None:
 
 
 def _sweep(options: argparse.Namespace) -> bool:
+    plots.check(options)
     reports.check(options)
     found = {} if options.study is None else study_files.read(options.study)
     beside = None if options.study is None else Path(options.study).parent
@@ -128,8 +129,7 @@ def _sweep(options: argparse.Namespace) -> bool:
     bar = _Bar(sweep)
     work(lambda beat: sweep.run(options.executor, bar.beats(beat)))
     study = sweep.study()
-    if options.plot is not None:
-        write(study.plot(*axes), options.plot)
+    plots.write(options, functools.partial(study.plot, *axes))
     reports.write(options, study, axes)
     if options.json:
         print_json(_document(sweep, study))
