@@ -21,8 +21,8 @@ from sledsim.papers.page_embed import (
 from sledsim.papers.page_notes import Notes
 from sledsim.papers.page_text import MARKS, paragraphs, prose, verdict_html, words
 from sledsim.papers.page_values import table
-from sledsim.papers.pictures import VERDICTS
 from sledsim.papers.values import NONE
+from sledsim.plots.style import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from sledsim.papers.pictures import COLOURS, FAINT, INK, VERDICTS
+from sledsim.plots.style import COLOURS, FAINT, INK, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +23,31 @@ VARIABLES = {
         for number, (colour, dark) in enumerate(
             zip(
                 COLOURS,
-                ("#5ab8f0", "#ff8a3d", "#2ed3a2", "#e58fcb", "#d9b440", "#a3adb8"),
+                (
+                    "#5ab8f0",
+                    "#ff8a3d",
+                    "#2ed3a2",
+                    "#b98bff",
+                    "#e8747a",
+                    "#a9afc8",
+                    "#8a90f5",
+                    "#d08cc0",
+                ),
                 strict=True,
             )
         )
     },
-    VERDICTS["missed"]: ("missed", "#ff7a8a"),
+    **{
+        VERDICTS[verdict]: (verdict, dark)
+        for verdict, dark in {
+            "reproduced": "#5fc45a",
+            "conditional": "#4fc3de",
+            "calibrated": "#e0b93a",
+            "input": "#a3adb8",
+            "erratum": "#e58ff0",
+            "missed": "#ff7a8a",
+        }.items()
+    },
 }
 """For a colour of the pictures: its CSS variable, and the value of that on a dark background."""
 
