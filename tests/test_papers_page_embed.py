@@ -7,7 +7,9 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sledsim.papers.page_embed import highlighted_python, highlighted_toml, inline_svg
+from sledsim.papers.page_code import highlighted_python, highlighted_toml
+from sledsim.reports.colours import Palette
+from sledsim.reports.embed import inline_svg
 
 
 def test_a_picture_becomes_part_of_a_page() -> None:
@@ -18,16 +20,21 @@ def test_a_picture_becomes_part_of_a_page() -> None:
     <path id="m1" style="fill: #000000; stroke: #1b1f24"/></defs>
     <g id="g1" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"><!-- hidden -->
     <use xlink:href="#m1" fill="#ffffff"/></g><text>a &lt;b&gt; &amp; c</text></svg>"""
-    drawing = inline_svg(svg, "x:", 'it "is"')
+    palette = Palette()
+    drawing = inline_svg(svg, "x:", 'it "is"', palette)
+    assert palette.light == {
+        name: f"#{name[3:]}" for name in ("--c000000", "--c0072b2", "--c123456")
+    }
     for part in (
         '<clipPath id="x:p1">',
-        '<path id="x:m1" style="fill: #000000; stroke: var(--ink)" />',
+        '<path id="x:m1" style="fill: var(--c000000); stroke: var(--ink)" />',
         'clip-path="url(#x:p1)"',
-        "stroke: var(--c0); fill: #123456",
+        "stroke: var(--c0072b2); fill: var(--c123456)",
         '<use href="#x:m1" fill="var(--paper)" />',
         "<text>a &lt;b&gt; &amp; c</text>",
         'aria-label="it &quot;is&quot;"',
         'viewBox="0 0 100 50"',
+        'id="x:drawing"',
     ):
         assert part in drawing
     for part in ("today", "style>", "unused", "g1", "hidden", "xlink", "xmlns", "DOCTYPE", "100pt"):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sledsim import cautions, executors
 from sledsim._core import VERSION, SpecError
 from sledsim.arguments import as_list, optional, text, whole
-from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.origin import Reported
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sledsim.summary_types import IntervalMs
 
 
-class Comparison(JsonResult):
+class Comparison(Reported):
     """The result of a comparison; made by :func:`compare`."""
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:

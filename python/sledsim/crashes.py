@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim.arguments import optional, real, text, whole
-from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.origin import Origin, Reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sledsim.name_types import LayoutName, SchedulerName
 
 
-class CrashReport(JsonResult):
+class CrashReport(Reported):
     """The result of a crash test; made by :func:`crash_test`."""
 
     def __repr__(self) -> str:
@@ -96,9 +96,10 @@ def crash_test(
         For errors in the load or an argument, for a device that cannot keep contents,
         and for a load that writes nothing or outruns the device.
     """
+    model, requested = with_layout(device, layout), load_of(load)
     document = _core.crash_test(
-        with_layout(device, layout)._core,  # noqa: SLF001 (one package)
-        load_of(load)._core,  # noqa: SLF001
+        model._core,  # noqa: SLF001 (one package)
+        requested._core,  # noqa: SLF001
         text("scheduler", scheduler),
         {
             "points": whole("points", points, 1),
@@ -111,4 +112,6 @@ def crash_test(
         },
         progress,
     )
-    return CrashReport(json.loads(document))
+    found = CrashReport(json.loads(document))
+    found.origin = Origin.of(model, requested)
+    return found

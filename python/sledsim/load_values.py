@@ -20,6 +20,7 @@ from sledsim.values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 class Load:
@@ -50,10 +51,7 @@ class Load:
         SledsimError
             For a trace that is no regular file, or that cannot be read.
         """
-        text = self._core.canonical()
-        if self._core.file is not None:
-            text += f"content = {content_of(self._core.file)}\n"
-        return digest_of(text)
+        return digest_of_load(self._core.canonical(), self._core.file)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Load):
@@ -160,6 +158,17 @@ class Load:
             For an unknown key, or a value out of range.
         """
         return Load(self._core.with_overrides(list(keys.items())), self.name)
+
+
+def digest_of_load(text: str, trace: Path | None) -> str:
+    """Return what identifies a load of these keys and the content of the file of its trace.
+
+    Raises
+    ------
+    SledsimError
+        For a trace that is no regular file, or that cannot be read.
+    """
+    return digest_of(text if trace is None else f"{text}content = {content_of(trace)}\n")
 
 
 def _restore(text: str, name: str, digest: str, version: str) -> Load:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core, cautions
 from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim.hardware import dotted_keys, wrap
-from sledsim.json_result import JsonResult
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.origin import Origin, Reported
 from sledsim.values import digest_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
 
 
-class Run(JsonResult):
+class Run(Reported):
     """The result of a simulation; made by :func:`simulate`.
 
     Runs are values: two are equal if their documents and statistics are, and the rows and series
@@ -69,7 +69,7 @@ class Run(JsonResult):
             )
         )
 
-    __hash__ = JsonResult.__hash__
+    __hash__ = Reported.__hash__
 
     @property
     def digest(self) -> str:
@@ -227,9 +227,10 @@ def simulate(
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
     if requests is None:
         requests = seeds == 1
+    model, requested = with_layout(device, layout), load_of(load)
     ran = _core.run(
-        with_layout(device, layout)._core,  # noqa: SLF001 (one package)
-        load_of(load)._core,  # noqa: SLF001
+        model._core,  # noqa: SLF001 (one package)
+        requested._core,  # noqa: SLF001
         text("scheduler", scheduler),
         tasks_of(background),
         _kept("requests", requests),
@@ -242,7 +243,9 @@ def simulate(
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
-    return Run(document, ran["statistics"], ran["rows"], ran["series"])
+    run = Run(document, ran["statistics"], ran["rows"], ran["series"])
+    run.origin = Origin.of(model, requested)
+    return run
 
 
 def _kept(name: str, given: object) -> bool | str:

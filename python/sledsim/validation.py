@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
 from sledsim.hardware import Device, device_of, devices
-from sledsim.json_result import JsonResult
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.origin import Origin, Reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sledsim.name_types import SchedulerName
 
 
-class Validation(JsonResult):
+class Validation(Reported):
     """The result of a validation; made by :func:`validate`."""
 
     def __init__(self, core: _core.Validation) -> None:
@@ -185,4 +185,6 @@ def validate(
         trace, device = cast("LoadLike", device), cast("DeviceLike", trace)
     model, load = device_of(device), load_of(trace, "trace")
     core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)  # noqa: SLF001 (one package)
-    return Validation(core)
+    found = Validation(core)
+    found.origin = Origin.of(model, load)
+    return found

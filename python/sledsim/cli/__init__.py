@@ -105,6 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     command = next((word for word in words if not word.startswith("-")), "")  # none begins with -
     try:
         options = whole_parser({command}).parse_args(words)
+        options.words = [*words]
         passed = options.command(options)
     except SystemExit as done:  # argparse: help printed, or a wrong option named
         return int(done.code or 0)

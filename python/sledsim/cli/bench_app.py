@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, applications
 from sledsim._core import SledsimError
-from sledsim.cli import plots
+from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.text_tables import number, plain, table
 
@@ -77,6 +77,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the split run times (.png, .svg or .pdf)"
     )
+    reports.add(parser)
 
 
 def _bench(options: argparse.Namespace) -> None:
@@ -87,6 +88,7 @@ def _bench(options: argparse.Namespace) -> None:
         return
     if options.plot is not None:
         plots.check(options.plot)
+    reports.check(options)
     devices = _names(options.devices)
     if options.replay is not None:
         for option, default in _RUNS.items():
@@ -103,12 +105,14 @@ def _bench(options: argparse.Namespace) -> None:
 
         figure = pictures.draw(outcomes, kind.title)
         _core.write_atomically(options.plot, plots.rendered(figure, options.plot))
+    reports.write(options, outcomes)
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return
     print("\n".join(_report(outcomes)))
-    if options.plot is not None:
-        print(f"\nwritten: {options.plot}")
+    for file in (options.plot, options.report):
+        if file is not None:
+            print(f"\nwritten: {file}")
 
 
 _RUNS: dict[str, Any] = {
@@ -205,7 +209,8 @@ _HEADS = (
 )
 
 
-def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def rows_of(outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """Return the table of outcomes, its head first."""
     rows = [list(_HEADS)]
     for each in outcomes:
         facts, predicted = each.facts, each.predicted
@@ -225,7 +230,11 @@ def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
                 "-" if error is None else f"{error:+.1%}",
             ]
         )
-    yield table(rows, "<" + ">" * (len(_HEADS) - 1))
+    return rows
+
+
+def _report(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield table(rows_of(outcomes), "<" + ">" * (len(_HEADS) - 1))
     slowest = max(outcomes, key=lambda each: each.run_s)
     if len(outcomes) > 1 and slowest.run_s > 0:
         yield ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim.causes import CAUSES
-from sledsim.cli import load_options, plots
+from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import (
@@ -71,10 +71,12 @@ def add(commands: Commands) -> None:
     )
     load_options.add_precision(parser)
     plots.add(parser, "the distributions and the time split by cause")
+    reports.add(parser)
 
 
 def _compare(options: argparse.Namespace) -> None:
     plots.check(options)
+    reports.check(options)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
     settings = load_options.settings(options)
@@ -107,12 +109,14 @@ def _compare(options: argparse.Namespace) -> None:
         )
     )
     plots.write(options, comparison.plot)
+    reports.write(options, comparison)
     if options.json:
         print_json(comparison.to_dict())
         return
     print("\n\n".join(_report(comparison)))
-    if options.plot is not None:
-        print(f"\nwritten: {options.plot}")
+    for file in (options.plot, options.report):
+        if file is not None:
+            print(f"\nwritten: {file}")
 
 
 def _report(comparison: Comparison) -> Iterator[str]:
@@ -147,6 +151,11 @@ _HEADS = (
 
 
 def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
+    return stacked_table(times_rows(lines, marks), "<<><" + ">" * 8, leading=2)
+
+
+def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[str]]:
+    """Return the table of times, its head first."""
     rows = [list(_HEADS)]
     for line in lines:
         mean, share = line["mean_ms"], line["mean_half_width_share"]
@@ -168,7 +177,7 @@ def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
                 _speed_up(line),
             ]
         )
-    return stacked_table(rows, "<<><" + ">" * 8, leading=2)
+    return rows
 
 
 def _mean(mean: float | None, half_width_share: float | None) -> str:
@@ -189,13 +198,19 @@ def _speed_up(line: dict[str, Any]) -> str:
 
 
 def _causes(runs: list[dict[str, Any]]) -> str:
+    rows = causes_rows(runs)
+    return stacked_table(rows, "<" + ">" * (len(rows[0]) - 1))
+
+
+def causes_rows(runs: list[dict[str, Any]]) -> list[list[str]]:
+    """Return the table of mean times by cause, its head first."""
     causes = [c for c in CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
     rows = [["mean, ms, by cause", *(cause.replace("_", " ") for cause in causes)]]
     rows += [
         [line["label"], *(_ms(line["summary"][f"{cause}_ms"]["mean"]) for cause in causes)]
         for line in runs
     ]
-    return stacked_table(rows, "<" + ">" * len(causes))
+    return rows
 
 
 def _ms(value: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import load_options
+from sledsim.cli import load_options, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
@@ -69,9 +69,11 @@ def add(commands: Commands) -> None:
         ("in-recovery", "the share of recoveries in which power fails again (0.2)"),
     ):
         parser.add_argument(f"--{name}", metavar="SHARE", type=float, help=what)
+    reports.add(parser)
 
 
 def _crash(options: argparse.Namespace) -> bool:
+    reports.check(options)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -98,27 +100,32 @@ def _crash(options: argparse.Namespace) -> bool:
             progress=beat,
         )
     )
+    reports.write(options, report)
     if options.json:
         print_json(report.to_dict())
         return report.passed
-    print(table(list(_facts(report.to_dict())), "<<"))
+    print(table(list(facts(report.to_dict())), "<<"))
     for violation in report.violations:
         print(f"\n{violation['text']}")
     left = report.to_dict()["violations"] - len(report.violations)
     if left:
         print(f"\n... and {number(left)} more")
+    if options.report is not None:
+        print(f"\nwritten: {options.report}")
     return report.passed
 
 
-_PROMISES = {
+PROMISES = {
     "completion": "what is complete survives",
     "flush": "what was flushed, or written through, survives",
 }
+"""What a device promises, by the name of the promise."""
 
 
-def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
+def facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    """Describe a crash test, line by line: a name and a text."""
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
-    yield ["promise", _PROMISES[document["promise"]]]
+    yield ["promise", PROMISES[document["promise"]]]
     points, rounds = number(document["points"]), number(document["rounds"])
     again = document["in_recovery"]
     during = f", and {number(again)} during recovery" if again else ""

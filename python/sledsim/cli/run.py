@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim.cli import load_options, plots, text_tables, volumes
+from sledsim.cli import load_options, plots, reports, text_tables, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
@@ -56,9 +56,9 @@ KINDS = (
     ("other", 1, "other (startup)"),
     ("service_time", 0, "service time"),
 )
-_STATISTICS = ("mean", "sd", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+STATISTICS = ("mean", "sd", "p50", "p90", "p99", "p99_9", "p99_99", "max")
 _CAUSES_ALWAYS = {"seek", "transfer", "idle", "total"}
-_ALWAYS = {"response_time", "queue", "seek", "transfer", "service_time"}
+ALWAYS = {"response_time", "queue", "seek", "transfer", "service_time"}
 
 
 def add(commands: Commands) -> None:
@@ -94,6 +94,7 @@ def add(commands: Commands) -> None:
         help="for several seeds; by default as many as there are processors",
     )
     plots.add(parser, "the response times and where the time went")
+    reports.add(parser)
     volumes.add(parser)
 
 
@@ -102,6 +103,7 @@ def _run(options: argparse.Namespace) -> None:
     if volumes.asked(options):
         volumes.refuse_others(options)
     plots.check(options, rows, options.series)
+    reports.check(options, rows, options.series)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -135,7 +137,9 @@ def _run(options: argparse.Namespace) -> None:
         )
     )
     plots.write(options, run.plot)
-    _show(run.to_dict(), [rows, options.series, options.plot], json=options.json)
+    reports.write(options, run)
+    files = [rows, options.series, options.plot, options.report]
+    _show(run.to_dict(), files, json=options.json)
 
 
 def _show(document: dict[str, Any], files: Sequence[str | None], *, json: bool) -> None:
@@ -155,7 +159,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
         if one["code"] in {"failed", "saturated", "overloaded", "seeds", "cuts"}:
             text = f"{one['code'].upper()}: {one['text']}."
             yield textwrap.fill(text, 90, break_on_hyphens=False)
-    yield table(list(_facts(document)), "<<")
+    yield table(list(facts(document)), "<<")
     yield _times(summary)
     yield _energy(summary)
 
@@ -174,7 +178,8 @@ def _array(counts: dict[str, int]) -> str:
     return f"{said}; nothing is lost"
 
 
-def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
+def facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    """Describe a run, line by line: a name and a text."""
     summary = document["summary"]
     moved = 512 * (summary["blocks_read"] + summary["blocks_written"])
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
@@ -251,12 +256,12 @@ def _confidence(summary: dict[str, Any]) -> str:
 
 
 def _times(summary: dict[str, Any]) -> str:
-    heads = [name.replace("_", ".") for name in _STATISTICS]
+    heads = [name.replace("_", ".") for name in STATISTICS]
     rows = [["time in ms", *heads]]
     for key, depth, name in KINDS:
         times = summary[f"{key}_ms"]
-        if times["max"] or key in _ALWAYS:
-            cells = ["-" if times[s] is None else f"{times[s]:,.3f}" for s in _STATISTICS]
+        if times["max"] or key in ALWAYS:
+            cells = ["-" if times[s] is None else f"{times[s]:,.3f}" for s in STATISTICS]
             rows.append(["  " * depth + name, *cells])
     return table(rows, "<" + ">" * len(heads))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
@@ -99,11 +100,15 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--plot", metavar="FILE", help="draw a result (.png, .svg or .pdf)")
     parser.add_argument(
-        "--axes", metavar="X,Y[,BY]", help="for --plot: key, result, and key for lines"
+        "--axes",
+        metavar="X,Y[,BY]",
+        help="for --plot and --report: key, result, and key for lines",
     )
+    reports.add(parser)
 
 
 def _sweep(options: argparse.Namespace) -> bool:
+    reports.check(options)
     found = {} if options.study is None else study_files.read(options.study)
     beside = None if options.study is None else Path(options.study).parent
     if options.resume:
@@ -125,6 +130,7 @@ def _sweep(options: argparse.Namespace) -> bool:
     study = sweep.study()
     if options.plot is not None:
         write(study.plot(*axes), options.plot)
+    reports.write(options, study, axes)
     if options.json:
         print_json(_document(sweep, study))
     else:
@@ -209,12 +215,14 @@ def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:
 
 def _axes(options: argparse.Namespace, found: dict[str, Any]) -> list[str]:
     """Return x, y and perhaps by of the picture."""
-    if options.plot is None:
+    if options.plot is None and options.report is None:
         return []
     plot = found.get("plot", {})
     axes = [plot[name] for name in ("x", "y", "by") if name in plot]
     if options.axes is not None:
         axes = [word.strip() for word in options.axes.split(",")]
+    if options.plot is None and not axes:
+        return []  # a report chooses
     if not 2 <= len(axes) <= 3:
         msg = "--plot: needs --axes X,Y or X,Y,BY, or a table [plot] with x and y in the file"
         raise SledsimError(msg)
@@ -269,8 +277,7 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
     parts.append(told + (f", {number(failed)} with an error" if failed else ""))
     if not sweep.store.is_temporary:
         parts.append(f"written: {study.folder}")
-    if options.plot is not None:
-        parts.append(f"written: {options.plot}")
+    parts += [f"written: {file}" for file in (options.plot, options.report) if file is not None]
     return parts
 
 

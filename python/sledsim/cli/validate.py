@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim._core import SledsimError
-from sledsim.cli import load_options, plots, validation_plots
+from sledsim.cli import load_options, plots, reports, validation_plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, table
@@ -62,6 +62,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the distributions of both (.png, .svg or .pdf)"
     )
+    reports.add(parser)
 
 
 def _validate(options: argparse.Namespace) -> bool:
@@ -69,6 +70,7 @@ def _validate(options: argparse.Namespace) -> bool:
     rows = load_options.rows(options)
     if options.plot is not None:
         plots.check(options.plot, rows)
+    reports.check(options, rows)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -84,13 +86,14 @@ def _validate(options: argparse.Namespace) -> bool:
         validation.write_requests(rows)
     if options.plot is not None:
         _core.write_atomically(Path(options.plot), validation_plots.draw(validation, options.plot))
+    reports.write(options, validation)
     share = validation.demerit_percent["all"]
     passed = limit is None or (share is not None and share <= limit)
     if options.json:
         print_json(validation.to_dict())
         return passed
     print("\n\n".join(_report(validation.to_dict())))
-    for file in (rows, options.plot):
+    for file in (rows, options.plot, options.report):
         if file is not None:
             print(f"\nwritten: {file}")
     if limit is not None:
@@ -114,7 +117,7 @@ def _limit(text: str | None) -> float | None:
 
 def _report(document: dict[str, Any]) -> Iterator[str]:
     yield "\n".join(
-        [table(list(_facts(document)), "<<"), *cautions.lines({"": document["caution"]})]
+        [table(list(facts(document)), "<<"), *cautions.lines({"": document["caution"]})]
     )
     what = {
         "closed": "measured service and simulated response time",
@@ -126,7 +129,8 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
     yield _classes(document)
 
 
-def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
+def facts(document: dict[str, Any]) -> Iterator[list[str]]:
+    """Describe a validation, line by line: a name and a text."""
     yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
     yield from load_options.facts(document)
     left = document["left_out"]
@@ -144,7 +148,8 @@ def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
 _STATISTICS = ("mean", "p50", "p90", "p95", "p99", "max")
 
 
-def _figures(what: str, figures: dict[str, Any]) -> str:
+def figures_rows(what: str, figures: dict[str, Any]) -> list[list[str]]:
+    """Return the table of measured and simulated times, its head first."""
     rows = [[f"{what}, ms", "requests", *_STATISTICS, "demerit", "", "each"]]
     for kind, name in (("read", "reads"), ("write", "writes"), ("all", "all")):
         count, figure = figures["requests"][kind], figures["demerit_ms"][kind]
@@ -160,6 +165,11 @@ def _figures(what: str, figures: dict[str, Any]) -> str:
             if side == "simulated":
                 row += [_ms(figure), percentage, _ms(figures["paired_rms_ms"][kind])]
             rows.append(row)
+    return rows
+
+
+def _figures(what: str, figures: dict[str, Any]) -> str:
+    rows = figures_rows(what, figures)
     largest = figures["largest"]["all"]
     text = table(rows, "<" + ">" * (len(rows[0]) - 1)) + _class_weighted(figures)
     if largest is None or largest["share_of_squares"] is None:
@@ -187,8 +197,8 @@ def _class_weighted(figures: dict[str, Any]) -> str:
     return text
 
 
-def _classes(document: dict[str, Any]) -> str:
-    near = document["near_blocks"]
+def classes_rows(document: dict[str, Any]) -> list[list[str]]:
+    """Return the table of times by the request before, its head first."""
     rows = [["by the request before", "", "requests", "measured", "simulated", "demerit", "each"]]
     for line in document["classes"]:
         after = "" if line["after"] is None else f"after a {line['after']}"
@@ -208,6 +218,12 @@ def _classes(document: dict[str, Any]) -> str:
                 ),
             ]
         )
+    return rows
+
+
+def _classes(document: dict[str, Any]) -> str:
+    near = document["near_blocks"]
+    rows = classes_rows(document)
     return (
         f"{table(rows, '<<' + '>' * 5)}\n  means in ms; near: less than {near} blocks apart; each: "
         "root mean square difference of each request"

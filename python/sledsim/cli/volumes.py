@@ -26,6 +26,7 @@ _OTHERS: dict[str, object] = {
     "seeds": 1,
     "threads": None,
     "plot": None,
+    "report": None,
     "background": [],
 }
 """Options of a single run, with their defaults."""

@@ -41,6 +41,7 @@ _MARKERS: dict[Verdict, str] = {
     "not_modelled": ".",
     "missed": "X",
 }
+_PUBLISHED: dict[str, Any] = {"facecolor": FAINT, "linewidth": 0}
 _EXPECTED: dict[str, Any] = {
     "facecolor": "white",
     "edgecolor": QUIET,
@@ -91,7 +92,7 @@ def _published_points(item: Item, figure: Figure) -> None:
         if not 0 <= number < len(figure.axes):
             msg = f"{item.id}: points.axes = {number}: its figure has {len(figure.axes)} axes"
             raise SledsimError(msg)
-    look: dict[str, Any] = {"color": INK, "fillstyle": "none", "linestyle": "none", "marker": "o"}
+    look: dict[str, Any] = {"color": INK, "mfc": "white", "linestyle": "none", "marker": "o"}
     for point in item.points:
         axes = figure.axes[point.axes]
         axes.plot(point.x, point.y, **look, zorder=4)
@@ -153,7 +154,7 @@ def _percents(
         if apart is None:  # no percent of nothing
             text = f"{simulated:.3g} {value['unit']}".strip()
         else:
-            bars: list[Any] = [((-value["tolerance"], value["tolerance"]), 0.8, {"color": FAINT})]
+            bars: list[Any] = [((-value["tolerance"], value["tolerance"]), 0.8, _PUBLISHED)]
             if expected := value["expected"]:
                 middle = expected["value"] - _stated(value)
                 ends = (middle - expected["tolerance"], middle + expected["tolerance"])
@@ -202,7 +203,7 @@ def _legend(numbers: Sequence[Mapping[str, Any]], readings: Sequence[str]) -> di
         for verdict in _MARKERS
         if verdict in shown
     ]
-    handles.append(Patch(color=FAINT, label="published"))
+    handles.append(Patch(**_PUBLISHED, label="published"))
     if any(value["expected"] for value in numbers):
         handles.append(Patch(**_EXPECTED, label="by arithmetic or computation"))
     handles += [
@@ -244,9 +245,9 @@ def _order(axes: Axes, value: Mapping[str, Any]) -> None:
     axes.locator_params(axis="x", nbins=4)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_title(_title(value), loc="left", x=0)
+    _heading(axes, value)
     axes.set_xlabel(value["unit"])
-    axes.margins(x=0.08, y=0.25)
+    axes.margins(x=0.12, y=0.3)
 
 
 def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
@@ -256,13 +257,19 @@ def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
     axes.plot(numbers, color=VERDICTS[value["verdict"]], **few)
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.locator_params(axis="y", nbins=4)
-    axes.set_title(_title(value), loc="left")
+    _heading(axes, value)
     axes.set_ylabel(value["unit"])
     axes.set_xticks([])
 
 
+def _heading(axes: Axes, value: Mapping[str, Any]) -> None:
+    """Write the title of a value above its axes, from the left edge of the figure."""
+    where = ("figure fraction", "axes fraction")
+    axes.annotate(_title(value), (0.01, 1.05), xycoords=where, va="bottom")
+
+
 def _title(value: Mapping[str, Any]) -> str:
-    return textwrap.fill(value["what"], 52)
+    return textwrap.fill(value["what"], 58)
 
 
 def _filled(verdict: Verdict) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
-from sledsim.plots.style import looks
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,15 +42,15 @@ def grouped(
         What is written on a bar: made of its number, or given by series. Text that is wider than
         its bar stands upright.
     colours
-        The colours of the series; by default those that their names lead to.
+        The colours of the series; by default those of things that are no devices.
     bottom
         Where bars begin.
     """
     if colours is None:
-        colours = {label: look.color for label, look in looks(list(series)).items()}
+        colours = {label: look.color for label, look in in_order(list(series)).items()}
     width = _SHARE / len(series)
     room = inches_of(axes)[0] / (len(groups) + 0.4) * width
-    handles = {}
+    handles, upright = {}, False
     for number, (label, numbers) in enumerate(series.items()):
         shift = width * (number - (len(series) - 1) / 2)
         found = [(place, value) for place, value in enumerate(numbers) if value is not None]
@@ -62,11 +62,23 @@ def grouped(
             own = None if callable(text) else text[label]
             texts = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
             longest = max((len(line) for one in texts for line in one.split("\n")), default=0)
-            upright: Any = {"rotation": 90} if longest * _LETTER_IN > 1.1 * room else {}
-            axes.bar_label(bars, texts, padding=2, fontsize="small", **upright)
+            upright |= longest * _LETTER_IN > 1.1 * room
+            keys: Any = {"rotation": 90} if longest * _LETTER_IN > 1.1 * room else {}
+            axes.bar_label(bars, texts, padding=2, fontsize="small", **keys)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")
     axes.tick_params(axis="x", length=0)
+    if text is not None:
+        _make_room(axes, 0.14 if upright else 0.05)
     if len(series) > 1:
         curves.legend_above(axes, handles)
+
+
+def _make_room(axes: Axes, share: float) -> None:
+    """Move the upper end of the Y axis up, for what is written on the bars."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log":
+        axes.set_ylim(low, high * (high / low) ** share)
+    else:
+        axes.set_ylim(low, high + share * (high - low))

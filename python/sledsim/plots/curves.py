@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.plots import scales
 from sledsim.plots.scales import inches_of
-from sledsim.plots.style import looks
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,11 +47,11 @@ def draw(
     log_y
         Whether the Y axis becomes a logarithmic one for all of them.
     own
-        The looks; by default those that the names lead to.
+        The looks; by default those of things that are no devices.
     """
     if log_y:
         scales.logarithmic(axes, "y", *scales.ends(y for _, ys in curves.values() for y in ys))
-    own = own or looks(list(curves))
+    own = own or in_order(list(curves))
     lines = {}
     for label, (xs, ys) in curves.items():
         mark: Any = {"marker": own[label].marker, "markersize": 4} if markers else {}

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-_PALEST, _DARKEST = 20, 216
-"""Of 256 shades: the palest is no background, and ink is readable on the darkest."""
+_PALEST, _DARKEST = 16, 205
+"""Of 256 shades: the palest is no background, and the darkest is not black."""
 
 
 def draw(
@@ -69,7 +69,7 @@ def contours(
 def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> None:
     """Write a text on a map, its middle at a place unless ``ha`` and ``va`` say otherwise."""
     keys = {"ha": "center", "va": "center", "fontsize": "small", **keys}
-    axes.text(*place, text, path_effects=_halo(2.5), **keys)
+    axes.text(*place, text, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **keys)
 
 
 def _halo(width: float) -> Any:

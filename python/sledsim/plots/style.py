@@ -197,9 +197,32 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     return found
 
 
+def in_order(labels: Sequence[str]) -> dict[str, Look]:
+    """Return the looks of things that are no devices: the first of each kind, in order.
+
+    Devices and schedulers among them keep their colours.
+
+    Parameters
+    ----------
+    labels
+        Distinct labels, in the order of the picture.
+    """
+    known = {label: _OF_NAMES[_key(label)] for label in labels if _key(label) in _OF_NAMES}
+    free = [colour for colour in COLOURS if colour not in known.values()] or list(COLOURS)
+    others = [label for label in labels if label not in known]
+    colours = known | {label: free[n % len(free)] for n, label in enumerate(others)}
+    return {
+        label: Look(colours[label], DASHES[n % len(DASHES)], MARKERS[n % len(MARKERS)])
+        for n, label in enumerate(labels)
+    }
+
+
+def _key(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
 def _colours(names: Sequence[str]) -> Mapping[str, str]:
-    keys = {name: "".join(filter(str.isalnum, name.lower())) for name in names}
-    known = {name: _OF_NAMES[key] for name, key in keys.items() if key in _OF_NAMES}
+    known = {name: _OF_NAMES[_key(name)] for name in names if _key(name) in _OF_NAMES}
     found = dict(known)
     for name in names:
         if name not in known:

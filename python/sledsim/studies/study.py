@@ -173,6 +173,31 @@ class Study:
             raise SledsimError(f"{failed} of {len(self)} runs failed: {'; '.join(self.errors[:3])}")
         return self
 
+    def report(
+        self, path: str | PathLike[str], *, axes: Sequence[str] = (), title: str | None = None
+    ) -> None:
+        """Write a page with the results, a picture and the table; the page on reports has more.
+
+        Parameters
+        ----------
+        path
+            The file: a name that ends in ``.html``. It needs no other file.
+        axes
+            Key, result, and perhaps key for lines of the picture, as :meth:`plot` takes them; by
+            default the first that fit.
+        title
+            The title of the page; by default it names result and keys.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, an unknown name, a missing library, or a file that cannot be
+            written.
+        """
+        from sledsim import reports  # noqa: PLC0415 (needs an extra)
+
+        reports.write(self, path, title=title, axes=axes)
+
     def plot(
         self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None
     ) -> Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.plots import curves
-from sledsim.plots.style import looks
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw two bars for each layout, one of them piled up from the scans of one attribute."""
     axes = figure.add_subplot()
-    own = looks(["all attributes", *(f"{name} alone" for name in ATTRIBUTES)])
+    own = in_order(["all attributes", *(f"{name} alone" for name in ATTRIBUTES)])
     bottom = [0.0] * len(LAYOUTS)
     handles = {}
     for name, (label, look) in zip(SCANS, own.items(), strict=True):

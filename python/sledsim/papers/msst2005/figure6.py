@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
-from sledsim.plots.style import UNRELIABLE_HATCH, looks
+from sledsim.plots.style import UNRELIABLE_HATCH, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -76,7 +76,7 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     held = [one["mean_ms"] for one in found.series.values() if not one["saturated"]]
     top = 1.2 * max(held)
-    colours = looks(list(found.series))
+    colours = in_order(list(found.series))
     for place, (name, one) in enumerate(found.series.items()):
         height = top if one["saturated"] else one["mean_ms"]
         hatch = UNRELIABLE_HATCH if one["saturated"] or one["caution"] else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots import scales
-from sledsim.plots.style import INK, looks
+from sledsim.plots.style import INK, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def draw(figure: Figure, found: Found) -> None:
         axes.axhline(1, color=INK, linewidth=1)
         shifts = [float(shift) for shift in points]
         drawn = {label: (shifts, [own[label] for own in points.values()]) for label in GAINS}
-        for label, look in looks(GAINS).items():
+        for label, look in in_order(GAINS).items():
             mark = {"marker": look.marker, "markersize": 4}
             axes.plot(*drawn[label], label=label, **look.line(), **mark)
     for axes, text in zip(grid[1], ("bias", "Zipf exponent"), strict=True):

@@ -10,7 +10,7 @@ import sledsim as ss
 from sledsim.papers import Found, Setup, once, summary_of
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import curves
-from sledsim.plots.style import looks
+from sledsim.plots.style import in_order
 
 BLOCKS = 512
 FAR = 1000
@@ -113,7 +113,7 @@ def draw(figure: Figure, found: Found) -> None:
         ylabel="service time of a 256 KB read\n(times that without a move)",
         xlim=(-1, 108),
     )
-    drawn, own = {}, looks(list(found.series))
+    drawn, own = {}, in_order(list(found.series))
     for device, curve in found.series.items():
         longest, first = curve["cylinders"][-1], curve["ms"][0]
         shares = [100 * move / longest for move in curve["cylinders"]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.plots import curves
-from sledsim.plots.style import looks
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def draw(figure: Figure, found: Found) -> None:
     below.set(ylabel="(b) velocity (mm/s)", xlabel="time (ms)")
     sources = {"in 6 chunks": found.series["chunks"], "exact": found.series["exact"]}
     lines = {}
-    for (label, source), look in zip(sources.items(), looks(list(sources)).values(), strict=True):
+    for (label, source), look in zip(sources.items(), in_order(list(sources)).values(), strict=True):
         times, one = source["time_ms"], label == "exact"
         keys: Any = {"linewidth": 1, **look.line()} if one else {"color": look.color}
         drawn = above.plot(times, source["acceleration_m_s2"], **keys)

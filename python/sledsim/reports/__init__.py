@@ -1,0 +1,129 @@
+"""Reports: a result as one page that needs no other file.
+
+The page says the result in a sentence, shows it, lists the numbers, and says how it was made. It
+needs the extra ``reports``: Jinja and Matplotlib.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._core import OutputError, SledsimError
+from sledsim.arguments import path_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from sledsim.reports.parts import Report
+
+_NEEDED = {"jinja2": "Jinja", "matplotlib": "Matplotlib"}
+_KINDS = {
+    "sledsim.simulation.Run": "runs",
+    "sledsim.comparison.Comparison": "comparisons",
+    "sledsim.studies.study.Study": "studies",
+    "sledsim.validation.Validation": "validations",
+    "sledsim.crashes.CrashReport": "crashes",
+}
+"""The module of the reports of each class of results."""
+
+
+def write(
+    result: Any,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    command: Sequence[str] | None = None,
+    axes: Sequence[str] = (),
+) -> None:
+    """Write the report of a result; the file appears when it is complete.
+
+    Parameters
+    ----------
+    result
+        A run, a comparison, a study, a validation, a crash test, or a sequence of outcomes of
+        applications.
+    path
+        The file: a name that ends in ``.html``.
+    title
+        The title of the page; by default it names load and device.
+    command
+        The words of the command line behind ``sledsim``, to be shown.
+    axes
+        For a study: key, result, and perhaps key for lines, as :meth:`Study.plot` takes them.
+
+    Raises
+    ------
+    SledsimError
+        For another result, another ending, a missing library, or a file that cannot be written.
+    """
+    file = path_text("path", path)
+    check(file)
+    _core.write_atomically(file, page(result, title=title, command=command, axes=axes).encode())
+
+
+def page(
+    result: Any,
+    *,
+    title: str | None = None,
+    command: Sequence[str] | None = None,
+    axes: Sequence[str] = (),
+) -> str:
+    """Return the report of a result as HTML, with the arguments of :func:`write`."""
+    from sledsim.reports import pages  # noqa: PLC0415 (an extra)
+
+    return pages.html(_report(result, axes), command, title)
+
+
+def _report(result: Any, axes: Sequence[str]) -> Report:
+    for kind in type(result).__mro__:
+        name = _KINDS.get(f"{kind.__module__}.{kind.__qualname__}")
+        if name is not None:
+            module = importlib.import_module(f"sledsim.reports.{name}")
+            report: Report = module.report(result, axes) if axes else module.report(result)
+            return report
+    if isinstance(result, list | tuple) and result:
+        from sledsim.applications.outcome import Outcome  # noqa: PLC0415 (few need it)
+        from sledsim.reports import applications  # noqa: PLC0415
+
+        if all(isinstance(each, Outcome) for each in result):
+            return applications.report(result)
+    msg = f"result = {result!r}: must be a run, a comparison, a study, a validation or a crash test"
+    raise SledsimError(msg)
+
+
+def check(path: str, *others: str | None, option: str = "") -> None:
+    """Refuse pages that cannot be written, before a long run.
+
+    Parameters
+    ----------
+    path
+        The file.
+    others
+        Other files that are written, or read.
+    option
+        The option that named it, for messages.
+
+    Raises
+    ------
+    SledsimError
+        For a name that does not end in ``.html``, a place that cannot be written, another file, or
+        a missing library.
+    """
+    file, name = Path(path), f"{option} {path}" if option else str(path)
+    if file.suffix.lower() != ".html":
+        raise OutputError(f"{name}: must end in .html")
+    if file.is_dir():
+        raise OutputError(f"{name}: is a folder; a file name is needed")
+    if not file.parent.is_dir():
+        raise OutputError(f"{name}: its folder does not exist")
+    for other in others:
+        if other is not None and Path(other).absolute() == file.absolute():
+            raise OutputError(f"{name}: is another file of this command")
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        names = " and ".join(_NEEDED[each] for each in missing)
+        raise SledsimError(f"reports need {names}: pip install 'sledsim[reports]'")
