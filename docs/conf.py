@@ -1,7 +1,10 @@
 """Sphinx configuration; `make docs` builds."""
 
+import base64
 import dataclasses
+import json
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
 project = "sledsim"
@@ -9,9 +12,10 @@ author = "The sledsim authors"
 project_copyright = "2026, The sledsim authors"
 release = version = installed_version("sledsim")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # their outputs are stored, and tests compare them
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
@@ -45,7 +49,19 @@ def signature(_app: Any, what: str, _name: str, of: Any, *_rest: Any) -> tuple[s
     return "", None
 
 
+def thumbnails(app: Any, _error: Exception | None) -> None:
+    """Write the first picture of each notebook, for the page that lists them."""
+    folder = Path(app.outdir, "_images")
+    folder.mkdir(exist_ok=True)
+    for path in Path(app.srcdir, "start", "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+        picture = next((data["image/png"] for data in outputs if "image/png" in data), "")
+        (folder / f"notebook-{path.stem}.png").write_bytes(base64.b64decode(picture))
+
+
 def setup(app: Any) -> None:
+    app.connect("build-finished", thumbnails)
     app.connect("autodoc-process-docstring", keep, priority=400)
     app.connect("autodoc-process-docstring", restore, priority=600)
     app.connect("autodoc-process-signature", signature)

@@ -113,7 +113,7 @@ def shown(page: Page) -> list[Shown]:
             load = cells[0]
         elif len(cells) == len(headings):
             line = dict(zip(headings, cells, strict=True))
-            table.append(Shown(load, line["device"], behind == "behind", line))
+            table.append(Shown(load, line["device"], behind == "marked", line))
     return table
 
 
@@ -239,20 +239,34 @@ def test_a_device_that_cannot_keep_up_is_named(
         assert f"for {waited_s[load, device]:.1f} s" in warning
 
 
+def test_it_leads_with_a_sentence_and_a_distribution(
+    page: Page, summaries: dict[tuple[str, str], dict[str, Any]]
+) -> None:
+    order = [tag for tag, _ in page.tags if tag in {"h1", "p", "figure", "table"}]
+    assert order[:3] == ["h1", "p", "p"]
+    assert order.index("figure") < order.index("table")
+    means = {
+        name: summaries["Random, one after the other", name]["response_time_ms"]["mean"]
+        for name in DEVICES
+    }
+    fast, slow = (choose(means, key=lambda name: means[name]) for choose in (min, max))
+    assert f"{fast} is the fastest and {slow} the slowest" in page.text
+
+
 def test_the_figures_show_all_devices(page: Page) -> None:
-    *loads, history, slow, random, centre, corner, g2_centre, g2_corner = page.figures
-    for title, figure in zip(LOADS, loads, strict=True):
-        assert figure[0] == title
-        assert {*DEVICES, "response time (ms)", "requests that took no longer (%)"} <= set(figure)
-    assert {*DEVICES, "time of arrival (s)", "mean response time (ms)"} <= set(history)
-    for figure in (slow, random):
-        assert {*DEVICES, "mean per request (ms)", "seek", "transfer", "settling (X)"} <= set(
-            figure
-        )
+    titles = list(LOADS)
+    *loads, history, random, slow, centre, corner, g2_centre, g2_corner = page.figures
+    for title, figure in zip([titles[2], *titles[:2], titles[3]], loads, strict=True):
+        assert f"{title}." in figure
+        assert {*DEVICES, "response time, ms", "share of requests"} <= set(figure)
+    assert {*DEVICES, "time of arrival, s", "mean response time, ms"} <= set(history)
+    for figure, title in ((random, titles[2]), (slow, titles[1])):
+        assert f"{title}." in figure
+        assert {*DEVICES, "seek", "transfer", "overhead"} <= {text.rstrip(" !*") for text in figure}
     for figure in (centre, corner, g2_centre, g2_corner):
-        assert {"X (µm)", "Y (µm)", "seek time (ms)"} <= set(figure)
+        assert {"X, µm", "Y, µm", "seek time, ms"} <= set(figure)
     # The longest seeks: edge to edge in X, springs and settling included.
-    assert "sigmetrics2000, from the corner" in corner
+    assert "sigmetrics2000, from the corner." in corner
     assert "Longest 2.19 ms" in " ".join(corner)
-    assert "g2, from the corner" in g2_corner
+    assert "g2, from the corner." in g2_corner
     assert "Longest 0.77 ms" in " ".join(g2_corner)

@@ -368,9 +368,13 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
 
 def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
     style = real.text.partition("</style>")[0]
-    light_text, _, rest = style.partition("@media screen")
-    light = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", light_text))
-    dark = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", rest))
+    parts = re.split(
+        r"(@media screen and \(prefers-color-scheme: dark\) \{.*?\n\})", style, flags=re.S
+    )
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(parts[place::2])))
+        for place in (0, 1)
+    )
     assert light.keys() == dark.keys() >= {"ink", "paper", "card", "quiet", "link"}
     for colours in (light, dark):
         own = {"reproduced", "conditional", "calibrated", "erratum", "missed"}

@@ -51,7 +51,7 @@ CHANGES = {
     "papers/paper2001/table1.toml": False,
     "papers/msst2005/figure4.py": False,
     "papers/page.py": False,
-    "papers/page_template.html": False,
+    "reports/templates/papers.html": False,
     "cli/papers.py": False,
     "emulator/server.py": False,
 }

@@ -24,8 +24,24 @@ HEAVY = {
     *("asyncio", "concurrent", "email", "http", "multiprocessing", "socket", "ssl", "subprocess"),
     *("difflib", "importlib.metadata", "importlib.resources", "logging", "random", "sqlite3"),
     *("tempfile", "tomllib", "unittest", "urllib.request", "xml", "zipfile"),
-    *("duckdb", "matplotlib", "numpy", "pandas", "polars", "prometheus_client", "pyarrow", "shtab"),
-    *("sledsim.applications", "sledsim.disksim", "sledsim.emulator", "sledsim.papers"),
+    *(
+        "duckdb",
+        "jinja2",
+        "matplotlib",
+        "numpy",
+        "pandas",
+        "polars",
+        "prometheus_client",
+        "pyarrow",
+        "shtab",
+    ),
+    *(
+        "sledsim.applications",
+        "sledsim.disksim",
+        "sledsim.emulator",
+        "sledsim.papers",
+        "sledsim.reports",
+    ),
 }
 """Modules that no ordinary command needs."""
 

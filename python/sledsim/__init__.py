@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         workload_spec,
         workloads,
     )
+    from sledsim.rows import Rows
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
     from sledsim.studies import Study, sweep
@@ -103,6 +104,7 @@ __all__ = [
     "RemoteError",
     "RemoteOutcome",
     "Result",
+    "Rows",
     "Run",
     "Scenario",
     "Sector",
@@ -172,6 +174,7 @@ _HOMES = {
     "load_values": "Load",
     "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
     "workload_presets workload_spec workloads",
+    "rows": "Rows",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",

@@ -11,19 +11,25 @@ from sledsim.arguments import as_list, optional, text, whole
 from sledsim.layout_maps import with_layout
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.number_text import number
 from sledsim.origin import Reported
+from sledsim.rows import records_to_arrow, records_to_pandas, records_to_polars
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.plots.frame import Place, Size
+    from sledsim.rows import Kind
     from sledsim.summary_types import IntervalMs
 
 
@@ -36,7 +42,17 @@ class Comparison(Reported):
         """One run for each device and scheduler, in the order of ``to_dict()["runs"]``."""
 
     def __repr__(self) -> str:
-        return f"<sledsim comparison of {', '.join(self.labels)}>"
+        parts = [
+            f"{line['label']} {number(line['mean_ms'])} ms{' ' * bool(mark)}{mark}"
+            for line in self.table
+            for mark in [cautions.mark(self.cautions[line["label"]])]
+        ]
+        return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.comparison(self)
 
     @property
     def labels(self) -> list[str]:
@@ -52,6 +68,36 @@ class Comparison(Reported):
     def table(self) -> list[dict[str, Any]]:
         """One flat record for each run, for ``pandas.DataFrame`` or ``polars.DataFrame``."""
         return [_record(line) for line in self._document["runs"]]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return :attr:`table` as a data frame of pandas.
+
+        Raises
+        ------
+        SledsimError
+            If pandas is missing.
+        """
+        return records_to_pandas(self.table, _KINDS)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :attr:`table` as a data frame of Polars.
+
+        Raises
+        ------
+        SledsimError
+            If Polars is missing.
+        """
+        return records_to_polars(self.table, _KINDS)
+
+    def to_arrow(self) -> pa.Table:
+        """Return :attr:`table` as a table of pyarrow.
+
+        Raises
+        ------
+        SledsimError
+            If pyarrow is missing.
+        """
+        return records_to_arrow(self.table, _KINDS)
 
     def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
         """Draw the distributions of response times and their means by cause.
@@ -237,6 +283,14 @@ def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
 
 def _interval(run: Run) -> IntervalMs:
     return run.summary["confidence"]["response_time_ms"]
+
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("label", "device", "scheduler", "caution", "no_speed_up"), "text"),
+    "requests": "whole",
+    "saturated": "truth",
+}
+"""What is in the columns of :attr:`Comparison.table` that are not of numbers."""
 
 
 def _record(line: dict[str, Any]) -> dict[str, Any]:

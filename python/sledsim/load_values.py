@@ -40,6 +40,11 @@ class Load:
     def __repr__(self) -> str:
         return f"<sledsim load {self.name}>"
 
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.load(self)
+
     @property
     def digest(self) -> str:
         """What identifies the load: equal loads have equal ones, in all processes.

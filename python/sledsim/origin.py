@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sledsim._core import SledsimError
@@ -56,9 +57,8 @@ class Reported(JsonResult):
         SledsimError
             For another ending, a missing library, or a file that cannot be written.
         """
-        from sledsim import reports  # noqa: PLC0415 (needs an extra)
-
-        reports.write(self, path, title=title)
+        # By its name: what imports this module does not depend on reports.
+        import_module("sledsim.reports").write(self, path, title=title)
 
     def made_from(self) -> list[tuple[str, str]]:
         """Return the digests of device and load, by these names; those that cannot be told miss."""

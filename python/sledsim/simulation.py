@@ -12,13 +12,18 @@ from sledsim.arguments import as_list, optional, path_text, real, refuse, share,
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.number_text import decimals_of, number, percent, rounded
 from sledsim.origin import Origin, Reported
+from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from sledsim.hardware import Device, DeviceLike
@@ -43,8 +48,8 @@ class Run(Reported):
         self,
         document: dict[str, Any],
         statistics: _core.Statistics,
-        rows: _core.Rows | None = None,
-        series: _core.Rows | None = None,
+        rows: Rows | None = None,
+        series: Rows | None = None,
     ) -> None:
         super().__init__(document)
         self._statistics = statistics
@@ -52,8 +57,28 @@ class Run(Reported):
         self._series = series
 
     def __repr__(self) -> str:
-        requests, device = self.summary["requests"], self._document["device"]
-        return f"<sledsim run: {requests} requests on {device}>"
+        return f"<sledsim run: {self._told()}>"
+
+    def _told(self, where: str = "") -> str:
+        """Say on one line what came out; ``where`` is behind the number of requests."""
+        summary, device = self.summary, self._document["device"]
+        mean, told = summary["response_time_ms"]["mean"], summary["confidence"]["response_time_ms"]
+        text = f"{number(summary['requests'])} requests{where} on {device}"
+        if mean is not None:
+            width = told["half_width_share"]
+            within = "" if width is None else f" (± {percent(width)})"
+            digits = number(mean) if not width else rounded(mean, min(decimals_of(mean * width), 3))
+            text += f", mean response time {digits} ms{within}"
+            text += f", {number(summary['throughput_iops'])} requests/s"
+        if mark := cautions.mark(self.cautions):
+            named = ", ".join(code.replace("_", " ") for code in cautions.codes(self.cautions))
+            text += f"; {mark} {named}"
+        return text
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.run(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):
@@ -63,9 +88,7 @@ class Run(Reported):
             self._document == other._document
             and self._statistics.equals(other._statistics)
             and all(
-                ours.equals(theirs)
-                for ours, theirs in tables
-                if ours is not None and theirs is not None
+                ours == theirs for ours, theirs in tables if ours is not None and theirs is not None
             )
         )
 
@@ -123,8 +146,10 @@ class Run(Reported):
         return self._statistics.cdf(text("time", time), optional(text, "op", op))
 
     @property
-    def requests(self) -> _core.Rows:
-        """One row per request, for any library that reads the Arrow PyCapsule interface.
+    def requests(self) -> Rows:
+        """One row per request: :meth:`Rows.to_pandas`, :meth:`Rows.to_polars`, ...
+
+        Any library that reads the Arrow PyCapsule interface takes it as it is.
 
         Raises
         ------
@@ -137,7 +162,7 @@ class Run(Reported):
         return self._rows
 
     @property
-    def series(self) -> _core.Rows:
+    def series(self) -> Rows:
         """Throughput, outstanding requests and power by window of time, as :attr:`requests`.
 
         Raises
@@ -149,6 +174,18 @@ class Run(Reported):
             msg = "there is no time series: simulate(..., series=True) makes one"
             raise RuntimeError(msg)
         return self._series
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return :attr:`requests` as a data frame of pandas: :meth:`Rows.to_pandas`."""
+        return self.requests.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :attr:`requests` as a data frame of Polars: :meth:`Rows.to_polars`."""
+        return self.requests.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """Return :attr:`requests` as a table of pyarrow: :meth:`Rows.to_arrow`."""
+        return self.requests.to_arrow()
 
     def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
         """Draw the distribution of the response times and their mean by cause.
@@ -243,7 +280,7 @@ def simulate(
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
-    run = Run(document, ran["statistics"], ran["rows"], ran["series"])
+    run = Run(document, ran["statistics"], rows_of(ran["rows"]), rows_of(ran["series"]))
     run.origin = Origin.of(model, requested)
     return run
 

@@ -13,6 +13,7 @@ from sledsim import _core
 from sledsim._core import SpecError
 from sledsim.arguments import as_list, optional, placed, real, text, whole
 from sledsim.hardware import device_of
+from sledsim.rows import Rows
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,7 +30,7 @@ _BLOCK_BYTES = 512
 class Result:
     """The result of a call on a table, with its time and traffic; made by :class:`Table`."""
 
-    data: _core.Rows | None
+    data: Rows | None
     """The records, for any library that reads the Arrow PyCapsule interface:
     ``polars.DataFrame(result.data)``, ``pyarrow.table(result.data)``. They were taken out of the
     table's pages. ``None`` of calls that only write."""
@@ -379,7 +380,7 @@ def _names(columns: Sequence[str] | None) -> list[str] | None:
 
 def _result(data: _core.Rows, cost: tuple[float, int, int]) -> Result:
     simulated_s, blocks, requests = cost
-    return Result(data, simulated_s, blocks * _BLOCK_BYTES, blocks, requests)
+    return Result(Rows(data), simulated_s, blocks * _BLOCK_BYTES, blocks, requests)
 
 
 def _written(cost: tuple[float, int, int]) -> Result:

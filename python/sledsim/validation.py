@@ -13,6 +13,7 @@ from sledsim.hardware import Device, device_of, devices
 from sledsim.load_values import Load
 from sledsim.loads import load_of
 from sledsim.origin import Origin, Reported
+from sledsim.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,11 @@ class Validation(Reported):
             f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent},"
             f" class-weighted {self.class_weighted_ms:.4g} ms>"
         )
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.validation(self)
 
     @property
     def demerit_ms(self) -> dict[str, float | None]:
@@ -90,7 +96,7 @@ class Validation(Reported):
         return found
 
     @property
-    def requests(self) -> _core.Rows:
+    def requests(self) -> Rows:
         """One row per request compared, as :attr:`Run.requests`, with the measured times.
 
         ``measured_ns`` is to be compared with ``completion_ns - arrival_ns``;
@@ -98,7 +104,7 @@ class Validation(Reported):
         ``place`` says where a request lies after the one before it. Rows are in the order of the
         trace.
         """
-        return self._core.requests()
+        return Rows(self._core.requests())
 
     def sorted_ms(self, op: str = "all", part: str = "response") -> tuple[list[float], list[float]]:
         """Return measured and simulated times in ms, each sorted.

@@ -13,6 +13,7 @@ from sledsim.arguments import optional, path_text, real, refuse, text
 from sledsim.executors import completed, workers
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
+from sledsim.rows import Rows
 from sledsim.simulation import Run
 from sledsim.trace_parts import split
 
@@ -33,16 +34,13 @@ _Outcome: TypeAlias = "tuple[_core.Statistics, str] | str"
 class VolumesRun(Run):
     """The result of :func:`simulate_volumes`: a run whose requests are those of all parts."""
 
-    def __init__(
-        self, document: dict[str, Any], statistics: _core.Statistics, table: _core.Rows
-    ) -> None:
+    def __init__(self, document: dict[str, Any], statistics: _core.Statistics, table: Rows) -> None:
         super().__init__(document, statistics)
         self._table = table
 
     def __repr__(self) -> str:
-        split = self.split
-        requests, device = self.summary["requests"], self._document["device"]
-        return f"<sledsim run: {requests} requests in {split['count']} {split['by']}s on {device}>"
+        where = f" in {self.split['count']} {self.split['by']}s"
+        return f"<sledsim run: {self._told(where)}>"
 
     @property
     def split(self) -> dict[str, Any]:
@@ -51,7 +49,7 @@ class VolumesRun(Run):
         return split
 
     @property
-    def volumes(self) -> _core.Rows:
+    def volumes(self) -> Rows:
         """A row for each volume or window, in the order in which they begin in the trace.
 
         Any library that reads the Arrow PyCapsule interface reads it. See the page on volumes for
@@ -139,7 +137,7 @@ def simulate_volumes(
     document = json.loads(merged["document"])
     document["caution"] = cautions.of(document)
     assert merged["table"] is not None  # (there is at least one part)
-    return VolumesRun(document, merged["statistics"], merged["table"])
+    return VolumesRun(document, merged["statistics"], Rows(merged["table"]))
 
 
 def _windows(window_s: object, warm_up_s: object) -> tuple[float, float] | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim import _core, cautions
+from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, table
@@ -66,6 +67,7 @@ def add(commands: Commands) -> None:
         help="simulate the items that have this reading under it alone; files go to"
         " FOLDER/readings/NAME",
     )
+    reports.add(run)
     _add_running(run)
     _add_running(command(actions, "report", _report, _REPORT))
 
@@ -130,6 +132,7 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> bool:
     from sledsim import papers  # noqa: PLC0415 (no other command needs them)
 
+    reports.check(options)
     items = papers.find(options.names)
     if options.reading:  # of a paper, those that have it; the engine refuses items without
         items = [item for item in items if item.id in options.names or _has(item, options.reading)]
@@ -138,6 +141,8 @@ def _run(options: argparse.Namespace) -> bool:
             raise _core.SledsimError(msg)
     results = _results(items, options, options.reading)
     changed = [] if options.reading else _changed(results, options)
+    if options.report is not None:
+        _write_page(options.report, results, options)
     if options.json:
         documents = [
             {key: part for key, part in result.document.items() if key != "series"}
@@ -152,6 +157,8 @@ def _run(options: argparse.Namespace) -> bool:
     _print_changed(changed)
     folder = _folder(options)
     print(f"\nwritten: {folder / 'readings' / options.reading if options.reading else folder}")
+    if options.report is not None:
+        print(f"written: {options.report}")
     return not changed
 
 
@@ -241,14 +248,21 @@ def _values(result: Result, reading: str) -> None:
     print(table(rows, "<>><<"))
 
 
-def _report(options: argparse.Namespace) -> bool:
+def _write_page(file: Path | str, results: list[Result], options: argparse.Namespace) -> None:
     from sledsim import papers  # noqa: PLC0415 (no other command needs them)
     from sledsim.papers.page import page  # noqa: PLC0415 (it needs an extra)
 
+    _core.write_atomically(file, page(papers.papers(), results, options.words).encode())
+
+
+def _report(options: argparse.Namespace) -> bool:
+    from sledsim import papers, reports  # noqa: PLC0415 (no other command needs them)
+
+    reports.require()
     results = _results(papers.find([]), options)
     changed = _changed(results, options)
     file = _folder(options) / "report.html"
-    _core.write_atomically(file, page(papers.papers(), results).encode())
+    _write_page(file, results, options)
     by_paper = {
         paper.name: _tally([result for result in results if result.item.paper == paper.name])
         for paper in papers.papers()

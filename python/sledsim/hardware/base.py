@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError, TraceError
 from sledsim.arguments import placed
+from sledsim.number_text import number, size
 from sledsim.trace_files import (
     content_of,
     require_content,
@@ -43,7 +44,14 @@ class Device:
         self._trace = None if trace is None else _content(trace)
 
     def __repr__(self) -> str:
-        return f"<sledsim device {self.name}: {self.blocks} blocks>"
+        return (
+            f"<sledsim device {self.name}: {number(self.blocks)} blocks, {size(512 * self.blocks)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.device(self)
 
     @property
     def name(self) -> str:

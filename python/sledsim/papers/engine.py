@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, executors
+from sledsim import _core, cautions, executors
 from sledsim._core import OutputError, SledsimError, SpecError
 from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
@@ -33,6 +33,16 @@ class Result:
     """As in the JSON file: ``id``, ``verdict``, ``values``, ``series``, ``caution``, ..."""
     svg: str
     png: bytes
+
+    def __repr__(self) -> str:
+        mark = cautions.mark(self.cautions)
+        verdict = f"{self.verdict.replace('_', ' ')}{' ' * bool(mark)}{mark}"
+        return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.result(self)
 
     @property
     def cautions(self) -> list[dict[str, Any]]:

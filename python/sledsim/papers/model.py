@@ -180,6 +180,14 @@ class Item:
     """Names of files that do not come with sledsim and are used where they are: see
     :func:`external_file`."""
 
+    def __repr__(self) -> str:
+        return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
+
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.item(self)
+
     @property
     def id(self) -> str:
         """Paper and name, as in ``sigmetrics2000/table2``."""

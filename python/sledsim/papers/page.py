@@ -17,7 +17,7 @@ from sledsim.papers.page_notes import Notes
 from sledsim.papers.page_text import MARKS
 from sledsim.papers.page_values import table
 from sledsim.papers.values import NONE
-from sledsim.reports.pages import render
+from sledsim.reports.pages import render, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,9 @@ _NO_RESULTS = ("input",)
 """Verdicts of parameters."""
 
 
-def page(papers: Sequence[Paper], results: Sequence[Result]) -> str:
+def page(
+    papers: Sequence[Paper], results: Sequence[Result], command: Sequence[str] | None = None
+) -> str:
     """Return a report as self-contained HTML, the same for the same results.
 
     Parameters
@@ -38,6 +40,8 @@ def page(papers: Sequence[Paper], results: Sequence[Result]) -> str:
         The papers, in order.
     results
         The results of their items, or of some of them.
+    command
+        The words of the command line behind ``sledsim``, to be shown.
 
     Raises
     ------
@@ -53,6 +57,7 @@ def page(papers: Sequence[Paper], results: Sequence[Result]) -> str:
     return render(
         "papers.html",
         title="sledsim: published against simulated",
+        command=shown(command),
         lead=_lead(total),
         what=_what(results),
         papers=[

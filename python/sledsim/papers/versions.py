@@ -25,8 +25,8 @@ from sledsim.papers import model
 if TYPE_CHECKING:
     from sledsim.papers.model import Item
 
-APART = ("cli", "emulator")
-"""Folders that no number of an item depends on: the command line and the emulator."""
+APART = ("cli", "emulator", "reports")
+"""Folders that no number of an item depends on: command line, emulator and pages."""
 TOOLS = ("matplotlib", "numpy", "pyarrow")
 """Libraries that draw items or make their data."""
 

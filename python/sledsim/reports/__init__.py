@@ -123,6 +123,17 @@ def check(path: str, *others: str | None, option: str = "") -> None:
     for other in others:
         if other is not None and Path(other).absolute() == file.absolute():
             raise OutputError(f"{name}: is another file of this command")
+    require()
+
+
+def require() -> None:
+    """Refuse to write a page without the libraries for it.
+
+    Raises
+    ------
+    SledsimError
+        If one is missing.
+    """
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         names = " and ".join(_NEEDED[each] for each in missing)

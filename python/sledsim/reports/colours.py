@@ -8,6 +8,9 @@ INK, PAPER = "#1b1f24", "#ffffff"
 DARK_PAPER = "#14181d"
 _NAMED = {INK: "--ink", PAPER: "--paper"}
 """Colours that are those of the page."""
+_OF_THE_PAGE = (INK, PAPER, "#56606b", "#d3d7dc")
+"""Colours of text, paper and grids in the style of all pictures."""
+_IMAGE = re.compile(r"<(\w+:)?image\b")
 _LEAST, _ENOUGH = 3.0, 4.5
 """Contrasts: of shapes at the least, and of text."""
 _GREY = 24
@@ -26,6 +29,9 @@ class Palette:
     def mapped(self, svg: str) -> dict[str, str]:
         """Return what stands for each colour of a picture, and keep them for the page."""
         found = dict.fromkeys(_HEX.findall(svg))
+        if _IMAGE.search(svg):  # greys that lie on it are not those of the page
+            own = (c for c in found if c in _OF_THE_PAGE or not _is_grey(c))
+            found = dict.fromkeys(own)
         many = len(found) > _MOST
         answers = {}
         for colour in found:

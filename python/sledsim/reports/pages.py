@@ -36,9 +36,13 @@ def html(report: Report, command: Sequence[str] | None = None, title: str | None
     title
         Stands for the title of the report.
     """
-    shown = None if command is None else shlex.join([_PROGRAM, *command])
     name = report.title if title is None else title
-    return render("report.html", report=report, title=name, command=shown)
+    return render("report.html", report=report, title=name, command=shown(command))
+
+
+def shown(command: Sequence[str] | None) -> str | None:
+    """Return a command line as a shell takes it."""
+    return None if command is None else shlex.join([_PROGRAM, *command])
 
 
 def render(template: str, *folders: Path, **context: Any) -> str:
@@ -96,11 +100,12 @@ def drawing(svg: bytes, prefix: str, alt: str, palette: Palette) -> Markup:
     text = svg.decode()
     small, name = inline_svg(text, prefix, alt, palette), escape(prefix)
     box, shape = shape_of(text)
+    width = f"max(min(100vw - 2rem, (100vh - 2rem) * {shape:.4f}), 44rem)"
     return Markup(
         f'<div class="drawing">\n{small}\n'
         f'<button class="enlarge" popovertarget="{name}large" aria-label="Enlarge the picture">'
         f'</button></div>\n<div popover class="large" id="{name}large"><div>'
-        f'<svg viewBox="{box}" style="--shape: {shape:.4f}" aria-hidden="true">'
+        f'<svg viewBox="{box}" style="width: {width}" aria-hidden="true">'
         f'<use href="#{name}drawing"/></svg><button class="enlarge" popovertarget="{name}large"'
         ' popovertargetaction="hide" aria-label="Close the large picture"></button></div></div>'
     )

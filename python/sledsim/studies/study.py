@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.rows import ArrowTable, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
     from pathlib import Path
 
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from sledsim._core import Rows, StudyTable
+    from sledsim._core import StudyTable
     from sledsim.studies.store import Store
 
 _KEYS = ("key", "digest", "version")
 
 
-class StudyRows:
+class StudyRows(ArrowTable):
     """The rows of a study, read when they are asked for; made by :attr:`Study.table`.
 
     It has the Arrow PyCapsule interface: ``polars.DataFrame(study.table)``,
@@ -88,7 +92,7 @@ class StudyRows:
 
     def _read(self) -> Rows:
         if self._rows is None:
-            self._rows = self._study.read().rows()
+            self._rows = Rows(self._study.read().rows())
         return self._rows
 
 
@@ -120,6 +124,11 @@ class Study:
         varied = ", ".join(self.varied) or "nothing"
         return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
 
+    def _repr_html_(self) -> str:
+        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+
+        return html_tables.study(self)
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -148,7 +157,19 @@ class Study:
         one replication. A replication without a value, such as one that failed, does not count:
         ``error`` and ``caution`` tell of those.
         """
-        return self.means_table().rows()
+        return Rows(self.means_table().rows())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return :attr:`table` as a data frame of pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :attr:`table` as a data frame of Polars."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """Return :attr:`table` as a table of pyarrow."""
+        return self.table.to_arrow()
 
     def means_table(self) -> StudyTable:
         """Return :attr:`means` as a table of the core."""
@@ -194,9 +215,7 @@ class Study:
             For another ending, an unknown name, a missing library, or a file that cannot be
             written.
         """
-        from sledsim import reports  # noqa: PLC0415 (needs an extra)
-
-        reports.write(self, path, title=title, axes=axes)
+        import_module("sledsim.reports").write(self, path, title=title, axes=axes)
 
     def plot(
         self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None

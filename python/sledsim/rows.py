@@ -1,0 +1,213 @@
+"""Tables that data-frame libraries read: rows of requests, series, rows and means of studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, TypeAlias
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from sledsim import _core
+
+    Kind: TypeAlias = Literal["text", "truth", "whole", "number"]
+
+
+class ArrowTable:
+    """What has the Arrow PyCapsule interface, and becomes a table of another library.
+
+    ``polars.DataFrame(rows)``, ``pyarrow.table(rows)``, ``pandas.DataFrame.from_arrow(rows)`` and
+    DuckDB read it as it is. ``pandas.DataFrame(rows)`` cannot: pandas takes Arrow tables by name
+    only.
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """Hand out the rows as a stream of Arrow."""
+        raise NotImplementedError
+
+    def __iter__(self) -> NoReturn:
+        """Refuse to go through the rows one by one, as ``pandas.DataFrame(rows)`` tries to.
+
+        Raises
+        ------
+        TypeError
+            Always; it says what to call instead.
+        """
+        msg = (
+            f"a table by columns ({type(self).__name__}) has no rows to go through: call "
+            ".to_pandas(), .to_polars() or .to_arrow() of it"
+        )
+        raise TypeError(msg)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a data frame of pandas.
+
+        Names (``op``, ``device``) are categories, times stay whole nanoseconds. Columns that may
+        have gaps, such as ``parent``, are of the types of pandas that do, as ``UInt64``.
+
+        Raises
+        ------
+        SledsimError
+            If pandas or pyarrow is missing.
+        """
+        pandas = _need("to_pandas", "pandas", "pyarrow")
+        table = self.to_arrow()
+        frame: pd.DataFrame = table.to_pandas()
+        for field in table.schema:
+            if field.nullable and (dtype := _with_gaps(str(field.type))):
+                own = pandas.api.types.pandas_dtype(dtype)
+                frame[field.name] = own.__from_arrow__(table[field.name])
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a data frame of Polars.
+
+        Raises
+        ------
+        SledsimError
+            If Polars is missing.
+        """
+        frame: pl.DataFrame = _need("to_polars", "polars").DataFrame(self)
+        return frame
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as one of pyarrow.
+
+        Raises
+        ------
+        SledsimError
+            If pyarrow is missing.
+        """
+        return _need("to_arrow", "pyarrow").table(self)
+
+
+class Rows(ArrowTable):
+    """A table in memory: :attr:`Run.requests`, :attr:`Run.series` and others.
+
+    Two are equal if their columns and rows are. They can be pickled.
+    """
+
+    def __init__(self, core: _core.Rows) -> None:
+        self._core = core
+
+    def __repr__(self) -> str:
+        return repr(self._core)
+
+    def __eq__(self, other: object) -> bool:
+        return self._core.equals(other._core) if isinstance(other, Rows) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self.column_names))
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, in their order."""
+        return self._core.column_names
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._core.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+
+def rows_of(core: _core.Rows | None) -> Rows | None:
+    """Return a table of the core as one of the package, or ``None``."""
+    return None if core is None else Rows(core)
+
+
+def records_to_pandas(
+    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
+) -> pd.DataFrame:
+    """Return flat records as a data frame of pandas; see :func:`records_to_arrow`."""
+    pandas = _need("to_pandas", "pandas")
+    types = {"text": "str", "truth": "bool", "whole": "int64", "number": "float64"}
+    columns = {
+        name: pandas.Series([record[name] for record in records], dtype=types[kind])
+        for name, kind in _columns(records, kinds)
+    }
+    frame: pd.DataFrame = pandas.DataFrame(columns)
+    return frame
+
+
+def records_to_polars(
+    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
+) -> pl.DataFrame:
+    """Return flat records as a data frame of Polars; see :func:`records_to_arrow`."""
+    polars = _need("to_polars", "polars")
+    types = {"text": polars.String, "truth": polars.Boolean}
+    types |= {"whole": polars.Int64, "number": polars.Float64}
+    schema = {name: types[kind] for name, kind in _columns(records, kinds)}
+    frame: pl.DataFrame = polars.DataFrame(records, schema=schema, orient="row")
+    return frame
+
+
+def records_to_arrow(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> pa.Table:
+    """Return flat records as a table of pyarrow.
+
+    Parameters
+    ----------
+    records
+        One or more, with the same columns. A text and a number may be ``None``.
+    kinds
+        What is in the columns that are not of numbers.
+
+    Raises
+    ------
+    SledsimError
+        If pyarrow is missing.
+    """
+    pa = _need("to_arrow", "pyarrow")
+    types = {
+        "text": pa.string(),
+        "truth": pa.bool_(),
+        "whole": pa.int64(),
+        "number": pa.float64(),
+    }
+    schema = pa.schema([(name, types[kind]) for name, kind in _columns(records, kinds)])
+    return pa.Table.from_pylist(list(records), schema=schema)
+
+
+def _columns(
+    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
+) -> list[tuple[str, Kind]]:
+    return [(name, kinds.get(name, "number")) for name in records[0]]
+
+
+def _with_gaps(arrow_type: str) -> str | None:
+    """Return the type of pandas for a column of Arrow that may have gaps, if it has its own."""
+    if arrow_type == "bool":
+        return "boolean"
+    if arrow_type.startswith(("int", "uint")):
+        return arrow_type.replace("i", "I", 1).replace("u", "U")
+    return None
+
+
+def _need(method: str, *libraries: str) -> Any:
+    """Import libraries, and return the first.
+
+    Raises
+    ------
+    SledsimError
+        If one of them is missing.
+    """
+    from importlib import import_module  # noqa: PLC0415 (few programs need it)
+
+    found = []
+    for name in libraries:
+        try:
+            found.append(import_module(name))
+        except ImportError:
+            both = " and ".join(libraries)
+            msg = f"{method}() needs {both}: pip install {' '.join(libraries)}"
+            raise SledsimError(msg) from None
+    return found[0]

@@ -1,0 +1,194 @@
+"""Runs, comparisons and studies as tables of pandas, Polars and pyarrow: the same in all three."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Columns = dict[str, list[Any]]
+
+SETTINGS = ["rate=700", "requests=3000", "seed=11", "read_fraction=0.5"]
+LOAD = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
+
+
+def from_pandas(frame: pd.DataFrame) -> Columns:
+    missing = frame.isna()
+    return {
+        str(name): [
+            None if gone else value
+            for value, gone in zip(frame[name].tolist(), missing[name], strict=True)
+        ]
+        for name in frame
+    }
+
+
+def all_three(of: Any) -> list[Columns]:
+    """Return what the three libraries have of a run, a comparison, a study or rows."""
+    arrow, polars = of.to_arrow(), of.to_polars()
+    assert isinstance(arrow, pa.Table)
+    assert isinstance(polars, pl.DataFrame)
+    return [arrow.to_pydict(), polars.to_dict(as_series=False), from_pandas(of.to_pandas())]
+
+
+def assert_same(of: Any) -> Columns:
+    first, *others = all_three(of)
+    for other in others:
+        assert other == first
+        kinds = [{name: {*map(type, cells)} for name, cells in c.items()} for c in (other, first)]
+        assert kinds[0] == kinds[1]
+    return first
+
+
+@pytest.fixture(scope="module")
+def run() -> ss.Run:
+    return ss.simulate(ss.workload("random", **LOAD), "mcd", series=True)
+
+
+def test_rows_are_those_of_the_command(
+    run: ss.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.parquet"
+    command = ["run", "--device", "mcd", "--workload", "random", "--rows", str(file)]
+    assert main(command + [f"--set={setting}" for setting in SETTINGS]) == 0
+    assert "written" in capsys.readouterr().out
+    columns = assert_same(run)
+    assert columns == pq.read_table(file).to_pydict()
+    assert len(columns["id"]) > LOAD["requests"], "those of the disk and the sled, too"
+    assert None in columns["parent"]
+
+
+def test_types_are_exact(run: ss.Run) -> None:
+    """Times are whole nanoseconds, also where a column has gaps; names are categories."""
+    frame, schema = run.to_pandas(), run.to_arrow().schema
+    for name in ("device", "op", "status"):
+        assert isinstance(frame[name].dtype, pd.CategoricalDtype)
+        assert run.to_polars().schema[name] == pl.Categorical
+    gaps = {field.name: str(field.type) for field in schema if field.nullable}
+    assert gaps == {"parent": "uint64"}
+    assert frame["parent"].dtype == pd.UInt64Dtype()
+    for name in frame.columns.difference([*gaps, "device", "op", "status"]):
+        assert str(frame[name].dtype) == str(schema.field(name).type)
+        assert run.to_polars().schema[name].is_integer()
+
+
+def test_series_and_windows() -> None:
+    run = ss.simulate(ss.workload("random", **LOAD), "g2", series=True)
+    series = assert_same(run.series)
+    assert sum(series["requests"]) == LOAD["requests"]
+    assert type(series["start_ns"][0]) is int
+    windows = ss.simulate_volumes("sample:postmark", "g2", window_s=2).volumes
+    assert sum(assert_same(windows)["requests"]) == 6817
+
+
+def test_a_validation(tmp_path: Path) -> None:
+    """Here whole nanoseconds have gaps: pandas' own float would round what is above 2^53."""
+    lines = [f"{at},{at % 7},8,{'RW'[at % 2]},{400 + at}" for at in range(0, 60_000, 600)]
+    file = tmp_path / "measured.csv"
+    file.write_text("\n".join(["t,lba,n,rw,us", *lines, ""]), encoding="utf-8")
+    columns = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
+    rows = ss.validate(ss.read_trace(file, columns=columns), "g2").requests
+    found = assert_same(rows)
+    assert found["measured_ns"] == [1000 * (400 + at) for at in range(0, 60_000, 600)]
+    assert {*found["measured_queue_ns"]} == {None}
+    assert rows.to_pandas()["measured_queue_ns"].dtype == pd.Int64Dtype()
+
+
+def test_a_comparison() -> None:
+    load = ss.workload("random", **LOAD)
+    comparison = ss.compare(load, ["atlas10k", "g2", "flash"])
+    columns = assert_same(comparison)
+    assert columns == {name: [line[name] for line in comparison.table] for name in columns}
+    assert list(columns) == list(comparison.table[0])
+    assert columns["speed_up"][1:] == [None, None], "atlas10k is overloaded"
+    short = ss.compare(ss.workload("random", requests=10), ["atlas10k", "disk"])
+    assert set(assert_same(short)["speed_up"]) == {None}
+    for made, other in ((comparison, short), (short, comparison)):
+        assert made.to_arrow().schema == other.to_arrow().schema, "whatever is in the columns"
+        assert made.to_polars().schema == other.to_polars().schema
+        assert made.to_pandas().dtypes.equals(other.to_pandas().dtypes)
+
+
+def test_a_study(tmp_path: Path) -> None:
+    base = {"device": "g2", "workload": "random", "requests": 600, "device.reads_both_ways": True}
+    study = ss.sweep(base, grid={"rate": [100, 500]}, replications=2, output=tmp_path / "study")
+    columns = assert_same(study)
+    assert columns == pa.table(study.table).to_pydict()
+    assert columns["rate"] == [100, 100, 500, 500]
+    assert columns["device.reads_both_ways"] == [True] * 4
+    means = assert_same(study.means)
+    assert means["rows"] == [2, 2]
+
+
+READERS: dict[str, Callable[[Any], object]] = {
+    "pandas": pd.DataFrame.from_arrow,  # type: ignore[attr-defined]  # (the stubs are behind)
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "duckdb": lambda rows: duckdb.connect().register("rows", rows).execute("from rows").fetchall(),
+}
+
+
+@pytest.mark.parametrize("library", READERS)
+def test_libraries_read_rows_as_they_are(library: str, run: ss.Run) -> None:
+    found: Any = READERS[library](run.requests)
+    assert len(found) == len(run.requests)
+
+
+def test_pandas_is_told_what_to_call(run: ss.Run) -> None:
+    for rows in (run.requests, run.series):
+        with pytest.raises(TypeError, match=r"has no rows to go through: call \.to_pandas\(\)"):
+            pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("method", "missing", "install"),
+    [
+        ("to_pandas", "pandas", "pip install pandas"),
+        ("to_polars", "polars", "pip install polars"),
+        ("to_arrow", "pyarrow", "pip install pyarrow"),
+    ],
+)
+def test_a_missing_library_is_named(
+    method: str, missing: str, install: str, run: ss.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparison = ss.compare(ss.workload("random", requests=10), ["g2"])
+    monkeypatch.setitem(sys.modules, missing, None)
+    for of in (run, run.series, comparison):
+        with pytest.raises(ss.SledsimError, match=rf"{method}\(\) needs .*{missing}.*: {install}"):
+            getattr(of, method)()
+
+
+def test_pandas_needs_pyarrow_for_rows_alone(run: ss.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = ss.compare(ss.workload("random", requests=10), ["g2"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ss.SledsimError, match="pip install pandas pyarrow"):
+        run.to_pandas()
+    assert comparison.to_pandas()["requests"].tolist() == [10]
+
+
+def test_rows_that_were_not_kept(tmp_path: Path) -> None:
+    load = ss.workload("random", requests=10)
+    for requests in (False, tmp_path / "rows.csv"):
+        run = ss.simulate(load, "g2", requests=requests)
+        with pytest.raises(RuntimeError, match="rows were not kept"):
+            run.to_pandas()
+
+
+def test_rows_are_values(run: ss.Run) -> None:
+    again = ss.simulate(ss.workload("random", **LOAD), "mcd", series=True)
+    assert again.requests == run.requests
+    assert hash(again.requests) == hash(run.requests)
+    assert again.requests != run.series
+    assert run.requests != "rows"

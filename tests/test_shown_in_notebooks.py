@@ -1,0 +1,192 @@
+"""What notebooks and ``print`` show of devices, loads, runs and other results."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import sledsim as ss
+from sledsim import html_tables, papers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = '<script>alert("&")</script>'
+
+
+def parsed(shown: Any) -> ET.Element:
+    """Return what is shown as a tree, if it is well-formed, deterministic and without colours."""
+    text = shown._repr_html_()
+    assert shown._repr_html_() == text
+    tree = ET.fromstring(text)
+    assert tree.tag == "div"
+    for element in tree.iter():
+        assert element.tag not in {"script", "style", "font"}
+        assert set(element.attrib) <= {"style"}
+        declared = element.get("style", "")
+        assert not re.search("color|background|#", declared), "is read in light and dark alike"
+    for each in tree.iter("table"):
+        widths = {len(row) for row in each.iter("tr")}
+        assert len(widths) == 1, "all rows have the same columns"
+    return tree
+
+
+def cells(tree: ET.Element) -> dict[str, list[str]]:
+    """Return the rows by their first cells."""
+    rows = ([cell.text or "" for cell in row] for row in tree.iter("tr"))
+    return {first: rest for first, *rest in rows}
+
+
+def text_of(tree: ET.Element) -> str:
+    return " ".join(" ".join(tree.itertext()).split())
+
+
+@pytest.fixture(scope="module")
+def run() -> ss.Run:
+    return ss.simulate(ss.workload("random", rate=500, requests=5000), "g2")
+
+
+def test_a_run_tells_its_mean_with_the_interval(run: ss.Run) -> None:
+    """``1.240 ms (± 2 %)``: half the interval over the mean, and digits that match it."""
+    interval = run.summary["confidence"]["response_time_ms"]
+    mean, low, high = (interval[key] for key in ("mean", "low", "high"))
+    found = re.fullmatch(
+        r"<sledsim run: 5,000 requests on g2, mean response time ([\d.]+) ms \(± ([\d.]+) %\), "
+        r"([\d.]+) requests/s>",
+        repr(run),
+    )
+    assert found is not None, repr(run)
+    shown, percent, rate = map(float, found.groups())
+    assert shown == pytest.approx(run.summary["response_time_ms"]["mean"], abs=(high - low) / 20)
+    assert percent == pytest.approx(100 * (high - low) / 2 / mean, abs=0.1)
+    assert rate == pytest.approx(run.summary["throughput_iops"], rel=1e-3)
+    rows = cells(parsed(run))
+    first, last = re.findall(r"[\d.]+", rows["mean response time"][0])[1:]
+    assert float(first) == pytest.approx(low, abs=0.001)
+    assert float(last) == pytest.approx(high, abs=0.001)
+    longest = run.summary["response_time_ms"]["max"]
+    assert float(rows["the longest"][0].removesuffix(" ms")) == pytest.approx(longest, abs=0.001)
+
+
+def test_causes_add_up_to_the_mean(run: ss.Run) -> None:
+    rows = cells(parsed(run))
+    parts = sum(map(float, rows[""]))
+    assert parts == pytest.approx(run.summary["response_time_ms"]["mean"], abs=0.001)
+
+
+def test_cautions_are_told() -> None:
+    few = ss.simulate(ss.workload("random", requests=5), "g2")
+    assert repr(few).endswith("; ! too few requests>")
+    assert "! the interval of the mean is not to be relied on" in text_of(parsed(few))
+    overloaded = ss.simulate(ss.workload("random", rate=300, requests=2000), "atlas10k")
+    assert repr(overloaded).endswith("; ! overloaded>")
+    noted = ss.simulate(ss.workload("random", requests=2000, warm_up_requests=10), "g2")
+    assert repr(noted).endswith("; * warm up>")
+    assert "* 10 requests of the warm-up are not counted" in text_of(parsed(noted))
+    for each in (few, overloaded, noted):
+        assert "\n" not in repr(each)
+
+
+def test_a_run_of_nothing() -> None:
+    load = ss.workload("random", rate=1e9, requests=100, max_queue=1)
+    run = ss.simulate(load, "g2")
+    assert repr(run) == "<sledsim run: 0 requests on g2; ! saturated, too few requests>"
+    assert cells(parsed(run))["mean response time"] == ["\u2013 ms"]
+
+
+def test_a_comparison() -> None:
+    load = ss.read_trace("sample:postmark-ext4", queue_depth=1)
+    comparison = ss.compare(load, ["disk", "mems"])
+    assert repr(comparison) == (
+        "<sledsim comparison, mean response times: disk 4.959 ms, mems 0.7511 ms !>"
+    )
+    tree = parsed(comparison)
+    rows = [[cell.text or "" for cell in row] for row in tree.iter("tr")]
+    disk, mems = rows[1:3]
+    assert (disk[:2], mems[:2]) == (["disk", ""], ["mems", "!"])
+    assert mems[-1] == "\u2013 (correlated batches)"
+    assert "! mems: the interval of the mean is not to be relied on" in text_of(tree)
+
+
+def test_a_device_has_its_parameters_with_units_and_sources() -> None:
+    rows = cells(parsed(ss.device("g2")))
+    assert rows["capacity"] == ["3.456 GB, 6,750,000 blocks"]
+    assert rows["tips"] == ["6400", "[S] DiskSim 4.0 G2; [P] CMU-CS-03-125 section 4"]
+    assert rows["settle_ms"] == ["0.215365"]
+    for name in ss.devices():
+        parsed(ss.device(name))
+    assert repr(ss.device("g2")) == "<sledsim device g2: 6,750,000 blocks, 3.456 GB>"
+
+
+@pytest.mark.parametrize("name", ss.workload_presets())
+def test_loads_of_presets(name: str) -> None:
+    assert cells(parsed(ss.workload(name)))["preset"] == [name]
+
+
+def test_loads() -> None:
+    assert cells(parsed(ss.workload("random", rate=500))) == {"kind": ["random"], "rate": ["500"]}
+    trace = cells(parsed(ss.read_trace("sample:pgbench", queue_depth=2)))
+    assert trace == {"kind": ["trace"], "queue_depth": ["2"]}
+
+
+def test_a_study(tmp_path: Path) -> None:
+    base = {"device": "g2", "workload": "random", "requests": 20}
+    study = ss.sweep(base, grid={"rate": list(range(100, 125))}, output=tmp_path / "study")
+    tree = parsed(study)
+    rows = cells(tree)
+    assert list(rows)[:2] == ["rate", "100"]
+    assert len(rows) == 21
+    assert "and 5 more points: study.means has all" in text_of(tree)
+    (first,) = study.means_table().column("throughput_iops")[:1]  # type: ignore[index]
+    at = rows["rate"].index("throughput_iops")
+    assert float(rows["100"][at]) == pytest.approx(first, rel=1e-3)
+    grid = {"cache.policy": ["lru"], "cache.size_mib": [1, 2]}
+    hits = {"trace": "sample:postmark", "cache.segment_kib": 4}
+    other = ss.sweep(hits, grid=grid, experiment="hit_ratios", output=tmp_path / "hits")
+    assert "hit_ratio" in text_of(parsed(other))
+
+
+def test_a_study_tells_errors(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("t,lba,n,rw\n1,0,8,R\n2,x,8,R\n", encoding="utf-8")
+    columns = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw"
+    load = ss.read_trace(tmp_path / "bad.csv", columns=columns)
+    study = ss.sweep({"load": load}, grid={"device": ["g2", "g3"]}, output=tmp_path / "study")
+    assert "bad.csv" in cells(parsed(study))["g2"][-1]
+
+
+def test_a_validation(tmp_path: Path) -> None:
+    lines = [f"{at},{at % 7},8,R,{400 + at}" for at in range(0, 60_000, 600)]
+    (tmp_path / "measured.csv").write_text("\n".join(["t,lba,n,rw,us", *lines, ""]), "utf-8")
+    columns = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
+    found = ss.validate(ss.read_trace(tmp_path / "measured.csv", columns=columns), "g2")
+    rows = cells(parsed(found))
+    assert rows["reads"] == rows["all"]
+    assert rows["all"][:2] == ["100", "30.10"], "the mean of 0.4 to 59.8 ms"
+    assert "writes" not in rows
+
+
+def test_items_of_papers(tmp_path: Path) -> None:
+    for item in papers.find([]):
+        assert len(cells(parsed(item))) >= 2
+    (item,) = papers.find(["sigmetrics2000/table1"])
+    assert repr(item) == "<sledsim item sigmetrics2000/table1: Device parameters, values: 14>"
+    (result,) = papers.run([item], tmp_path, quick=True, workers=1)
+    assert repr(result).startswith("<sledsim result of sigmetrics2000/table1: ")
+    rows = cells(parsed(result))
+    assert rows["number of tips"] == ["6,400", "6,400", "", "input"]
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    device = ss.Device.from_toml(ss.device("g2").to_toml(), HOSTILE)
+    run = ss.simulate(ss.workload("random", requests=50), device)
+    load = ss.Load(ss.workload("random")._core, HOSTILE)
+    comparison = ss.compare(ss.workload("random", requests=50), [device, "g2"])
+    titled = ss.Device.from_toml(ss.device("g2", title=HOSTILE).to_toml())
+    base = {"workload": "random", "requests": 20}
+    study = ss.sweep(base, grid={"device": [device, "g2"]}, output=tmp_path / "study")
+    for shown in (device, run, load, comparison, titled, study):
+        assert HOSTILE in text_of(parsed(shown))
+    tree = ET.fromstring(html_tables.table([HOSTILE], [[HOSTILE]], HOSTILE))
+    assert text_of(tree) == " ".join([HOSTILE] * 3)
