@@ -93,7 +93,7 @@ CAUSES = dict(
 OPS = {"read": "#34495e", "write": "#a9b7c6"}
 """The fill of operations where no device is compared; they have an outline."""
 OP_LINES: dict[str, dict[str, Any]] = {
-    "all": {"linestyle": "solid", "linewidth": 4.5, "alpha": 0.3},
+    "all": {"color": INK, "linestyle": "solid", "linewidth": 1.0},
     "read": {"linestyle": "solid"},
     "write": {"linestyle": DASHES[2]},
 }

@@ -62,7 +62,9 @@ def draw(figure: Figure, found: Found) -> None:
     below.set(ylabel="(b) velocity (mm/s)", xlabel="time (ms)")
     sources = {"in 6 chunks": found.series["chunks"], "exact": found.series["exact"]}
     lines = {}
-    for (label, source), look in zip(sources.items(), in_order(list(sources)).values(), strict=True):
+    for (label, source), look in zip(
+        sources.items(), in_order(list(sources)).values(), strict=True
+    ):
         times, one = source["time_ms"], label == "exact"
         keys: Any = {"linewidth": 1, **look.line()} if one else {"color": look.color}
         drawn = above.plot(times, source["acceleration_m_s2"], **keys)
