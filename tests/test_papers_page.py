@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from sledsim import __version__, papers
-from sledsim.papers import model, pictures
+from sledsim.papers import model
 from sledsim.papers.page import page
 from sledsim.papers.page_text import MARKS
 
@@ -317,6 +317,7 @@ from pathlib import Path
 from sledsim import papers
 from sledsim.papers.page import page
 from sledsim.papers.page_text import MARKS
+from sledsim.plots.style import COLOURS, FAINT, INK, VERDICTS
 items = papers.find(["sigmetrics2000/table1", "sigmetrics2000/table2"])
 for _ in range(2):  # simulated, then read
     results = papers.run(items, Path("out"), quick=True, workers=1)
@@ -339,7 +340,7 @@ for _ in range(2):  # simulated, then read
 def test_pictures_take_the_colours_of_the_page(report: Made) -> None:
     drawings = re.findall(r"<svg.*?</svg>", report.text, re.DOTALL)
     assert len(drawings) >= len(report.results)
-    own = {pictures.INK, pictures.FAINT, *pictures.COLOURS, *pictures.VERDICTS.values(), "#ffffff"}
+    own = {INK, FAINT, *COLOURS, *VERDICTS.values(), "#ffffff"}
     for drawing in drawings:
         assert not own & set(re.findall(r"#[0-9a-f]{6}", drawing))
     assert sum("var(--ink)" in drawing for drawing in drawings) == len(report.results)
@@ -368,7 +369,7 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
 def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
     style = real.text.partition("</style>")[0]
     parts = re.split(
-        r"(@media screen and \(prefers-color-scheme: dark\) \{.*?\n\})", style, flags=re.S
+        r"(@media screen and \(prefers-color-scheme: dark\) \{.*?\n\})", style, flags=re.DOTALL
     )
     light, dark = (
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(parts[place::2])))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sledsim import plots as plots
+    from sledsim import reports as reports
     from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
@@ -203,7 +204,7 @@ if not TYPE_CHECKING:  # type checkers are to refuse unknown names
             value: Any = import_module("sledsim._core").VERSION
         elif name in _HOME_OF:
             value = getattr(import_module(f"sledsim.{_HOME_OF[name]}"), name)
-        elif name in _HOMES or name == "plots":
+        elif name in _HOMES or name in {"plots", "reports"}:
             return import_module(f"sledsim.{name}")
         else:
             msg = f"module 'sledsim' has no attribute '{name}'"

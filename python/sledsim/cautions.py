@@ -34,6 +34,7 @@ unreliable means."""
 _ADDRESSES = {
     "wrapped": "{} requests were wrapped around at the end of the device",
     "scaled": "{} requests were moved to spread the trace over the device",
+    "compacted": "{} requests were moved to close the gaps of the trace, so seeks are shorter",
     "moved": "{} requests were moved down to end within the device",
     "widened": "{} requests were widened to whole blocks",
 }

@@ -96,9 +96,9 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
         :meth:`Load.keep`.
     **keys
         ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
-        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"`` or ``"scale"``),
-        ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``, ``glitches``,
-        ``requests``,
+        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"``, ``"scale"`` or
+        ``"compact"``), ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``,
+        ``glitches``, ``requests``,
         ``queue_depth``, ``think_ms``, ...; see the page on workloads. ``think="recorded"`` replays
         a recording closed: each request as long after the completion it waited for as it was
         recorded, among those of its own stream or, with ``depends_on="all"``, of any. What was done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ from matplotlib.ticker import NullLocator
 from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.papers.values import over
+from sledsim.plots import curves
+from sledsim.plots.picture import METADATA
+from sledsim.plots.scales import plain
+from sledsim.plots.style import COLOURS, FAINT, INK, QUIET, SAVING, STYLE, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,21 +32,6 @@ if TYPE_CHECKING:
     from sledsim.papers.judge import Verdict
     from sledsim.papers.model import Found, Item
 
-INK, FAINT = "#1b1f24", "#d3d7dc"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#56606b")
-"""Colours that remain apart for the colour-blind. The report gives these, the two above, those of
-the verdicts and white other values on a dark background. Black stays black: for what lies on a
-picture that has colours of its own."""
-
-VERDICTS: dict[Verdict, str] = {
-    "reproduced": "#009e73",
-    "conditional": "#0072b2",
-    "calibrated": "#8a6d00",
-    "input": "#56606b",
-    "erratum": "#aa4499",
-    "not_modelled": FAINT,
-    "missed": "#c4314b",
-}
 _MARKERS: dict[Verdict, str] = {
     "reproduced": "o",
     "conditional": "D",
@@ -51,30 +41,28 @@ _MARKERS: dict[Verdict, str] = {
     "not_modelled": ".",
     "missed": "X",
 }
-_EXPECTED: dict[str, Any] = {"color": VERDICTS["erratum"], "alpha": 0.45, "linewidth": 0}
-
-STYLE = {
-    "figure.constrained_layout.use": True,
-    "figure.figsize": (5.6, 3.5),  # wider, and its text becomes too small on a telephone
-    "svg.fonttype": "none",  # text stays text: it takes the font of the page
-    "font.size": 10,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "patch.edgecolor": INK,
-    "hatch.color": INK,
-    "axes.prop_cycle": cycler(color=COLOURS),
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
+_PUBLISHED: dict[str, Any] = {"facecolor": FAINT, "linewidth": 0}
+_EXPECTED: dict[str, Any] = {
+    "facecolor": "white",
+    "edgecolor": QUIET,
+    "hatch": "//////",
+    "linewidth": 0.6,
 }
+_WIDTH_IN = 5.6  # wider, and its text becomes too small on a telephone
+_DPI = 160
+_FARTHEST = 1000.0
+"""Percent; what is farther apart is drawn at the edge, its number beside it."""
+_ROW_IN, _LINE_IN = 0.23, 0.2
+_OWN_STYLE = {
+    "figure.figsize": (_WIDTH_IN, 3.5),
+    "font.size": 10.5,
+    "axes.titlesize": 10.5,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "axes.prop_cycle": cycler(color=COLOURS),
+}
+"""What differs from other pictures: larger text, as pages show these narrow."""
 
 
 def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str]:
@@ -82,7 +70,8 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
 
     Its own ``draw`` does so; without one, its values are drawn against the published ones.
     """
-    with style.context(["default", STYLE]), mpl.rc_context({"svg.hashsalt": item.id}):
+    keys = {**SAVING, "svg.hashsalt": item.id}
+    with style.context(["default", STYLE, _OWN_STYLE]), mpl.rc_context(keys):
         figure = Figure()
         own = getattr(item.module, "draw", None)
         if own is None:
@@ -90,11 +79,10 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
         else:
             own(figure, found)
             _published_points(item, figure)
-        cautions.below(figure, {"": document["caution"]}, fontsize=8)
+        cautions.below(figure, {"": document["caution"]})
         png, svg = io.BytesIO(), io.StringIO()
-        figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
-        nothing = dict.fromkeys(["Creator", "Date", "Format", "Type"])
-        figure.savefig(svg, format="svg", transparent=True, metadata=nothing)
+        figure.savefig(png, format="png", dpi=_DPI, metadata=METADATA["png"])
+        figure.savefig(svg, format="svg", transparent=True, metadata=METADATA["svg"])
     return png.getvalue(), svg.getvalue()
 
 
@@ -104,17 +92,21 @@ def _published_points(item: Item, figure: Figure) -> None:
         if not 0 <= number < len(figure.axes):
             msg = f"{item.id}: points.axes = {number}: its figure has {len(figure.axes)} axes"
             raise SledsimError(msg)
-    named: set[int] = set()
+    look: dict[str, Any] = {"color": INK, "mfc": "white", "linestyle": "none", "marker": "o"}
     for point in item.points:
         axes = figure.axes[point.axes]
-        label = "_" if point.axes in named else "published"
-        named.add(point.axes)
-        axes.plot(point.x, point.y, "o", color=INK, fillstyle="none", zorder=4, label=label)
+        axes.plot(point.x, point.y, **look, zorder=4)
         if point.what:
-            at = (point.x, point.y)
-            axes.annotate(point.what, at, (5, 4), textcoords="offset points", fontsize=9)
-    for number in named:
-        figure.axes[number].legend()
+            axes.annotate(
+                point.what,
+                (point.x, point.y),
+                (6, 5),
+                textcoords="offset points",
+                fontsize="small",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
+            )
+    for number in sorted({point.axes for point in item.points}):
+        curves.add_to_legend(figure.axes[number], "published", Line2D([], [], **look))
 
 
 def deviations(figure: Figure, document: dict[str, Any]) -> None:
@@ -125,66 +117,75 @@ def deviations(figure: Figure, document: dict[str, Any]) -> None:
     others = [value for value in simulated if value["kind"] in kinds]
     labels = [textwrap.fill(value["what"], 30) for value in numbers]
     lines = [1.2 + label.count("\n") for label in labels]
-    heights = [0.23 * sum(lines) + 0.7] * bool(numbers)
-    heights += [0.8 + (0.2 * len(v["published"]) if v["kind"] == "order" else 0.8) for v in others]
-    figure.set_size_inches(5.6, sum(heights) + (0.35 if numbers else 0))
+    heights = [_ROW_IN * sum(lines) + 0.75] * bool(numbers)
+    heights += [_height_in(value) for value in others]
+    legend = _legend(numbers, list(document["readings"])) if numbers else {}
+    figure.set_size_inches(_WIDTH_IN, sum(heights) + _LINE_IN * legend.get("lines", 0))
     axes = list(
         figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     )
     if numbers:
-        _percents(figure, axes.pop(0), numbers, labels, lines, list(document["readings"]))
+        legend.pop("lines")
+        figure.legend(loc="outside upper center", columnspacing=1.2, handletextpad=0.4, **legend)
+        _percents(axes.pop(0), numbers, labels, lines, list(document["readings"]))
     for own, value in zip(axes, others, strict=True):
         kinds[value["kind"]](own, value)
 
 
 def _percents(
-    figure: Figure,
     axes: Axes,
     numbers: Sequence[Mapping[str, Any]],
     labels: Sequence[str],
     lines: Sequence[float],
     readings: Sequence[str],
 ) -> None:
-    """Draw a row for each number: tolerance, expected value, simulated value."""
+    """Draw a row for each number: tolerance, expected value, simulated value.
+
+    Between two limits nothing is off; beyond them counts from the nearer one.
+    """
     places = [sum(lines[:row]) + lines[row] / 2 for row in range(len(lines))]
     axes.set_xscale("symlog", linthresh=1, linscale=1)
     axes.axvline(0, color=INK, linewidth=1)
     reach = [-3.0, 3.0]
+    late: list[Any] = []  # what is drawn when the ends of the axis are known
     for place, value in zip(places, numbers, strict=True):
-        simulated, ends = value["simulated"], _ends(value)
-        published = (ends[0] + ends[1]) / 2
-        if not published:  # no percent of nothing
+        simulated = value["simulated"]
+        apart = _percent(value, simulated)
+        if apart is None:  # no percent of nothing
             text = f"{simulated:.3g} {value['unit']}".strip()
         else:
-            left, right = (_percent(end, published) for end in ends)
-            reach += [left, right]
-            axes.barh(place, right - left, 0.8, left=left, color=FAINT)
+            bars: list[Any] = [((-value["tolerance"], value["tolerance"]), 0.8, _PUBLISHED)]
             if expected := value["expected"]:
-                apart = (expected["value"] - expected["tolerance"] * sign for sign in (1, -1))
-                left, right = (_percent(end, published) for end in apart)
+                middle = expected["value"] - _stated(value)
+                ends = (middle - expected["tolerance"], middle + expected["tolerance"])
+                bars.append((ends, 0.5, _EXPECTED))
+            for ends, height, look in bars if _stated(value) else ():
+                left, right = (100 * end / abs(_stated(value)) for end in ends)
                 reach += [left, right]
-                axes.barh(place, right - left, 0.8, left=left, **_EXPECTED)
+                axes.barh(place, right - left, height, left=left, **look)
             for name, other in value["readings"].items():
-                percent = _percent(other["simulated"], published)
-                reach.append(percent)
-                axes.plot(percent, place, **_hollow(readings.index(name)))
-            percent = _percent(simulated, published)
-            reach.append(percent)
+                percent = _percent(value, other["simulated"])
+                assert percent is not None
+                late.append((percent, place, _hollow(readings.index(name))))
+            late.append((apart, place, {**_filled(value["verdict"]), "zorder": 3}))
             inside = value["kind"] == "between" and value["agrees"]
-            text = "met" if inside else _signed(_percent(over(value) + published, published))
-            axes.plot(percent, place, **_filled(value["verdict"]), zorder=3)
+            text = "met" if inside else _signed(apart)
         where = (1.02, place)
         axes.annotate(
             text,
             where,
             xycoords=("axes fraction", "data"),
             va="center_baseline",
-            fontsize=9,
             annotation_clip=False,
         )
-    axes.set(xlim=(1.4 * min(reach), 1.4 * max(reach)), ylim=(sum(lines), 0))
-    ticks = [sign * 10.0**power for power in range(7) for sign in (-1, 1)]
-    ticks = [0.0, *(tick for tick in ticks if min(reach) <= tick <= max(reach))]
+    reach = [min(max(end, -_FARTHEST), _FARTHEST) for end in (*reach, *(one[0] for one in late))]
+    low, high = min(reach), max(reach)
+    for percent, place, look in late:
+        axes.plot(min(max(percent, low), high), place, **look)
+    axes.set(xlim=(1.4 * low, 1.4 * high), ylim=(sum(lines), 0))
+    powers = [power for power in range(4) if power % 2 == 0 or low * high > -300]
+    ticks = [sign * 10.0**power for power in powers for sign in (-1, 1)]
+    ticks = [0.0, *(tick for tick in ticks if low <= tick <= high)]
     axes.set_xticks(ticks, [_minus(f"{tick:+g}") if tick else "0" for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks(places, labels)
@@ -192,17 +193,17 @@ def _percents(
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    _legend(figure, numbers, readings)
 
 
-def _legend(figure: Figure, numbers: Sequence[Mapping[str, Any]], readings: Sequence[str]) -> None:
+def _legend(numbers: Sequence[Mapping[str, Any]], readings: Sequence[str]) -> dict[str, Any]:
+    """Return the entries of the legend of numbers, its columns and its lines."""
     shown = {value["verdict"] for value in numbers}
     handles: list[Artist] = [
         Line2D([], [], **_filled(verdict), label=verdict.replace("_", " "))
-        for verdict in VERDICTS
+        for verdict in _MARKERS
         if verdict in shown
     ]
-    handles.append(Patch(color=FAINT, label="published"))
+    handles.append(Patch(**_PUBLISHED, label="published"))
     if any(value["expected"] for value in numbers):
         handles.append(Patch(**_EXPECTED, label="by arithmetic or computation"))
     handles += [
@@ -210,13 +211,13 @@ def _legend(figure: Figure, numbers: Sequence[Mapping[str, Any]], readings: Sequ
         for number, name in enumerate(readings)
     ]
     longest = max(len(str(handle.get_label())) for handle in handles)
-    figure.legend(
-        handles=handles,
-        loc="outside upper center",
-        ncols=max(1, min(4, 68 // (longest + 4))),
-        columnspacing=1.2,
-        handletextpad=0.4,
-    )
+    columns = max(1, min(4, 68 // (longest + 4)))
+    return {"handles": handles, "ncols": columns, "lines": 1 + -(-len(handles) // columns)}
+
+
+def _height_in(value: Mapping[str, Any]) -> float:
+    rows = len(value["simulated"]) if value["kind"] == "order" else 3
+    return 0.9 + _LINE_IN * (_title(value).count("\n") + 1.1 * rows)
 
 
 def _order(axes: Axes, value: Mapping[str, Any]) -> None:
@@ -224,17 +225,38 @@ def _order(axes: Axes, value: Mapping[str, Any]) -> None:
     simulated = value["simulated"]
     names = [*value["published"], *(name for name in simulated if name not in value["published"])]
     names = [name for name in names if name in simulated]
-    look = _filled(value["verdict"])
-    axes.plot([simulated[name] for name in names], names, **look)
+    numbers = [simulated[name] for name in names]
+    axes.plot(numbers, range(len(names)), **_filled(value["verdict"]))
+    axes.set_yticks(range(len(names)), names)
+    apart = [abs(a - b) for place, a in enumerate(numbers) for b in numbers[:place] if a != b]
+    digits = 3
+    if apart and (top := max(map(abs, numbers))):  # as many as tell the numbers apart
+        digits = min(max(digits, 1 + math.ceil(math.log10(top / min(apart)))), 7)
+    for place, number in enumerate(numbers):
+        axes.annotate(
+            _minus(f"{number:,.{digits}g}"),
+            (number, place),
+            (8, 0),
+            textcoords="offset points",
+            va="center",
+            annotation_clip=False,
+        )
+    axes.ticklabel_format(axis="x", useOffset=False)
+    axes.locator_params(axis="x", nbins=4)
     axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
     _heading(axes, value)
     axes.set_xlabel(value["unit"])
-    axes.margins(y=0.15)
+    axes.margins(x=0.12, y=0.3)
 
 
 def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
     """Draw the numbers of a shape one after the other."""
-    axes.plot(value["simulated"], color=VERDICTS[value["verdict"]])
+    numbers = value["simulated"]
+    few: Any = {"marker": "o", "markersize": 4} if len(numbers) <= 12 else {}
+    axes.plot(numbers, color=VERDICTS[value["verdict"]], **few)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.locator_params(axis="y", nbins=4)
     _heading(axes, value)
     axes.set_ylabel(value["unit"])
     axes.set_xticks([])
@@ -243,14 +265,11 @@ def _curve(axes: Axes, value: Mapping[str, Any]) -> None:
 def _heading(axes: Axes, value: Mapping[str, Any]) -> None:
     """Write the title of a value above its axes, from the left edge of the figure."""
     where = ("figure fraction", "axes fraction")
-    axes.annotate(textwrap.fill(value["what"], 58), (0.01, 1.06), xycoords=where, va="bottom")
+    axes.annotate(_title(value), (0.01, 1.05), xycoords=where, va="bottom")
 
 
-def _ends(value: Mapping[str, Any]) -> tuple[float, float]:
-    """Return between which numbers a value agrees with the published one."""
-    printed = value["published"]
-    low, high = (printed, printed) if isinstance(printed, str) else printed
-    return float(low) - value["tolerance"], float(high) + value["tolerance"]
+def _title(value: Mapping[str, Any]) -> str:
+    return textwrap.fill(value["what"], 58)
 
 
 def _filled(verdict: Verdict) -> dict[str, Any]:
@@ -266,13 +285,26 @@ def _hollow(number: int) -> dict[str, Any]:
     }
 
 
-def _percent(number: float, published: float) -> float:
-    return 100 * (number - published) / abs(published)
+def _stated(value: Mapping[str, Any]) -> float:
+    """Return what a number is compared with: the published one, or the nearer limit."""
+    number: float = value["simulated"] - over(value)
+    return number
+
+
+def _percent(value: Mapping[str, Any], simulated: float) -> float | None:
+    """Return how many percent a number is off; ``None`` where nothing is published."""
+    apart = over({**value, "simulated": simulated})
+    published = simulated - apart
+    if value["kind"] == "between" and not apart:
+        return 0.0
+    return 100 * apart / abs(published) if published else None
 
 
 def _signed(percent: float) -> str:
     if abs(percent) < 0.005:
         return "0 %"
+    if percent >= _FARTHEST:
+        return f"{plain(float(f'{1 + percent / 100:.2g}'))} times"
     return _minus(f"{percent:+.{0 if abs(percent) >= 10 else 1 if abs(percent) >= 1 else 2}f} %")
 
 

@@ -6,13 +6,17 @@ import textwrap
 from math import log as ln
 from typing import TYPE_CHECKING, Any
 
+from sledsim.plots import scales
 from sledsim.plots.scales import inches_of
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+
+    from sledsim.plots.style import Look
 
 IN_LEGEND = 8
 """More curves have their names beside them."""
@@ -22,6 +26,40 @@ _LETTER_IN = 0.068
 """Width of a letter of a legend."""
 _NAME_IN = 0.15
 """Height of a name beside a curve."""
+
+
+def draw(
+    axes: Axes,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    markers: bool = True,
+    log_y: bool = False,
+    own: Mapping[str, Look] | None = None,
+) -> dict[str, Line2D]:
+    """Draw curves in looks of their own, and name them.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    curves
+        Places on both axes, by the name of the curve.
+    markers
+        Whether each place has a mark.
+    log_y
+        Whether the Y axis becomes a logarithmic one for all of them.
+    own
+        The looks; by default those of things that are no devices.
+    """
+    if log_y:
+        scales.logarithmic(axes, "y", *scales.ends(y for _, ys in curves.values() for y in ys))
+    own = own or in_order(list(curves))
+    lines = {}
+    for label, (xs, ys) in curves.items():
+        mark: Any = {"marker": own[label].marker, "markersize": 4} if markers else {}
+        lines[label] = axes.plot(xs, ys, label=label, **own[label].line(), **mark)[0]
+    name(axes, lines)
+    return lines
 
 
 def name(axes: Axes, lines: Mapping[str, Line2D], *, at_ends: bool = False) -> None:
@@ -67,6 +105,27 @@ def legend_above(axes: Axes, handles: Mapping[str, Any]) -> None:
         handlelength=2.6 if lines else 1.0,
         handletextpad=0.5,
     )
+
+
+def add_to_legend(axes: Axes, label: str, handle: Any) -> None:
+    """Add an entry to the legend of axes, or begin one above them."""
+    legend = axes.get_legend()
+    handles = {}
+    if legend is not None:
+        texts = (text.get_text().replace("\n", " ") for text in legend.get_texts())
+        handles = dict(zip(texts, legend.legend_handles, strict=True))
+    title = axes.get_title(loc="left") if legend is None else legend.get_title().get_text()
+    legend_above(axes, {**handles, label: handle})
+    heading(axes, title)
+
+
+def heading(axes: Axes, text: str) -> None:
+    """Write the title of axes, above their legend if they have one."""
+    legend = axes.get_legend()
+    axes.set_title("" if legend else text)
+    if legend is not None:
+        legend.set_title(text)
+        legend.get_title().set_fontsize(axes.title.get_fontsize())
 
 
 def short(label: str, most: int = _NAME) -> str:

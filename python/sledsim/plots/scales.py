@@ -77,6 +77,12 @@ def linear(
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
+def ends(values: Iterable[float]) -> tuple[float, float]:
+    """Return the least and the largest of the values that a logarithmic axis can show."""
+    found = [value for value in values if math.isfinite(value) and value > 0]
+    return min(found, default=1.0), max(found, default=1.0)
+
+
 def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -> None:
     """Make an axis logarithmic, for values from ``low`` to ``high``, both positive.
 

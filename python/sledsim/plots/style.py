@@ -30,7 +30,7 @@ BLUE, VERMILION, GREEN, VIOLET, RED, SLATE, INDIGO, PLUM = COLOURS = (
 )
 """Of lines: devices, schedulers, whatever else a picture compares."""
 
-_OF_DEVICES = {
+_OF_NAMES = {
     "sigmetrics2000": VERMILION,
     "osdi2000": PLUM,
     "g1": VIOLET,
@@ -40,7 +40,7 @@ _OF_DEVICES = {
     "msst2005": GREEN,
     "mems": GREEN,
     "atlas10k": RED,
-    "atlas10k-50mbps": VERMILION,
+    "atlas10k50mbps": VERMILION,
     "nearline20t": PLUM,
     "superdisk": INDIGO,
     "flash": SLATE,
@@ -48,9 +48,16 @@ _OF_DEVICES = {
     "disk": VERMILION,
     "mcd": VIOLET,
     "mwb": INDIGO,
-    "disk_ram": RED,
+    "diskram": RED,
+    "fcfs": SLATE,
+    "clook": VERMILION,
+    "sstflbn": VIOLET,
+    "sptf": BLUE,
+    "agedsptf": INDIGO,
+    "zonesptf": GREEN,
 }
-"""Of the devices that come with sledsim; another has the one that its name leads to."""
+"""Of devices and schedulers that come with sledsim, by the letters and digits of their names, in
+lower case; another has the one that its name leads to."""
 
 DASHES: tuple[Any, ...] = (
     "solid",
@@ -92,11 +99,25 @@ HEAT = "cividis"
 OPS = {"read": "#34495e", "write": "#a9b7c6"}
 """The fill of operations where no device is compared; they have an outline."""
 OP_LINES: dict[str, dict[str, Any]] = {
-    "all": {"linestyle": "solid", "linewidth": 4.5, "alpha": 0.3},
+    "all": {"color": INK, "linestyle": "solid", "linewidth": 1.0},
     "read": {"linestyle": "solid"},
     "write": {"linestyle": DASHES[2]},
 }
 """The lines of operations on one device, in the colour of the device."""
+
+VERDICTS: dict[str, str] = {
+    "reproduced": "#1f6b1a",
+    "conditional": "#0e8ca8",
+    "calibrated": "#b08800",
+    "input": QUIET,
+    "erratum": "#b21fc0",
+    "not_modelled": FAINT,
+    "missed": "#ee4058",
+}
+"""Of verdicts on published values."""
+
+HEAT = "cividis"
+"""The colours of maps: dark for little, light for much, and alike for the colour-blind."""
 
 UNRELIABLE_HATCH = "////"
 """Over a bar whose mean is not to be relied on."""
@@ -157,8 +178,8 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
     A device that comes with sledsim has the same colour in every picture. Another label has the
     colour that its name leads to, or the next one that is free. Of labels ``device, scheduler``
-    the device decides, if there are several. More labels than colours share colours and differ
-    in line style.
+    the device decides if there are several, else the scheduler. More labels than colours share
+    colours and differ in line style.
 
     Parameters
     ----------
@@ -166,8 +187,10 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
         Distinct labels, in the order of the picture.
     """
     names = {label: label.partition(", ")[0] for label in labels}
-    if len(set(names.values())) < 2:
-        names = {label: label for label in labels}
+    if len(labels) > 1 and len(set(names.values())) < 2:  # the schedulers of one device
+        names = {label: label.rpartition(", ")[2] for label in labels}
+        if len(set(names.values())) < 2:
+            names = {label: label for label in labels}
     colours = _colours(list(dict.fromkeys(names.values())))
     taken: dict[str, int] = {}
     found = {}
@@ -180,8 +203,32 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     return found
 
 
+def in_order(labels: Sequence[str]) -> dict[str, Look]:
+    """Return the looks of things that are no devices: the first of each kind, in order.
+
+    Devices and schedulers among them keep their colours.
+
+    Parameters
+    ----------
+    labels
+        Distinct labels, in the order of the picture.
+    """
+    known = {label: _OF_NAMES[_key(label)] for label in labels if _key(label) in _OF_NAMES}
+    free = [colour for colour in COLOURS if colour not in known.values()] or list(COLOURS)
+    others = [label for label in labels if label not in known]
+    colours = known | {label: free[n % len(free)] for n, label in enumerate(others)}
+    return {
+        label: Look(colours[label], DASHES[n % len(DASHES)], MARKERS[n % len(MARKERS)])
+        for n, label in enumerate(labels)
+    }
+
+
+def _key(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
 def _colours(names: Sequence[str]) -> Mapping[str, str]:
-    known = {name: _OF_DEVICES[name] for name in names if name in _OF_DEVICES}
+    known = {name: _OF_NAMES[_key(name)] for name in names if _key(name) in _OF_NAMES}
     found = dict(known)
     for name in names:
         if name not in known:

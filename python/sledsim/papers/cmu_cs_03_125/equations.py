@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
+from sledsim.plots import bars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,13 +131,9 @@ LABELS = {
 def draw(figure: Figure, found: Found) -> None:
     """Draw the share of mistaken LBNs for every reading and both devices."""
     axes = figure.add_subplot()
-    devices = {"simple_percent": "Table 2", "g2_percent": "Table 3"}
-    for number, (key, label) in enumerate(devices.items()):
-        heights = [each[key] for each in found.series.values()]
-        places = [place + 0.36 * number - 0.18 for place in range(len(heights))]
-        bars = axes.bar(places, heights, 0.34, label=f"device of {label}")
-        axes.bar_label(bars, fmt="%.3g", padding=2, fontsize=8)
-    axes.set_xticks(range(len(found.series)), [LABELS[name] for name in found.series])
+    devices = {"simple_percent": "device of Table 2", "g2_percent": "device of Table 3"}
+    series = {
+        label: [each[key] for each in found.series.values()] for key, label in devices.items()
+    }
+    bars.grouped(axes, [LABELS[name] for name in found.series], series, "{:.3g}".format)
     axes.set(ylabel="mistaken LBNs (%)", ylim=(0, 110))
-    axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=2)

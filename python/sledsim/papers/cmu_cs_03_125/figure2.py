@@ -8,6 +8,7 @@ from matplotlib.patches import Ellipse, Rectangle
 import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
+from sledsim.plots.style import BLUE
 
 MARKED = 33
 """A block of the class in ovals."""
@@ -70,8 +71,8 @@ def draw(figure: Figure, found: Found) -> None:
             place = (x + gap * (x // shape.S_x) + 0.5, y + gap * (y // shape.S_y) + 0.5)
             axes.text(*place, str(lbn), ha="center", va="center")
             if lbn in marked:
-                axes.add_patch(Ellipse(place, 0.9, 0.75, facecolor="C0", alpha=0.25, linewidth=0))
-                axes.add_patch(Ellipse(place, 0.9, 0.75, fill=False, edgecolor="C0", linewidth=1.4))
+                axes.add_patch(Ellipse(place, 0.9, 0.75, facecolor=BLUE, alpha=0.25, linewidth=0))
+                axes.add_patch(Ellipse(place, 0.9, 0.75, fill=False, edgecolor=BLUE, linewidth=1.4))
     for square_y in range(shape.N_y):
         for square_x in range(shape.N_x):
             corner = (square_x * (shape.S_x + gap), square_y * (shape.S_y + gap))

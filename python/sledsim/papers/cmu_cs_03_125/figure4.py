@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.scans import CONFIGURATIONS, LABELS, scans
+from sledsim.plots import curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,10 +43,10 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (one scan o
 def draw(figure: Figure, found: Found) -> None:
     """Draw the percentage read against time, and mark where most and all has been read."""
     axes = figure.add_subplot()
-    for number, (name, label) in enumerate(LABELS.items()):
-        minutes = found.series[name]
-        axes.plot(minutes, range(len(minutes)), label=label, color=f"C{number}")
-        axes.plot(minutes[MOST], MOST, "o", color=f"C{number}")
-        axes.plot(minutes[-1], len(minutes) - 1, "s", color=f"C{number}")
-    axes.set(xlabel="time (minutes)", ylabel="blocks read (%)", xlim=(0, None), ylim=(0, 103))
-    axes.legend(loc="lower right")
+    axes.set(xlabel="time (minutes)", ylabel="blocks read (%)", ylim=(0, 103))
+    drawn = {label: (found.series[name], range(101)) for name, label in LABELS.items()}
+    lines = curves.draw(axes, drawn, markers=False)
+    for (minutes, _), line in zip(drawn.values(), lines.values(), strict=True):
+        axes.plot(minutes[MOST], MOST, "o", color=line.get_color())
+        axes.plot(minutes[-1], 100, "s", color=line.get_color())
+    axes.set_xlim(0, None)

@@ -12,6 +12,7 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.cmu_cs_03_125.figure2 import picture
+from sledsim.plots.style import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ def draw(figure: Figure, found: Found) -> None:
     device = example()
     shape = device.parallelism
     texts = {
-        lbn: (f"a{2 if part else 1}", f"c{number}", "C1" if part else "C0")
+        lbn: (f"a{2 if part else 1}", f"c{number}", VERMILION if part else BLUE)
         for number, own in enumerate(capsules)
         for part, lbn in enumerate(own)
     }
@@ -70,12 +71,12 @@ def draw(figure: Figure, found: Found) -> None:
     for y, line in enumerate(picture(device)):
         for x, lbn in enumerate(line):
             corner = (x + gap * (x // shape.S_x), y + gap * (y // shape.S_y))
-            axes.text(corner[0] + 0.06, corner[1] + 0.08, str(lbn), fontsize=6, va="top")
+            axes.text(corner[0] + 0.06, corner[1] + 0.08, str(lbn), fontsize=8, va="top")
             attribute, capsule, colour = texts[lbn]
             axes.add_patch(Rectangle(corner, 1, 1, facecolor=colour, alpha=0.25, linewidth=0))
             axes.add_patch(Rectangle(corner, 1, 1, fill=False, linewidth=0.6))
             middle = (corner[0] + 0.5, corner[1] + 0.62)
-            axes.text(*middle, f"{attribute} {capsule}", fontsize=8, ha="center", va="center")
+            axes.text(*middle, f"{attribute} {capsule}", ha="center", va="center")
     axes.set(xlim=(-0.1, shape.N_x * (shape.S_x + gap)), ylim=(shape.N_y * (shape.S_y + gap), -0.1))
     axes.set_aspect("equal")
     axes.set_axis_off()

@@ -9,6 +9,8 @@ import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.figure5 import blocks, passes
+from sledsim.plots import curves
+from sledsim.plots.style import FAINT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,13 +92,10 @@ def run(lbns: list[int]) -> int:
 def draw(figure: Figure, found: Found) -> None:
     """Draw the blocks of capsules 0 to 269, and those of the first class."""
     axes = figure.add_subplot()
-    labels = {"a1": "a1", "a2": "a2, first half", "a2_2": "a2, second half"}
-    for name, label in labels.items():
-        lbns = found.series["pages"][name]
-        axes.plot(range(len(lbns)), lbns, label=label)
-    shaded = [
-        number for number in found.series["shaded"] if number < len(found.series["pages"]["a1"])
-    ]
-    axes.axvspan(min(shaded) - 0.5, max(shaded) + 0.5, alpha=0.25, label="class of LBN 0")
     axes.set(xlabel="capsule", ylabel="LBN")
-    figure.legend(loc="outside upper center", ncols=4)
+    labels = {"a1": "a1", "a2": "a2, first half", "a2_2": "a2, second half"}
+    pages = {label: found.series["pages"][name] for name, label in labels.items()}
+    curves.draw(axes, {label: (range(len(p)), p) for label, p in pages.items()}, markers=False)
+    shaded = [number for number in found.series["shaded"] if number < len(pages["a1"])]
+    span = axes.axvspan(min(shaded) - 0.5, max(shaded) + 0.5, color=FAINT, zorder=0)
+    curves.add_to_legend(axes, "class of LBN 0", span)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
+from sledsim.plots import curves
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,16 +55,18 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw two bars for each layout, one of them piled up from the scans of one attribute."""
     axes = figure.add_subplot()
-    for number, name in enumerate(["all", *sample.WIDTHS]):
+    own = in_order(["all attributes", *(f"{name} alone" for name in ATTRIBUTES)])
+    bottom = [0.0] * len(LAYOUTS)
+    handles = {}
+    for name, (label, look) in zip(SCANS, own.items(), strict=True):
         heights = [found.series[layout][name] for layout in LAYOUTS]
-        below = [
-            sum(found.series[layout][one] for one in list(sample.WIDTHS)[: number - 1])
-            if number
-            else 0
-            for layout in LAYOUTS
-        ]
-        spots = [spot + (0.2 if number else -0.2) for spot in range(len(LAYOUTS))]
-        axes.bar(spots, heights, 0.36, below, label="all" if not number else f"{name} alone")
+        shift = -0.2 if name == "all" else 0.2
+        spots = [spot + shift for spot in range(len(LAYOUTS))]
+        below = [0.0] * len(LAYOUTS) if name == "all" else bottom
+        handles[label] = axes.bar(spots, heights, 0.36, below, color=look.color)
+        if name != "all":
+            bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
     axes.set_xticks(range(len(LAYOUTS)), LAYOUTS)
     axes.set(ylabel="time of scans (s)")
     axes.grid(visible=False, axis="x")
+    curves.legend_above(axes, handles)

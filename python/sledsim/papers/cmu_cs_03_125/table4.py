@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.scans import CONFIGURATIONS, LABELS, scans
+from sledsim.plots import curves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,9 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw every scan, a row for each configuration."""
     axes = figure.add_subplot()
+    axes.set(xlabel="time (minutes)", ylim=(len(LABELS) - 0.5, -0.5))
+    axes.set_yticks(range(len(LABELS)), LABELS.values())
+    lines = {}
     for part, percent in PARTS.items():
         points = [
             (time, row)
@@ -57,6 +61,6 @@ def draw(figure: Figure, found: Found) -> None:
             for time in found.series[f"{name}_{part}"]
         ]
         look: dict[str, Any] = {"marker": "|", "linestyle": "none", "ms": 12}
-        axes.plot(*zip(*points, strict=True), **look, label=f"{percent} %")
-    axes.set_yticks(range(len(LABELS)), LABELS.values())
-    axes.set(xlabel="time (minutes)", xlim=(0, None), ylim=(len(LABELS) - 0.5, -0.5))
+        (lines[f"{percent} % read"],) = axes.plot(*zip(*points, strict=True), **look)
+    axes.set_xlim(0, None)
+    curves.name(axes, lines)

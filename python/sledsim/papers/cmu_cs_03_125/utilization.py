@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
+from sledsim.plots import bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,9 +76,8 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw the utilization of requests by their place in a row."""
     axes = figure.add_subplot()
     requests = found.series
-    mean = f"{requests['mean_percent']:.0f} % in the mean"
-    axes.bar(requests["places"], requests["percent"], 0.6, label=mean)
+    places = [str(place) for place in requests["places"]]
+    bars.grouped(axes, places, {"used": requests["percent"]}, "{:.0f}".format)
     axes.set(xlabel="place in its row of the first of 8 blocks", ylabel="parallelism used (%)")
-    axes.set(ylim=(0, 100), xticks=requests["places"])
-    axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center")
+    axes.set(ylim=(0, 100))
+    axes.set_title(f"{requests['mean_percent']:.0f} % in the mean")

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import loads, runs
-from sledsim.papers.msst2005.axes import log_y
+from sledsim.plots import bars, scales
 
 CHILDREN = 4
 PRICES = (5, 10)
@@ -64,12 +64,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw a bar for each array."""
     axes = figure.add_subplot()
-    for place, kind in enumerate(KINDS):
-        heights = [own[kind] for own in found.series["mean_ms"].values()]
-        spots = [spot + 0.26 * (place - 1) for spot in range(len(heights))]
-        axes.bar(spots, heights, 0.24, label=kind)
-    log_y(axes)
-    axes.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
+    means = found.series["mean_ms"].values()
+    scales.logarithmic(axes, "y", *scales.ends(time for own in means for time in own.values()))
+    series = {kind: [own[kind] for own in means] for kind in KINDS}
+    bars.grouped(axes, list(loads.LOADS.values()), series, "{:.3g}".format)
     axes.set(ylabel="mean response time (ms)")
-    axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=3)

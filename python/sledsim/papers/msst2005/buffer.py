@@ -4,6 +4,8 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import loads, runs
+from sledsim.plots import curves
+from sledsim.plots.style import INK
 
 SEGMENTS_KIB = (8, 16, 32, 64, 128, 256)
 QUICK_SEGMENTS_KIB = (8, 32, 128)
@@ -47,12 +49,12 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw what is saved by the size of segments, for each load."""
-    for axes, (name, curves) in zip(
+    for axes, (name, own) in zip(
         figure.subplots(1, len(found.series), sharey=True), found.series.items(), strict=True
     ):
-        for (label, curve), marker in zip(curves.items(), "os", strict=True):
-            axes.plot(list(curve), list(curve.values()), marker=marker, ms=4, label=label)
-        axes.axhline(0, color="black", linewidth=1)
-        axes.set(title=loads.LOADS[name], xlabel="segment (KB)")
+        axes.axhline(0, color=INK, linewidth=1)
+        axes.set_xlabel("segment (KB)")
+        drawn = {label: (list(curve), list(curve.values())) for label, curve in own.items()}
+        curves.draw(axes, drawn)
+        curves.heading(axes, loads.LOADS[name])
     figure.axes[0].set(ylabel="saved of the time without techniques (%)")
-    figure.axes[0].legend()

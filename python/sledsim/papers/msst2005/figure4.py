@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import loads, runs
+from sledsim.plots import bars
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -66,8 +67,6 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw a bar for each technique."""
     axes = figure.add_subplot()
     means = found.series["mean_ms"]
-    axes.bar(range(len(means)), list(means.values()), 0.6)
-    axes.set_xticks(range(len(means)), list(means))
+    bars.grouped(axes, list(means), {"mean": list(means.values())}, "{:.3g}".format)
     axes.set(ylabel="mean response time (ms)")
-    axes.set_title(f"segments of {found.series['segment_kib']} KB", fontsize=10)
-    axes.grid(visible=False, axis="x")
+    axes.set_title(f"segments of {found.series['segment_kib']} KB")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import loads, runs
-from sledsim.papers.msst2005.axes import log_y
+from sledsim.plots import curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -91,17 +91,14 @@ def simulate(
 def draw(figure: Figure, found: Found) -> None:
     """Draw a curve for each size of the MEMS."""
     axes = figure.add_subplot()
-    for (mems, curve), marker in zip(found.series["mean_ms"].items(), "osD^v", strict=False):
-        label = "3 GB" if int(mems) == found.series["infinite_mib"] else f"{mems} MB"
-        axes.plot(
+    drawn = {
+        "3 GB" if int(mems) == found.series["infinite_mib"] else f"{mems} MB": (
             [int(segment) for segment in curve],
             list(curve.values()),
-            marker=marker,
-            ms=4,
-            label=label,
         )
+        for mems, curve in found.series["mean_ms"].items()
+    }
     axes.set_xscale("log", base=2)
     axes.set_xticks(SEGMENTS_KIB, [str(segment) for segment in SEGMENTS_KIB])
     axes.set(xlabel="segment (KB)", ylabel="mean response time (ms)")
-    log_y(axes)
-    figure.legend(loc="outside upper center", ncols=5, columnspacing=1)
+    curves.draw(axes, drawn, log_y=True)

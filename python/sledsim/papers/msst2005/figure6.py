@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import runs
+from sledsim.plots.style import UNRELIABLE_HATCH, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -75,21 +76,23 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     held = [one["mean_ms"] for one in found.series.values() if not one["saturated"]]
     top = 1.2 * max(held)
-    for place, one in enumerate(found.series.values()):
+    colours = in_order(list(found.series))
+    for place, (name, one) in enumerate(found.series.items()):
         height = top if one["saturated"] else one["mean_ms"]
-        axes.bar(place, height, 0.6, color="C5" if one["saturated"] else "C0")
+        hatch = UNRELIABLE_HATCH if one["saturated"] or one["caution"] else None
+        face = "white" if one["saturated"] else colours[name].color
+        axes.bar(place, height, 0.6, color=face, hatch=hatch)
         text = "saturated" if one["saturated"] else f"{one['mean_ms']:.2f}"
         text += f" {UNRELIABLE}" if one["caution"] else ""
-        inside = one["saturated"]
         axes.annotate(
             text,
             (place, height),
-            (0, -3 if inside else 2),
+            (0, -5 if one["saturated"] else 2),
             textcoords="offset points",
             ha="center",
-            va="top" if inside else "bottom",
-            rotation=90 if inside else 0,
-            color="white" if inside else None,
+            va="top" if one["saturated"] else "bottom",
+            rotation=90 if one["saturated"] else 0,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
     axes.set_xticks(range(len(found.series)), [label.replace(" ", "\n") for label in found.series])
     axes.set(ylabel="mean response time (ms)", ylim=(0, top))

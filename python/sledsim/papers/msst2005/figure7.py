@@ -4,7 +4,8 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup, Simulated
 from sledsim.papers.msst2005 import loads, prices
-from sledsim.papers.msst2005.axes import log_y
+from sledsim.plots import curves
+from sledsim.plots.style import INK
 
 RATIOS = tuple(float(ratio) for ratio in range(1, 11))
 QUICK_RATIOS = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -54,12 +55,11 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw a curve for each workload; above 1, MEMS is the better choice."""
     axes = figure.add_subplot()
-    for (name, drawn), marker in zip(found.series.items(), "osD^", strict=True):
-        curve = drawn["relative"]
-        ratios = [float(ratio) for ratio in curve]
-        axes.plot(ratios, list(curve.values()), marker=marker, ms=4, label=loads.LOADS[name])
-    axes.axhline(1, color="black", linewidth=1)
-    log_y(axes)
+    drawn = {
+        loads.LOADS[name]: ([float(ratio) for ratio in own], list(own.values()))
+        for name, own in ((name, one["relative"]) for name, one in found.series.items())
+    }
+    axes.axhline(1, color=INK, linewidth=1)
     axes.set_xticks([1, 2, 3, 5, 10])
     axes.set(xlabel="price of a byte of NVRAM / of MEMS", ylabel="time with NVRAM / time with MEMS")
-    figure.legend(loc="outside upper center", ncols=4)
+    curves.draw(axes, drawn, log_y=True)

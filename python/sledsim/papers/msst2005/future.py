@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import loads, runs
-from sledsim.papers.msst2005.axes import log_y
+from sledsim.plots import bars, curves
+from sledsim.plots.style import INK
 
 FETCHES_KIB = (8, 16, 32, 64, 128, 256)
 QUICK_FETCHES_KIB = (8, 32, 64, 256)
@@ -52,26 +53,20 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw times with each addition, and by fetch size."""
-    figure.set_size_inches(5.6, 6)
+    figure.set_size_inches(5.6, 6.6)
     upper, lower = figure.subplots(2)
-    plain, *others = found.series["mean_ms"].items()
-    for place, (label, own) in enumerate(others):
-        heights = [own[name] / ms for name, ms in plain[1].items()]
-        spots = [spot + 0.3 * (place - (len(others) - 1) / 2) for spot in range(len(heights))]
-        upper.bar(spots, heights, 0.28, label=label)
-    upper.axhline(1, color="black", linewidth=1)
-    upper.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
-    upper.set(ylabel="time / as described")
-    upper.grid(visible=False, axis="x")
-    upper.set_ylim(0, 1.5)
-    upper.legend(ncols=2, fontsize=8, loc="upper left")
-    for (name, own), marker in zip(found.series["fetch_kib"].items(), "osD^", strict=True):
+    (_, plain), *others = found.series["mean_ms"].items()
+    series = {label: [own[name] / ms for name, ms in plain.items()] for label, own in others}
+    bars.grouped(upper, list(loads.LOADS.values()), series, "{:.2f}".format)
+    upper.axhline(1, color=INK, linewidth=1)
+    upper.set(ylabel="time / as described", ylim=(0, 1.5))
+    drawn = {}
+    for name, own in found.series["fetch_kib"].items():
         best = min(time for size, time in own.items() if size != "auto")
-        heights = [time / best for time in own.values()]
-        lines = lower.plot(
-            list(own)[:-1], heights[:-1], marker=marker, ms=4, label=loads.LOADS[name]
-        )
-        lower.plot("auto", heights[-1], marker=marker, ms=6, color=lines[0].get_color())
+        drawn[loads.LOADS[name]] = (range(len(own)), [time / best for time in own.values()])
+    for label, line in curves.draw(lower, drawn, log_y=True).items():
+        sizes, times = drawn[label]
+        line.set_data(sizes[:-1], times[:-1])  # "auto" is no size
+        lower.plot(sizes[-1], times[-1], marker=line.get_marker(), ms=6, color=line.get_color())
+    lower.set_xticks(range(len(own)), list(own))
     lower.set(xlabel="fetched at a time (KB), segments of 8 KB", ylabel="time / best")
-    log_y(lower)
-    lower.legend(ncols=2, fontsize=8)

@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import loads, runs
+from sledsim.plots import bars
 
 POLICIES = {
     "LRU": "lru",
@@ -46,11 +47,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw the time of each policy as a multiple of that of LRU."""
     axes = figure.add_subplot()
-    for place, label in enumerate(POLICIES):
-        heights = [own[label] / own["LRU"] for own in found.series["mean_ms"].values()]
-        spots = [spot + 0.14 * (place - 2.5) for spot in range(len(heights))]
-        axes.bar(spots, heights, 0.12, label=label)
-    axes.set_xticks(range(len(loads.LOADS)), list(loads.LOADS.values()))
+    means = found.series["mean_ms"].values()
+    series = {label: [own[label] / own["LRU"] for own in means] for label in POLICIES}
+    bars.grouped(axes, list(loads.LOADS.values()), series)
     axes.set(ylabel="mean response time / that of LRU")
-    axes.grid(visible=False, axis="x")
-    figure.legend(loc="outside upper center", ncols=3, columnspacing=1)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.msst2005 import loads, runs
-from sledsim.papers.msst2005.axes import log_y
+from sledsim.plots import scales
+from sledsim.plots.style import INK, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from sledsim.papers import Setup
@@ -21,6 +21,7 @@ QUICK_BIASES = (-0.1, 0.0, 0.1)
 EXPONENTS = (-0.2, 0.0, 0.2, 0.4, 0.6)
 QUICK_EXPONENTS = (-0.2, 0.0, 0.6)
 """Offsets of the biases and, where popularity does not move, of the exponents of Zipf's law."""
+GAINS = ("DISK/MCD", "DISK/MWB", "MWB/MCD")
 CONTROLLERS: dict[str, dict[str, Any]] = {
     "as the presets": {},
     "line by line": {"exchange_kib": 4},
@@ -134,23 +135,25 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 
 
 def draw(figure: Figure, found: Found) -> None:
-    """Draw the gains against what was varied."""
+    """Draw the gains against what was varied, all on one scale."""
     figure.set_size_inches(5.6, 6)
-    grid = figure.subplots(2, 2, sharey="row")
-    for row, (name, label) in zip(grid, (("cello", "cello"), ("hplajw", "hplajw")), strict=True):
-        _curves(row[0], found.series["bursts"][name])
-        _curves(row[1], found.series["reuse"][name])
-        row[0].set_ylabel(f"{label}: gain (times)")
+    grid = figure.subplots(2, 2, sharex="col", sharey=True)
+    every = [
+        {shift: {label: own[label] for label in GAINS} for shift, own in points.items()}
+        for row in ("cello", "hplajw")
+        for points in (found.series["bursts"][row], found.series["reuse"][row])
+    ]
+    ends = scales.ends(gain for one in every for own in one.values() for gain in own.values())
+    for axes, points in zip(grid.flat, every, strict=True):
+        scales.logarithmic(axes, "y", *ends)
+        axes.axhline(1, color=INK, linewidth=1)
+        shifts = [float(shift) for shift in points]
+        drawn = {label: (shifts, [own[label] for own in points.values()]) for label in GAINS}
+        for label, look in in_order(GAINS).items():
+            mark = {"marker": look.marker, "markersize": 4}
+            axes.plot(*drawn[label], label=label, **look.line(), **mark)
     for axes, text in zip(grid[1], ("bias", "Zipf exponent"), strict=True):
         axes.set_xlabel(f"added to the {text}")
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
-
-
-def _curves(axes: Axes, points: dict[str, dict[str, float]]) -> None:
-    shifts = [float(shift) for shift in points]
-    for label, marker in zip(("DISK/MCD", "DISK/MWB", "MWB/MCD"), "osD", strict=True):
-        gain = [own[label] for own in points.values()]
-        axes.plot(shifts, gain, marker=marker, ms=4, label=label)
-    axes.axhline(1, color="black", linewidth=1)
-    log_y(axes)
+    for axes, label in zip(grid[:, 0], ("cello", "hplajw"), strict=True):
+        axes.set_ylabel(f"{label}: gain (times)")
+    figure.legend(handles=grid[0][0].lines[1:], loc="outside upper left", ncols=3)

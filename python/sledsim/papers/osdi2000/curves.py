@@ -7,20 +7,24 @@ from itertools import pairwise
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.lines import Line2D
+
 import sledsim as ss
-from sledsim.cautions import UNRELIABLE
 from sledsim.papers import summary_of
+from sledsim.plots.curves import legend_above
+from sledsim.plots.style import INK, QUIET, looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from matplotlib.axes import Axes
 
+    from sledsim.plots.style import Look
+
 SCHEDULERS = {"FCFS": "fcfs", "C-LOOK": "c_look", "SSTF_LBN": "sstf_lbn", "SPTF": "sptf"}
 """Scheduler by the name that the paper gives it."""
 MAX_QUEUE = 3000
 """Outstanding requests at which a run ends as saturated."""
-MARKERS = dict(zip(SCHEDULERS, "osD^", strict=True))
 
 
 @dataclass(frozen=True)
@@ -159,31 +163,53 @@ def series(curves: Mapping[str, Curve]) -> dict[str, Any]:
     return {name: asdict(curve) for name, curve in curves.items()}
 
 
-def draw_means(axes: Axes, curves: Mapping[str, Any], top_ms: float) -> None:
-    """Draw the mean response times of the curves of a document, as far as they are below a time."""
-    for name, curve in curves.items():
-        means = [point["mean_ms"] for point in curve["points"]]
-        axes.plot(curve["loads"], means, marker=MARKERS[name], ms=4, label=name)
-        for load, point in zip(curve["loads"], curve["points"], strict=True):
-            if point["caution"] and point["mean_ms"] <= top_ms:
-                at = (load, point["mean_ms"])
-                axes.annotate(UNRELIABLE, at, (0, 4), textcoords="offset points", ha="center")
+def draw_means(axes: Axes, curves: Mapping[str, Any], top_ms: float, *, named: bool = True) -> None:
+    """Draw the mean response times of the curves of a document, as far as they are below a time.
+
+    Unreliable means are hollow. The curves are named unless the axes above them name them.
+    """
     axes.set(ylim=(0, top_ms), ylabel="mean response time (ms)")
-    axes.legend()
+    hollow = None
+    lines = {}
+    for name, look in looks(list(curves)).items():
+        loads, points = curves[name]["loads"], curves[name]["points"]
+        drawn = [(load, p["mean_ms"]) for load, p in zip(loads, points, strict=True)]
+        (lines[name],) = axes.plot(*zip(*drawn, strict=True), **look.line(), **_mark(look))
+        unsure = [place for place, p in zip(drawn, points, strict=True) if p["caution"]]
+        if unsure:
+            keys = {**_mark(look), "markerfacecolor": "white", "color": look.color}
+            axes.plot(*zip(*unsure, strict=True), **keys, linestyle="none")
+            hollow = Line2D([], [], marker="o", ms=4, color=INK, mfc="white", linestyle="none")
+    if named:
+        legend_above(axes, lines | ({"unreliable": hollow} if hollow else {}))
 
 
-def draw_scv(axes: Axes, curves: Mapping[str, Any], top: float, end_ms: float) -> None:
+def draw_scv(
+    axes: Axes, curves: Mapping[str, Any], top: float, end_ms: float, *, named: bool = True
+) -> None:
     """Draw squared coefficients of variation.
 
     Curves end where the mean exceeds ``end_ms``: nearer to saturation, a run is too short for its
     variance.
     """
-    for name, curve in curves.items():
+    axes.set(ylim=(0, top), ylabel="squared coefficient of variation\nof response times")
+    lines = {}
+    for name, look in looks(list(curves)).items():
         pairs = [
             (load, point["scv"])
-            for load, point in zip(curve["loads"], curve["points"], strict=True)
+            for load, point in zip(curves[name]["loads"], curves[name]["points"], strict=True)
             if point["mean_ms"] <= end_ms
         ]
-        axes.plot(*zip(*pairs, strict=True), marker=MARKERS[name], ms=4, label=name)
-    axes.set(ylim=(0, top), ylabel="squared coefficient of variation\nof response times")
-    axes.legend()
+        (lines[name],) = axes.plot(*zip(*pairs, strict=True), **look.line(), **_mark(look))
+    if named:
+        legend_above(axes, lines)
+
+
+def _mark(look: Look) -> dict[str, Any]:
+    return {"marker": look.marker, "markersize": 4}
+
+
+def draw_limit(axes: Axes, place: float, limit_ms: float) -> None:
+    """Draw the response time at which a curve has its knee, named at a place of the X axis."""
+    axes.axhline(limit_ms, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.annotate("knee", (place, limit_ms), va="bottom", fontsize="small")

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found, Setup, once, summary_of
 from sledsim.papers.osdi2000 import parts
+from sledsim.plots import curves
+from sledsim.plots.style import in_order
 
 BLOCKS = 512
 FAR = 1000
@@ -106,15 +108,16 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw both devices over the share of their longest move."""
     axes = figure.add_subplot()
-    for (device, curve), marker in zip(found.series.items(), "os", strict=True):
-        longest, first = curve["cylinders"][-1], curve["ms"][0]
-        shares = [100 * move / longest for move in curve["cylinders"]]
-        label = f"{device}: {first:.1f} ms, {longest} cylinders"
-        relative = [time / first for time in curve["ms"]]
-        axes.plot(shares, relative, marker=marker, ms=4, label=label)
     axes.set(
         xlabel="distance (% of the longest)",
         ylabel="service time of a 256 KB read\n(times that without a move)",
-        ylim=(0.9, None),
-        xlim=(-1, 101),
+        xlim=(-1, 108),
     )
+    drawn, own = {}, in_order(list(found.series))
+    for device, curve in found.series.items():
+        longest, first = curve["cylinders"][-1], curve["ms"][0]
+        shares = [100 * move / longest for move in curve["cylinders"]]
+        label = f"{device}: {first:.1f} ms, {longest:,} cylinders"
+        drawn[label] = (shares, [time / first for time in curve["ms"]])
+    curves.draw(axes, drawn, own=dict(zip(drawn, own.values(), strict=True)))
+    axes.set_ylim(0.9, None)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found, Setup, Simulated, summary_of
 from sledsim.papers.osdi2000 import parts
+from sledsim.plots import bars
 
 SMALL_SHARE = 89
 """Per cent; the rest are large."""
@@ -122,12 +123,11 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw the time of each layout in per cent of the simple one's."""
     axes = figure.add_subplot()
     layouts = (SIMPLE, PIPE, COLUMNS, SUBREGIONS)
-    for number, layout in enumerate(layouts):
-        devices = [(at, ms) for at, ms in enumerate(found.series.values()) if layout in ms]
-        places = [at + 0.21 * (number - 1.5) for at, _ in devices]
-        shares = [100 * ms[layout] / ms[SIMPLE] for _, ms in devices]
-        bars = axes.bar(places, shares, 0.2, label=layout)
-        axes.bar_label(bars, [f"{ms[layout]:.2f}" for _, ms in devices], padding=2, fontsize=8)
-    axes.set_xticks(range(len(found.series)), list(found.series))
-    axes.set(ylabel="service time (% of simple; above: ms)", xlim=(-0.5, 3.3), ylim=(60, 105))
-    axes.grid(visible=False, axis="x")
+    devices = found.series.values()
+    shares = {
+        layout: [100 * ms[layout] / ms[SIMPLE] if layout in ms else None for ms in devices]
+        for layout in layouts
+    }
+    texts = {layout: [f"{ms.get(layout, 0.0):.2f}" for ms in devices] for layout in layouts}
+    bars.grouped(axes, list(found.series), shares, texts)
+    axes.set(ylabel="service time (% of simple; above: ms)", ylim=(0, 112))

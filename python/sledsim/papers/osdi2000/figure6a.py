@@ -34,7 +34,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw all four curves, as far as they stay below 20 ms."""
     axes = figure.add_subplot()
-    curves.draw_means(axes, found.series, 20)
-    axes.axhline(LIMIT_MS, color="#56606b", linewidth=0.8, linestyle=":")
-    axes.annotate("knee", (270, LIMIT_MS), va="bottom", fontsize=8)
     axes.set(xlabel="rate of arrivals (1/s)", xlim=(200, 2000))
+    curves.draw_means(axes, found.series, 20)
+    curves.draw_limit(axes, 270, LIMIT_MS)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from sledsim.papers import Setup
 from sledsim.papers.osdi2000 import curves, parts
 from sledsim.papers.osdi2000.traces import Scaled
+from sledsim.plots.curves import heading
 
 LIMIT_MS, TOP_MS = 20, 100
 
@@ -36,4 +37,4 @@ def draw(figure: Figure, drawn: Any) -> None:
     axes = figure.add_subplot()
     curves.draw_means(axes, drawn["curves"], TOP_MS)
     axes.set(xlabel="trace scaling factor", xlim=(0, None))
-    axes.set_title(drawn["load"], fontsize=10)
+    heading(axes, drawn["load"])

@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 
 from sledsim.papers import Found, Setup, Simulated
 from sledsim.papers.osdi2000 import curves, parts
+from sledsim.plots.curves import heading
 
 RATES = {
     0: [500, 1000, 1250, *range(1400, 2450, 50)],
@@ -53,10 +54,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw response times without settling above and with two constants below."""
     figure.set_size_inches(6.4, 6.4)
-    for axes, (constants, each) in zip(
-        figure.subplots(2, 1, sharex=True), found.series.items(), strict=True
-    ):
-        curves.draw_means(axes, each, 20)
-        axes.set_ylabel("mean response time (ms)")
-        axes.set_title(f"{constants} settling time constants", fontsize=10)
+    panels = figure.subplots(2, 1, sharex=True)
+    for axes, (constants, each) in zip(panels, found.series.items(), strict=True):
+        curves.draw_means(axes, each, 20, named=axes is panels[0])
+        heading(axes, f"{constants} settling time constants")
     axes.set(xlabel="rate of arrivals (1/s)", xlim=(200, 2400))

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
+from sledsim.plots import maps
 
 SQUARES = 5
 SEED = 1
@@ -94,25 +95,20 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw the grid with both times in each square."""
     figure.set_size_inches(6.4, 5.2)
     axes = figure.add_subplot()
-    axes.grid(visible=False)
     settled, unsettled = found.series[SETTLED], found.series[UNSETTLED]
     side_bits = found.series["side_bits"]
     edge = side_bits * SQUARES / 2
-    shades = axes.imshow(
-        settled, origin="lower", extent=(-edge, edge, -edge, edge), cmap="cividis", alpha=0.6
-    )
+    shades = maps.draw(axes, settled, edge)
     for row in range(SQUARES):
         for column in range(SQUARES):
             x, y = (side_bits * (place - SQUARES // 2) for place in (column, row))
             for times, upright in ((settled, True), (unsettled, False)):
-                axes.text(
-                    x,
-                    y,
+                maps.write(
+                    axes,
+                    (x, y),
                     f"{times[row][column]:.3f}",
-                    ha="center",
                     va="bottom" if upright else "top",
                     style="normal" if upright else "italic",
-                    fontsize=9,
                 )
     ticks = [side_bits * (place - SQUARES // 2) for place in range(SQUARES)]
     axes.set_xticks(ticks)

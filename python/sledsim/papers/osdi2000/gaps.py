@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 import sledsim as ss
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import access, curves, parts
+from sledsim.plots import bars
 
 DEPTH = 64
 """Requests outstanding at any time, for what a scheduler sustains."""
@@ -85,11 +86,7 @@ LABELS = {
 def draw(figure: Figure, found: Found) -> None:
     """Draw bars of each gap, for the disk and the sled."""
     axes = figure.add_subplot()
-    for number, (device, values) in enumerate(found.series.items()):
-        places = [gap + 0.37 * (number - 0.5) for gap in range(len(LABELS))]
-        bars = axes.bar(places, [values[key] - 1 for key in LABELS], 0.35, bottom=1, label=device)
-        axes.bar_label(bars, [f"{values[key]:.2f}" for key in LABELS], padding=2, fontsize=8)
-    axes.set_xticks(range(len(LABELS)), list(LABELS.values()), fontsize=8)
+    series = {name: [values[key] for key in LABELS] for name, values in found.series.items()}
+    bars.grouped(axes, list(LABELS.values()), series, "{:.2f}".format, bottom=1)
     axes.set(ylabel="ratio", ylim=(1, None))
-    axes.grid(visible=False, axis="x")
-    axes.legend()
+    axes.margins(y=0.1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000 import seeks
 from sledsim.papers.sigmetrics2000.devices import sled
+from sledsim.plots.style import VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,14 +40,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw the differences from above."""
-    label = "with springs - without (ms)"
-    axes = seeks.draw(figure, found.series["places_um"], found.series["delta_ms"], label)
-    axes.contour(
-        found.series["places_um"],
-        found.series["places_um"],
-        found.series["delta_ms"],
-        [0],
-        colors="#d55e00",
-        linewidths=2,
-    )
-    axes.set_title("orange: no difference", fontsize=9)
+    places, delta = found.series["places_um"], found.series["delta_ms"]
+    axes = seeks.draw(figure, places, delta, "with springs \u2212 without (ms)")
+    axes.contour(places, places, delta, [0], colors=VERMILION, linewidths=2)
+    axes.set_title("orange: no difference")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
+from sledsim.plots import curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +44,10 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes n
 def draw(figure: Figure, found: Found) -> None:
     """Draw both curves."""
     axes = figure.add_subplot()
-    places = found.series["place_um"]
-    axes.plot(places, found.series["springs_ms"], label="springs of 75 %")
-    axes.plot(places, found.series["none_ms"], "--", label="no springs")
     axes.set(xlabel="displacement (um), moving in positive direction")
-    axes.set(ylabel="turnaround time (ms)", ylim=(0, None))
-    axes.legend()
+    axes.set(ylabel="turnaround time (ms)")
+    names = {"springs of 75 %": "springs_ms", "no springs": "none_ms"}
+    places = found.series["place_um"]
+    drawn = {label: (places, found.series[key]) for label, key in names.items()}
+    curves.draw(axes, drawn, markers=False)
+    axes.set_ylim(0, None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from sledsim.papers import Found, Simulated, summary_of
 from sledsim.papers.sigmetrics2000.devices import DEVICES, device, random_load
+from sledsim.plots import bars
+from sledsim.plots.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,13 +66,15 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 def draw(figure: Figure, found: Found) -> None:
     """Draw bars of both times, with standard deviations."""
     axes = figure.add_subplot()
-    for number, (kind, label) in enumerate((("access", "access time"), ("seek", "seek time"))):
-        places = [device + 0.36 * number - 0.18 for device in range(len(found.series))]
-        times = [device[f"{kind}_ms"] for device in found.series.values()]
-        spread = [device[f"{kind}_sd_ms"] for device in found.series.values()]
-        bars = axes.bar(places, times, 0.34, yerr=spread, capsize=3, label=label)
-        axes.bar_label(bars, fmt="%.2f", padding=2, fontsize=8)
-    axes.set_xticks(range(len(found.series)), list(found.series))
+    kinds = {"access time": "access", "seek time": "seek"}
+    devices = found.series.values()
+    series = {label: [own[f"{kind}_ms"] for own in devices] for label, kind in kinds.items()}
+    bars.grouped(axes, list(found.series), series)
+    for shift, (label, kind) in zip((-0.2, 0.2), kinds.items(), strict=True):
+        for place, (mean, own) in enumerate(zip(series[label], devices, strict=True)):
+            spread = own[f"{kind}_sd_ms"]
+            axes.errorbar(place + shift, mean, spread, color=INK, linewidth=1)
+            at = (place + shift, mean + spread)
+            keys: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+            axes.annotate(f"{mean:.2f}", at, (0, 3), **keys)
     axes.set(ylabel="mean and standard deviation (ms)", ylim=(0, None))
-    axes.grid(visible=False, axis="x")
-    axes.legend()

@@ -5,6 +5,7 @@ from matplotlib.patches import Rectangle
 
 import sledsim as ss
 from sledsim.papers import Found
+from sledsim.plots.style import BLUE, VERMILION
 
 SECTORS = 8
 """The first blocks of the example."""
@@ -72,9 +73,9 @@ def draw(figure: Figure, found: Found) -> None:
     rows = 1 + max(sector["row"] for sector in found.series["sectors"])
     for sector in found.series["sectors"]:
         first, y = sector["tips"][0], sector["row"]
-        color = f"C{sector['sector'] % 2}"
+        color = (BLUE, VERMILION)[sector["sector"] % 2]
         for tip in sector["tips"]:
-            axes.add_patch(Rectangle((tip, y), 0.9, 0.9, color=color, alpha=0.35))
+            axes.add_patch(Rectangle((tip, y), 0.9, 0.9, facecolor=color, alpha=0.35))
         middle = (first + sector["tips"][-1]) / 2 + 0.45
         axes.text(middle, y + 0.45, f"sector {sector['sector']}", ha="center", va="center")
     axes.set(xlim=(-0.2, len(shown) + 0.2), ylim=(rows + 0.2, -0.7), ylabel="row of tip sectors")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
+from sledsim.plots import curves
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,11 +58,18 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw accelerations as steps and velocities as lines between the ends of chunks."""
     figure.set_size_inches(6.4, 5.4)
     above, below = figure.subplots(2, 1, sharex=True)
-    chunks, exact = found.series["chunks"], found.series["exact"]
-    above.step(chunks["time_ms"], chunks["acceleration_m_s2"], where="post", label="in 6 chunks")
-    above.plot(exact["time_ms"], exact["acceleration_m_s2"], "--", linewidth=1, label="exact")
-    above.set_ylabel("(a) net acceleration (m/s2)")
-    below.plot(chunks["time_ms"], chunks["velocity_mm_s"], "o-", label="in 6 chunks")
-    below.plot(exact["time_ms"], exact["velocity_mm_s"], "--", linewidth=1, label="exact")
-    below.set(ylabel="(b) velocity (mm/s)", xlabel="time (ms)", ylim=(0, None))
-    above.legend()
+    above.set_ylabel("(a) net acceleration (m/s\u00b2)")
+    below.set(ylabel="(b) velocity (mm/s)", xlabel="time (ms)")
+    sources = {"in 6 chunks": found.series["chunks"], "exact": found.series["exact"]}
+    lines = {}
+    for (label, source), look in zip(
+        sources.items(), in_order(list(sources)).values(), strict=True
+    ):
+        times, one = source["time_ms"], label == "exact"
+        keys: Any = {"linewidth": 1, **look.line()} if one else {"color": look.color}
+        drawn = above.plot(times, source["acceleration_m_s2"], **keys)
+        drawn[0].set_drawstyle("default" if one else "steps-post")
+        below.plot(times, source["velocity_mm_s"], marker="" if one else "o", **keys)
+        lines[label] = drawn[0]
+    curves.name(above, lines)
+    below.set_ylim(0, None)

@@ -35,4 +35,4 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw the surface from above."""
-    seeks.draw(figure, found.series["places_um"], found.series["seek_ms"], "seek time (ms)")
+    seeks.draw_times(figure, found.series["places_um"], found.series["seek_ms"])

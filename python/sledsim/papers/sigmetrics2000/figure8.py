@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
+from sledsim.plots import curves
+from sledsim.plots.style import QUIET
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,11 +70,12 @@ def draw(figure: Figure, found: Found) -> None:
     """Draw a curve for each acceleration and mark its maximum."""
     axes = figure.add_subplot()
     rates = found.series["rate_kbit_s"]
-    for number, (name, curve) in enumerate(found.series["tip_kbit_s"].items()):
-        axes.plot(rates, curve, ("-", "--", "-.")[number], label=name)
-        top = max(range(len(curve)), key=curve.__getitem__)
-        axes.plot(rates[top], curve[top], "o", color=f"C{number}")
-    axes.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle=":")
+    axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set(xlabel="data rate of a tip (kbit/s)", ylabel="sustained bandwidth (kbit/s)")
+    drawn = {name: (rates, curve) for name, curve in found.series["tip_kbit_s"].items()}
+    lines = curves.draw(axes, drawn, markers=False)
+    for (_, curve), line in zip(drawn.values(), lines.values(), strict=True):
+        top = max(range(len(curve)), key=curve.__getitem__)
+        axes.plot(rates[top], curve[top], "o", color=line.get_color())
+    curves.heading(axes, "acceleration")
     axes.set(xlim=(0, max(rates)), ylim=(0, None))
-    figure.legend(title="acceleration", loc="outside upper center", ncols=3)

@@ -2,17 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import sledsim as ss
+from sledsim.plots import maps
 
 EDGE_UM = 50
 CORNER = (-EDGE_UM, EDGE_UM)
 """Figure 10 names it: <-1000, 1000> in bits of 50 nm."""
 CENTRE = (0, 0)
+LONGEST_MS = 2.25
+"""Where the scale of all maps of seek times ends: Figures 7 and 9 share it."""
+LEVELS = 8
+LEVELS_MS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+"""Lines of equal height, of differences and of seek times."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +73,26 @@ def points(*, quick: bool) -> int:
     return 41 if quick else 101
 
 
+def draw_times(
+    figure: Figure, places_um: Sequence[float], seek_ms: Sequence[Sequence[float]]
+) -> None:
+    """Draw seek times from above, on the scale of all such maps."""
+    draw(figure, places_um, seek_ms, "seek time (ms)", LEVELS_MS, (0, LONGEST_MS))
+
+
 def draw(
-    figure: Figure, places_um: Sequence[float], heights: Sequence[Sequence[float]], label: str
-) -> Any:
+    figure: Figure,
+    places_um: Sequence[float],
+    heights: Sequence[Sequence[float]],
+    label: str,
+    levels: int | Sequence[float] = LEVELS,
+    limits: tuple[float, float] | None = None,
+) -> Axes:
     """Draw a surface from above: lines of equal height on shades."""
     figure.set_size_inches(6.4, 5.2)
     axes: Axes = figure.add_subplot()
-    axes.grid(visible=False)
-    shades = axes.imshow(
-        heights, origin="lower", extent=(-50, 50, -50, 50), cmap="cividis", interpolation="nearest"
-    )
-    lines = axes.contour(places_um, places_um, heights, 8, colors="white", linewidths=0.7)
-    axes.clabel(lines, fontsize=7, fmt="%.2f")
+    shades = maps.draw(axes, heights, EDGE_UM, limits)
+    maps.contours(axes, places_um, heights, levels)
     axes.set(xlabel="X (um from the centre)", ylabel="Y (um from the centre)")
     figure.colorbar(shades, label=label)
     return axes

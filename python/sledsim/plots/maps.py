@@ -1,0 +1,79 @@
+"""Maps: values over a square, as shades and as lines of equal height."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim.plots.style import HEAT, INK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+_PALEST, _DARKEST = 16, 205
+"""Of 256 shades: the palest is no background, and the darkest is not black."""
+
+
+def draw(
+    axes: Axes,
+    values: Sequence[Sequence[float]],
+    edge: float,
+    limits: tuple[float, float] | None = None,
+) -> AxesImage:
+    """Draw values as shades, the larger the darker.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    values
+        Rows from bottom to top.
+    edge
+        The square reaches from ``-edge`` to ``edge`` on both axes.
+    limits
+        The values of the palest and of the darkest shade, for maps that share a scale; by default
+        the least and the largest one.
+    """
+    from matplotlib import colormaps  # noqa: PLC0415 (an extra)
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415
+
+    low, high = limits or (None, None)
+    axes.grid(visible=False)
+    return axes.imshow(
+        values,
+        origin="lower",
+        extent=(-edge, edge, -edge, edge),
+        cmap=ListedColormap(colormaps[HEAT].reversed()(range(_PALEST, _DARKEST))),
+        interpolation="nearest",
+        vmin=low,
+        vmax=high,
+    )
+
+
+def contours(
+    axes: Axes,
+    places: Sequence[float],
+    values: Sequence[Sequence[float]],
+    levels: int | Sequence[float],
+) -> None:
+    """Draw lines of equal height on a map, with their heights."""
+    keys: Any = {"colors": INK, "linewidths": 0.8}
+    lines = axes.contour(places, places, values, levels, **keys)
+    lines.set_path_effects(_halo(2.0))
+    for text in axes.clabel(lines, fontsize="small", fmt="%g", inline_spacing=2):
+        text.set_path_effects(_halo(2.5))
+
+
+def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> None:
+    """Write a text on a map, its middle at a place unless ``ha`` and ``va`` say otherwise."""
+    keys = {"ha": "center", "va": "center", "fontsize": "small", **keys}
+    axes.text(*place, text, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **keys)
+
+
+def _halo(width: float) -> Any:
+    """Return what gives lines and letters a white edge."""
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415 (an extra)
+
+    return [withStroke(linewidth=width, foreground="white")]
