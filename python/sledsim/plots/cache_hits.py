@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from sledsim.plots.frame import Place, Size
 
+_BESIDE = 0.4
+"""The share of the room that names beside the curves leave."""
 _NEEDED = {"policy", "size_mib", "segment_kib", "hit_ratio"}
 
 
@@ -60,7 +62,8 @@ def hits(
                 places, ratios, marker=its.marker, markersize=4.5, label=policy, **its.line()
             )[0]
         sizes = sorted({row["size_mib"] * 2**20 for row in rows})
-        scales.binary(axes, sizes[0] / 1.1, sizes[-1] * 1.1, sizes)
+        share = 1.0 if len(look) <= curves.IN_LEGEND else _BESIDE
+        scales.binary(axes, sizes[0] / 1.1, sizes[-1] * 1.1, sizes, share)
         highest = max((100 * (row["hit_ratio"] or 0.0) for row in rows), default=0.0)
         axes.set(xlabel="size of the cache", ylabel="hit ratio, %")
         axes.set_ylim(0, min(max(1.1 * highest, 1.0), 102.0))

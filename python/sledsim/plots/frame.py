@@ -170,7 +170,8 @@ def begin(
 
 
 def _given(ax: Place, size: Size, panels: int) -> Frame:
-    axes: list[Any] = [ax] if hasattr(ax, "get_figure") else list(ax or ())
+    given: Any = [ax] if hasattr(ax, "get_figure") else ax
+    axes: list[Any] = list(getattr(given, "flat", given))  # subplots() returns an array
     if len(axes) != panels:
         refuse("ax", ax, f"{panels} axes, one for each panel" if panels > 1 else "one axes")
     if size is not None:

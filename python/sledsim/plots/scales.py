@@ -110,15 +110,18 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_formatter(NullFormatter())
 
 
-def binary(axes: Axes, low: float, high: float, values: Sequence[float] = ()) -> None:
+def binary(
+    axes: Axes, low: float, high: float, values: Sequence[float] = (), share: float = 1.0
+) -> None:
     """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive.
 
-    Labels stand at ``values`` if they have room there, else at powers of two.
+    Labels stand at ``values`` if they have room there, else at powers of two. The axis gets a
+    ``share`` of the room that axes alone would have.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
 
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
-    room = max(2.0, inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
+    room = max(1.0, share * inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
     every = math.ceil((last - first + 1) / room)
     axes.set_xscale("log", base=2)
     axes.set_xlim(low, high)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _POINTS = 101
 """Places along each axis."""
+_LABELLED_IN = 2.0
+"""On smaller maps contours have no labels."""
 _CONTOURS = 14
 _OPS: tuple[Op, ...] = ("read", "write")
 _CURVE_POINTS = 3000
@@ -129,7 +131,8 @@ def _map(
     levels = MaxNLocator(_CONTOURS).tick_values(0, longest)[1:]
     colours = ["white" if level < longest / 2 else INK for level in levels]
     lines = axes.contour(xs, ys, slopes, levels, colors=colours, linewidths=0.8)
-    axes.clabel(lines, fontsize="small", fmt=lambda level: f"{level:.4g}")
+    if min(scales.inches_of(axes)) >= _LABELLED_IN:
+        axes.clabel(lines, fontsize="small", fmt=lambda level: f"{level:.4g}")
     axes.plot(*start, "o", color="white", markeredgecolor=INK, clip_on=False, zorder=3)
     axes.set(xlabel="X, \u00b5m", ylabel="Y, \u00b5m", aspect="equal")
     axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
@@ -163,7 +166,8 @@ def _of_disk(disk: Disk, ax: Place, size: Size, title: str | None) -> Figure:
             (lines[f"{op}s"],) = axes.plot(
                 places, times, color=color, label=f"{op}s", **OP_LINES[op]
             )
-        axes.set(xlabel="distance, cylinders", ylabel="seek time with settling, ms")
+        axes.set_xlabel("distance, cylinders")
+        axes.set_ylabel(scales.wrapped(axes, "seek time with settling, ms", "y"))
         longest = max(map(max, every.values()))
         axes.set(xlim=(0, max(len(every["read"]) - 1, 1)), ylim=(0, 1.06 * longest or 1))
         scales.linear(axes, "x")

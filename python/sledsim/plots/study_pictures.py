@@ -71,10 +71,11 @@ def study(
     if not hasattr(of, "means_table"):
         refuse("of", of, "a study, as sweep() returns it")
     lines = lines_of(of, x, y, by)
-    with begin(ax, size, height_in=3.6) as frame:
+    places = list(dict.fromkeys(p.x for points in lines.values() for p in points))
+    numbers = all(isinstance(p, int | float) and not isinstance(p, bool) for p in places)
+    upright = 0 if numbers else _LETTER_IN * min(max(len(str(p)) for p in places), _CATEGORY)
+    with begin(ax, size, height_in=3.6 + upright) as frame:
         axes = frame.axes[0]
-        places = list(dict.fromkeys(p.x for points in lines.values() for p in points))
-        numbers = all(isinstance(p, int | float) and not isinstance(p, bool) for p in places)
         look = looks(list(lines))
         if numbers:
             drawn = _over_numbers(axes, lines, look)
@@ -140,7 +141,7 @@ def _over_categories(
     axes.set_xticks(range(len(categories)), texts)
     if max(map(len, texts)) * _LETTER_IN > scales.inches_of(axes)[0] / len(texts):
         for tick in axes.get_xticklabels():
-            tick.set(rotation=40, ha="right", rotation_mode="anchor")
+            tick.set_rotation(90)
     axes.set_xlim(-0.5, len(categories) - 0.5)
     axes.grid(visible=False, axis="x")
     return drawn

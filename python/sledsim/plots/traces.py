@@ -26,7 +26,7 @@ _PALEST = 50
 _AT_ONCE = "no rates: all requests arrive at once"
 _LETTER_IN = 0.09
 _TICK_IN = 0.2
-"""Room for a label that stands askew."""
+"""Room for a label that stands upright."""
 
 
 def trace(
@@ -132,7 +132,9 @@ def _places(axes: Axes, info: Mapping[str, Any]) -> None:
     ticks = [power * step for power in powers for step in steps if power * step <= max(most, 2)]
     bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
     bar.minorticks_off()
-    axes.set(xlabel=f"time, {name}", ylabel=f"place on device {found['device']}, {bytes_name}")
+    axes.set_xlabel(f"time, {name}")
+    label = f"place on device {found['device']}, {bytes_name}"
+    axes.set_ylabel(scales.wrapped(axes, label, "y"))
     axes.set(xlim=(0, max(info["duration_s"] / unit, times[1])), ylim=(0, places[-1]))
     axes.grid(visible=False)
 
@@ -166,8 +168,9 @@ def _sizes(axes: Axes, info: Mapping[str, Any]) -> None:
     axes.set_xticks(range(0, len(lines), every), labels[::every])
     if room < max(map(len, labels), default=0) * _LETTER_IN:
         for tick in axes.get_xticklabels():
-            tick.set(rotation=45, ha="right", rotation_mode="anchor")
-    axes.set(xlabel="size, from this to twice as much", ylabel="share of all requests, %")
+            tick.set_rotation(90)
+    axes.set_xlabel(scales.wrapped(axes, "size, from this to twice as much"))
+    axes.set_ylabel(scales.wrapped(axes, "share of all requests, %", "y"))
     axes.grid(visible=False, axis="x")
     curves.legend_above(axes, handles)
 

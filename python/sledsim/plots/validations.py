@@ -152,7 +152,8 @@ def _differences(axes: Axes, of: Validation) -> list[str]:
         outer = max(outer, *map(abs, longer))
     axes.set_ylim(-1.2 * inner or -1, 1.2 * inner or 1)
     axes.axhline(0, color=INK, linewidth=1)
-    axes.set(xlabel="share of requests", ylabel="simulated less measured, ms", xlim=(0, 1))
+    axes.set(xlabel="share of requests", xlim=(0, 1))
+    axes.set_ylabel(scales.wrapped(axes, "simulated less measured, ms", "y"))
     curves.name(axes, lines)
     if outer > 1.2 * inner > 0:
         return [f"differences at the ends, up to {number(outer, 3)} ms, lie beyond the axis"]
