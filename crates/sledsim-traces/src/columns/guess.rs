@@ -199,9 +199,9 @@ fn words(name: &str) -> Vec<String> {
             words.push(String::new());
         }
         if character.is_alphanumeric() {
-            words
-                .last_mut()
-                .map(|word| word.extend(character.to_lowercase()));
+            if let Some(word) = words.last_mut() {
+                word.extend(character.to_lowercase());
+            }
         }
         before = character;
     }
