@@ -19,6 +19,7 @@ from sledsim import __version__, papers
 from sledsim.papers import model
 from sledsim.papers.page import page
 from sledsim.papers.page_text import MARKS
+from sledsim.plots.style import COLOURS, FAINT, INK, VERDICTS
 
 from tests.hostile_paper import (
     ALL,
@@ -369,7 +370,7 @@ def test_the_default_picture_tells_how_far_off_each_number_is(real: Made) -> Non
 def test_contrast_is_enough_in_light_and_dark(real: Made) -> None:
     style = real.text.partition("</style>")[0]
     parts = re.split(
-        r"(@media screen and \(prefers-color-scheme: dark\) \{.*?\n\})", style, flags=re.S
+        r"(@media screen and \(prefers-color-scheme: dark\) \{.*?\n\})", style, flags=re.DOTALL
     )
     light, dark = (
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(parts[place::2])))
