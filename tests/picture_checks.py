@@ -137,7 +137,9 @@ class Seen:
 
 def _smaller(box: Bbox) -> Bbox:
     """Return a box without the room that a font leaves around its letters."""
-    return Bbox([[box.x0 + _SLACK_PT, box.y0 + _SLACK_PT], [box.x1 - _SLACK_PT, box.y1 - _SLACK_PT]])
+    return Bbox(
+        [[box.x0 + _SLACK_PT, box.y0 + _SLACK_PT], [box.x1 - _SLACK_PT, box.y1 - _SLACK_PT]]
+    )
 
 
 def _most(pixels: Any, box: Any) -> Any:

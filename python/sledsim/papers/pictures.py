@@ -79,6 +79,7 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
         else:
             own(figure, found)
             _published_points(item, figure)
+            curves.fit(figure)
         cautions.below(figure, {"": document["caution"]})
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=_DPI, metadata=METADATA["png"])

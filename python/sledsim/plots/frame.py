@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.arguments import refuse
+from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
 
@@ -75,9 +76,9 @@ class Frame:
                 text = "\n".join(_wrapped(note, width, "note") for note in notes)
                 height += _LINE_IN * (1 + text.count("\n")) * self._grows
                 self.figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
-            if self._grows:
-                height += _LINE_IN * self._legend_lines()
-            self.figure.set_size_inches(width, height)
+            self._resize(width, height)
+            curves.fit(self.figure)
+            self._resize(width, height)
         else:
             axes = self.axes[0]
             if title:
@@ -91,6 +92,10 @@ class Frame:
                 text = "\n".join(_wrapped(note, inches_of(axes)[0], "note") for note in notes)
                 axes.set_xlabel(f"{axes.get_xlabel()}\n{text}".strip())
         return self.figure
+
+    def _resize(self, width: float, height: float) -> None:
+        grown = _LINE_IN * self._legend_lines() if self._grows else 0.0
+        self.figure.set_size_inches(width, height + grown)
 
     @property
     def across(self) -> bool:
