@@ -72,10 +72,7 @@ class Frame:
                 lines = _wrapped(title, width, "title")
                 self.figure.suptitle(lines, x=0.01, ha="left")
                 height += _LINE_IN * lines.count("\n") * self._grows
-            if notes:
-                text = "\n".join(_wrapped(note, width, "note") for note in notes)
-                height += _LINE_IN * (1 + text.count("\n")) * self._grows
-                self.figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+            height += footnotes(self.figure, notes) * self._grows
             self._resize(width, height)
             curves.fit(self.figure)
             self._resize(width, height)
@@ -114,6 +111,16 @@ class Frame:
                 row = place.rowspan.start
                 found[row] = max(found.get(row, 0), -(-lines // columns))
         return sum(found.values())
+
+
+def footnotes(figure: Figure, notes: Sequence[str]) -> float:
+    """Write footnotes below a figure with constrained layout; return the inches that they need."""
+    if not notes:
+        return 0.0
+    width, _ = figure.get_size_inches()
+    text = "\n".join(_wrapped(note, width, "note") for note in notes)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+    return _LINE_IN * (1 + text.count("\n"))
 
 
 @contextmanager
