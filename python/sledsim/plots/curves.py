@@ -121,6 +121,8 @@ def fit(figure: Figure) -> None:
             text = label.get_text()
             half = max(len(word) for word in (text[len(text) // 2 :], *text.split()))
             label.set_text(textwrap.fill(text, half + 4, break_on_hyphens=False))
+            if box.x1 > figure.bbox.x1:
+                label.set(x=1, ha="right")
 
 
 def add_to_legend(axes: Axes, label: str, handle: Any) -> None:
