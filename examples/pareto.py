@@ -240,7 +240,7 @@ def picture(result: dict[str, Any]) -> Figure:
     for acceleration in sorted(apart):
         key = acceleration, shown
         line = [d for d in designs if (d["acceleration_m_s2"], d["active_tips"]) == key]
-        colour = mpl.colormaps[HEAT](0.75 * strength(acceleration))
+        colour = mpl.colormaps[HEAT](0.6 * strength(acceleration))
         for part, marker in ((line, "-"), ([d for d in line if d[OWN]], "o")):
             places = [[d[axis] for d in part] for axis in ("service_ms", "bandwidth_mb_s")]
             right.plot(*places, marker, color=colour, linewidth=1, markersize=4.5)

@@ -120,7 +120,9 @@ def draw_writes(axes: Axes, result: dict[str, Any]) -> None:
     series = {label: [own[key] for own in times] for key, label in WAYS.items()}
     texts = {
         "one device": [f"{own['alone']:.2f}" for own in times],
-        "RAID 5": [f"{own['raid5']:.2f}\n{own['raid5'] / own['alone']:.2f} times" for own in times],
+        "RAID 5": [
+            f"{own['raid5']:.2f}\n(\u00d7 {own['raid5'] / own['alone']:.2f})" for own in times
+        ],
     }
     bars.grouped(axes, list(result), series, texts)
     axes.set(ylabel="response time, ms")

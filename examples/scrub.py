@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from matplotlib.figure import Figure
@@ -77,7 +77,7 @@ def name_of(tail: float) -> str:
 
 def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
     """Draw the progress of each scrub over time."""
-    drawn = {}
+    drawn: dict[str, Any] = {}
     for tail, run in runs.items():
         times = run.summary["background"][0]["percent"]["time_s"]
         points = [(time, percent) for percent, time in enumerate(times) if time is not None]
@@ -98,8 +98,8 @@ def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
 def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
     """Draw the cost of each scrub for the trace."""
     times = [run.summary["response_time_ms"] for run in runs.values()]
-    kinds = {"mean": "mean", "99 of 100 are below": "p99"}
-    series = {label: [time[key] for time in times] for label, key in kinds.items()}
+    means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
+    series = {"mean": means, "99 of 100 are below": p99s}
     places = ["unused\ntips only", *(f"passes at\n{t:.0%} left" for t in TAILS[1:])]
     bars.grouped(axes, places, series, "{:.2f}".format)
     axes.set(ylabel="response time, ms")

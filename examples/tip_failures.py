@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from matplotlib.figure import Figure
@@ -108,14 +108,14 @@ def draw_retries(axes: Axes, runs: dict[tuple[int, float], ss.Run]) -> None:
     """Draw response times by the rate of errors."""
     scales.logarithmic(axes, "x", ERROR_RATES[0], ERROR_RATES[-1])
     every = [run.summary["response_time_ms"] for run in runs.values()]
-    ends = scales.ends(time[key] for time in every for key in ("mean", "p99"))
+    ends = scales.ends(time for own in every for time in (own["mean"], own["p99"]))
     scales.logarithmic(axes, "y", *ends)
-    lines = {}
+    lines: dict[str, Any] = {}
     for label, look in in_order([f"{ecc} ECC tips" for ecc in ECC]).items():
         ecc = int(label.split()[0])
         times = [runs[ecc, rate].summary["response_time_ms"] for rate in ERROR_RATES]
-        for key, dash in (("mean", "-"), ("p99", ":")):
-            values = [time[key] for time in times]
+        means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
+        for values, dash in ((means, "-"), (p99s, ":")):
             (line,) = axes.plot(ERROR_RATES, values, dash, color=look.color, marker=look.marker)
             line.set_markersize(4)
             lines.setdefault(label, line)
