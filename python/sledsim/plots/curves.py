@@ -24,6 +24,8 @@ IN_LEGEND = 8
 """More curves have their names beside them."""
 _NAME = 26
 """Characters of a name beside a curve; a longer one is cut in the middle."""
+_SPARE_IN = 0.06
+"""What a label keeps from the edge, as the last layout may move it a little."""
 _LETTER_IN = 0.068
 """Width of a letter of a legend."""
 _NAME_IN = 0.15
@@ -123,10 +125,12 @@ def fit(figure: Figure) -> None:
     for axes in figure.axes:
         label = axes.xaxis.label
         box = label.get_window_extent()
-        if box.x0 < 0 or box.x1 > figure.bbox.x1:
+        if box.x0 < 0 or box.x1 > figure.bbox.x1 - _SPARE_IN * figure.dpi:
             text = label.get_text()
             half = max(len(word) for word in (text[len(text) // 2 :], *text.split()))
             label.set_text(textwrap.fill(text, half + 4, break_on_hyphens=False))
+            if box.x1 > figure.bbox.x1:
+                label.set(x=1, ha="right")
 
 
 def add_to_legend(axes: Axes, label: str, handle: Any) -> None:

@@ -19,11 +19,16 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
+<<<<<<< HEAD
 _UNIT = 12
 """Most characters of a unit."""
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
+=======
+_LONG = 6
+"""Characters of a label from which on there is no room for those between powers of ten."""
+>>>>>>> wt-papersfig
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
 
 
@@ -103,7 +108,8 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
 
     axis: Axis = getattr(axes, f"{which}axis")
     axes.set(**{f"{which}scale": "log"})
-    axes.set(**{f"{which}lim": (low / 1.1, high * 1.1)})
+    beyond = max(1.1, (high / low) ** 0.03)  # room for marks at the ends
+    axes.set(**{f"{which}lim": (low / beyond, high * beyond)})
     first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
     powers = [10.0**power for power in range(first, last + 1)]
     axis.set_major_locator(Decades())
@@ -143,7 +149,8 @@ def _ticks(low: float, high: float, room: float) -> list[float]:
         every = math.ceil(decades / room)
         return [10.0**power for power in range(first, last + 1) if power % every == 0]
     ticks = [power * step for power in powers for step in (1, 2, 5)]
-    if sum(low / 1.1 <= tick <= high * 1.1 for tick in ticks) > room:
+    shown = [tick for tick in ticks if low / 1.1 <= tick <= high * 1.1]
+    if len(shown) > room or any(len(plain(tick)) > _LONG for tick in shown):
         ticks = powers if decades > 1.2 else [p * step for p in powers for step in (1, 5)]
     return ticks
 
