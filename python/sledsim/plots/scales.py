@@ -19,16 +19,13 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
-<<<<<<< HEAD
 _UNIT = 12
 """Most characters of a unit."""
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
-=======
 _LONG = 6
 """Characters of a label from which on there is no room for those between powers of ten."""
->>>>>>> wt-papersfig
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
 
 
