@@ -20,10 +20,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import shared
 import sledsim as ss
 from matplotlib.figure import Figure
 from shared import picture_path, write_results
+from sledsim.plots import curves
+from sledsim.plots.style import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,6 @@ COMMAND_MS = 0.02  # on the link, for a command of the first host
 OTHER_MS = 0.06  # and of the second host, with data
 INTERVAL_MS = 8.0  # between groups, in the mean
 WINDOWS_MS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.6, 1.0, 2.0)
-STYLE = shared.STYLE | {"font.size": 9, "axes.grid": True, "svg.hashsalt": "batching"}
 
 Command = tuple[float, int, int, int, bool, int, float]
 """Delivered at (ms), host, block, blocks, linked, group, wanted at (ms)."""
@@ -140,7 +140,7 @@ def picture(result: dict[str, Any]) -> Figure:
     """Draw the time of a group against the window."""
     figure = Figure(figsize=(7.2, 4))
     axes = figure.add_subplot()
-    looks = {"alone": ("#0072b2", "alone"), "second_host": ("#d55e00", "with a second host")}
+    looks = {"alone": (BLUE, "alone"), "second_host": (VERMILION, "with a second host")}
     for name, (colour, label) in looks.items():
         ways = result["ways"][name]
         means = [ways[f"window {ms:g} ms"]["group_ms"] for ms in WINDOWS_MS]
@@ -151,7 +151,8 @@ def picture(result: dict[str, Any]) -> Figure:
     axes.set(
         xlabel="window (ms)", ylabel="from wanting a group to its last block (ms)", ylim=(0, None)
     )
-    axes.legend(fontsize=8)
+    handles, labels = axes.get_legend_handles_labels()
+    curves.legend_above(axes, dict(zip(labels, handles, strict=True)))
     return figure
 
 
@@ -173,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.groups, options.rate, options.seed)
         print(table(result))
-        write_results(options, result, picture, STYLE)
+        write_results(options, result, picture)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import shared
 import sledsim as ss
-from matplotlib.colors import BoundaryNorm, LogNorm
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
-from shared import PLAIN, picture_path, write_results
+from shared import picture_path, write_results
+from sledsim.plots import curves, scales
+from sledsim.plots.style import HEAT, INK, VERMILION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,12 +40,6 @@ KEYS = [
 ]
 CYLINDERS = 20  # read one after the other
 OWN = "on_front_of_its_acceleration"
-STYLE = shared.STYLE | {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.grid": True,
-    "svg.hashsalt": "pareto",
-}
 
 Point = tuple[float, float, float]
 """Quantities to minimise: service time, minus bandwidth, power."""
@@ -218,37 +212,26 @@ def mark_presets(ax: Axes, presets: Iterable[dict[str, Any]]) -> None:
     """Draw the papers' devices, and name them."""
     for preset in presets:
         name, place = preset["device"], (preset["service_ms"], preset["bandwidth_mb_s"])
-        ax.plot(*place, PRESETS[name], c="white", mec="#d55e00", mew=2, ms=9, label=name)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="lower left")
+        ax.plot(*place, PRESETS[name], c="white", mec=VERMILION, mew=2, ms=9, label=name)
 
 
 def picture(result: dict[str, Any]) -> Figure:
     """Draw all designs with the front, and those with the base's active tips by acceleration."""
-    figure = Figure(figsize=(11, 5.4))
+    figure = Figure(figsize=(11, 6))
     left, right = figure.subplots(1, 2)
     designs, tips = result["designs"], result["grid"]["active_tips"]
     power = {design["active_tips"]: design["power_w"] for design in designs}
-    colours = mpl.colormaps["viridis"].resampled(len(tips))
-    norm = BoundaryNorm([bound - 0.5 for bound in range(len(tips) + 1)], len(tips))
-    ringed = {"s": 60, "edgecolors": "black", "linewidths": 1.5, "zorder": 3}
-    for on_front, look in ((False, {"s": 8, "linewidths": 0}), (True, ringed)):
-        chosen = [design for design in designs if design["on_front"] is on_front]
-        left.scatter(
-            [design["service_ms"] for design in chosen],
-            [design["bandwidth_mb_s"] for design in chosen],
-            c=[tips.index(design["active_tips"]) for design in chosen],
-            cmap=colours,
-            norm=norm,
-            **look,
-        )
-    scale = mpl.cm.ScalarMappable(norm, colours)
-    bar = figure.colorbar(scale, ax=left, ticks=range(len(tips)))
-    bar.ax.set_yticklabels([f"{count} ({power[count]:.3g} W)" for count in tips])
-    bar.ax.tick_params(length=0)
-    bar.set_label("active tips (power at work)")
+    shades = mpl.colormaps[HEAT].reversed().resampled(len(tips) + 1)
+    for number, count in enumerate(tips):
+        name = f"{count} tips, {power[count]:.3g} W"
+        for on_front in (False, True):
+            chosen = [d for d in designs if (d["active_tips"], d["on_front"]) == (count, on_front)]
+            places = [[d[axis] for d in chosen] for axis in ("service_ms", "bandwidth_mb_s")]
+            ring = {"ms": 7, "mec": INK, "mew": 1.2, "zorder": 3} if on_front else {"ms": 3}
+            look = {"color": shades(number + 1), "label": name if on_front else "_"}
+            left.plot(*places, "o", **(ring | look))
     mark_presets(left, result["presets"])
-    left.set_title("All designs; ringed: the front\n")
+    left.set_title("All designs; ringed: the front")
 
     shown = min(tips, key=lambda count: abs(count - result["active_tips"]))
     own = result["acceleration_m_s2"]
@@ -257,26 +240,29 @@ def picture(result: dict[str, Any]) -> Figure:
     for acceleration in sorted(apart):
         key = acceleration, shown
         line = [d for d in designs if (d["acceleration_m_s2"], d["active_tips"]) == key]
-        colour = mpl.colormaps["plasma"](0.85 * strength(acceleration))
+        colour = mpl.colormaps[HEAT](0.6 * strength(acceleration))
         for part, marker in ((line, "-"), ([d for d in line if d[OWN]], "o")):
             places = [[d[axis] for d in part] for axis in ("service_ms", "bandwidth_mb_s")]
             right.plot(*places, marker, color=colour, linewidth=1, markersize=4.5)
         end = line[-1]["service_ms"], line[-1]["bandwidth_mb_s"]
         above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
-        right.annotate(f"{acceleration:g}", end, color=colour, size=8, **above)
+        right.annotate(f"{acceleration:g}", end, color=colour, fontsize="small", **above)
     mark_presets(right, (p for p in result["presets"] if p["active_tips"] == shown))
     rates = result["grid"]["tip_rate_kbit_s"]
     right.set_title(
         f"{shown} active tips, {rates[0]} to {rates[-1]} kbit/s along each line of one\n"
         "acceleration (m/s²); dots: the front of that acceleration"
     )
+    every = [*designs, *result["presets"]]
     for ax in (left, right):
-        ax.set(xscale="log", yscale="log", xlabel="mean service time, random load (ms)")
-        ax.set_ylabel("sustained sequential bandwidth (MB/s)")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.set_major_formatter(PLAIN)
-            axis.set_minor_formatter(NullFormatter())
+        scales.logarithmic(ax, "x", *scales.ends(d["service_ms"] for d in every))
+        scales.logarithmic(ax, "y", *scales.ends(d["bandwidth_mb_s"] for d in every))
+        ax.set_xlabel("mean service time, random load, ms")
+        ax.set_ylabel("sustained sequential bandwidth, MB/s")
+        handles, labels = ax.get_legend_handles_labels()
+        title = ax.get_title(loc="left")
+        curves.legend_above(ax, dict(zip(labels, handles, strict=True)))
+        curves.heading(ax, title)
     figure.suptitle(
         f"{result['device']} with other tip rates, accelerations and active tips, no interface"
     )
@@ -299,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.device, requests, options.seed, quick=options.quick)
         print(tables(result))
-        write_results(options, result, picture, STYLE)
+        write_results(options, result, picture)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

@@ -15,11 +15,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import shared
 import sledsim as ss
 from matplotlib.figure import Figure
-from shared import PLAIN, picture_path, write_results
+from shared import picture_path, write_results
 from sledsim import power
+from sledsim.plots import bars, curves, scales
+from sledsim.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +44,6 @@ NAMES = {
     "sub_sector": "sub-sector access\n(of small reads)",
     "all": "all three\n(of the total)",
 }
-STYLE = shared.STYLE | {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.grid": True,
-    "svg.hashsalt": "power",
-}
-COLOURS = ("#332288", "#117733", "#cc6677", "#ddaa33")
 
 
 def policies(device: str) -> dict[str, dict[str, object]]:
@@ -141,12 +135,11 @@ def draw_trade_off(axes: Axes, device: str, label: str, points: dict[str, Any]) 
     at = (unit * adaptive["response_ms"], unit * adaptive["power_mw"])
     axes.plot(*at, "*", color=COLOURS[3], markersize=12, label="adaptive", zorder=3)
     if not is_sled:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(PLAIN)
+        scales.logarithmic(axes, "x", *scales.ends([*x, unit * adaptive["response_ms"]]))
     axes.set(
         title=f"{device}: {label}",
-        xlabel=f"mean response time in {'ms' if is_sled else 's'}",
-        ylabel=f"mean power in {'mW' if is_sled else 'W'}",
+        xlabel=f"mean response time, {'ms' if is_sled else 's'}",
+        ylabel=f"mean power, {'mW' if is_sled else 'W'}",
     )
     along = axes.transData.transform  # where a point is drawn
     drawn = along((x[-1], y[-1]))[0]
@@ -159,27 +152,20 @@ def draw_trade_off(axes: Axes, device: str, label: str, points: dict[str, Any]) 
                 (point[0], point[1]),
                 xytext=(3, 5),
                 textcoords="offset points",
-                fontsize=7,
+                fontsize="small",
             )
     axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
 
 
 def draw_savings(axes: Axes, lin: dict[str, Any]) -> None:
     """Draw the savings, published and computed."""
-    width = 0.8 / (len(lin) + 1)
     published = [100 * saving["published"] for saving in next(iter(lin.values()))]
     series = {"Lin et al. 2002": published} | {
         label: [100 * saving["computed"] for saving in savings] for label, savings in lin.items()
     }
-    for number, (label, values) in enumerate(series.items()):
-        places = [case + width * (number - len(lin) / 2) for case in range(len(values))]
-        bars = axes.bar(places, values, 0.92 * width, color=COLOURS[number], label=label)
-        axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
-    axes.set(title=f"Energy saved on {SLED}, published and here", ylabel="percent")
-    axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
-    axes.grid(visible=False, axis="x")
-    axes.set_ylim(top=64)
-    axes.legend(frameon=False, loc="upper center", fontsize=8, ncols=len(series))
+    bars.grouped(axes, list(NAMES.values()), series, "{:.1f}".format)
+    axes.set(ylabel="energy saved, %")
+    curves.heading(axes, f"Energy saved on {SLED}, published and here")
 
 
 def draw(result: dict[str, Any]) -> Figure:
@@ -193,7 +179,7 @@ def draw(result: dict[str, Any]) -> Figure:
             axes = figure.add_subplot(grid[row, place])
             draw_trade_off(axes, device, label, points)
             if row == place == 0:
-                axes.legend(frameon=False, fontsize=8)
+                axes.legend(fontsize="small")
     draw_savings(figure.add_subplot(grid[2, :]), result["lin2002"])
     return figure
 
@@ -214,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ss.SledsimError as error:
         parser.error(str(error))
     print(table(result))
-    write_results(options, result, draw, STYLE)
+    write_results(options, result, draw)
 
 
 if __name__ == "__main__":

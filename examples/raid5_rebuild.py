@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import shared
 import sledsim as ss
 from matplotlib.figure import Figure
-from shared import PLAIN, picture_path, write_results
+from shared import picture_path, write_results
+from sledsim.plots import bars, curves, scales
+from sledsim.plots.style import looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +43,10 @@ PHASES: dict[str, dict[str, Any]] = {
     "degraded": {"fail_child": 1, "fail_at_ms": 0},
     "rebuilding": {"fail_child": 1, "fail_at_ms": 0, "spares": 1},
 }
+WAYS = {"alone": "one device", "raid5": "RAID 5"}
 LEAST_MB_S = 5.0  # what a rebuild takes when the host never rests
 MTTF_HOURS = [10**4 * 10 ** (step / 8) for step in range(25)]
-STYLE = shared.STYLE | {"font.size": 9, "axes.grid": True, "svg.hashsalt": "raid5"}
-COLOURS = {"g2": "#332288", "atlas10k": "#cc6677"}
+COLOURS = {name: look.color for name, look in looks(list(DEVICES)).items()}
 
 
 def array(name: str, **keys: Any) -> ss.Device:
@@ -115,69 +116,80 @@ def explore(quick: bool) -> dict[str, Any]:
 
 def draw_writes(axes: Axes, result: dict[str, Any]) -> None:
     """Draw the time of a small write."""
-    for place, (name, found) in enumerate(result.items()):
-        times = found["small_write_ms"]
-        for offset, way, alpha in ((-0.2, "alone", 0.5), (0.2, "raid5", 1.0)):
-            bars = axes.bar(place + offset, times[way], 0.38, color=COLOURS[name], alpha=alpha)
-            times_it = "" if way == "alone" else f"\n{times[way] / times['alone']:.2f} times"
-            what = "one device" if way == "alone" else "RAID 5"
-            axes.bar_label(bars, [f"{what}\n{times[way]:.2f} ms{times_it}"], fontsize=7)
-    axes.set_xticks(range(len(result)), list(result))
-    axes.set(ylabel="response time in ms")
+    times = [found["small_write_ms"] for found in result.values()]
+    series = {label: [own[key] for own in times] for key, label in WAYS.items()}
+    texts = {
+        "one device": [f"{own['alone']:.2f}" for own in times],
+        "RAID 5": [
+            f"{own['raid5']:.2f}\n(\u00d7 {own['raid5'] / own['alone']:.2f})" for own in times
+        ],
+    }
+    bars.grouped(axes, list(result), series, texts)
+    axes.set(ylabel="response time, ms")
     axes.margins(y=0.25)
-    axes.set_title("A write of 4 KiB, nothing else to do")
+    curves.heading(axes, "A write of 4 KiB, nothing else to do")
 
 
 def draw_phases(axes: Axes, result: dict[str, Any]) -> None:
     """Draw response times before and after a failure."""
+    every = [own for found in result.values() for own in found["phases"].values()]
+    low, high = scales.ends(time for own in every for time in own.values())
+    scales.logarithmic(axes, "y", low / 2, 2 * high)
+    handles = {}
     for offset, (name, found) in zip((-0.2, 0.2), result.items(), strict=True):
         for place, phase in enumerate(PHASES):
             times = found["phases"][phase]
-            axes.bar(place + offset, times["p99_ms"], 0.38, color=COLOURS[name], alpha=0.35)
-            label = f"{name}, {found['rate_per_s']} per s" if place == 0 else None
-            bars = axes.bar(
-                place + offset, times["mean_ms"], 0.38, color=COLOURS[name], label=label
+            at = place + offset
+            axes.bar(at, times["p99_ms"], 0.38, color="white", hatch="....")
+            drawn = axes.bar(at, times["mean_ms"], 0.38, color=COLOURS[name])
+            axes.annotate(
+                f"{times['mean_ms']:.2f}",
+                (at, times["p99_ms"]),
+                (0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize="small",
             )
-            axes.bar_label(bars, [f"{times['mean_ms']:.2f}"], fontsize=7)
+            handles[f"{name}, {found['rate_per_s']} requests/s"] = drawn
     axes.set_xticks(range(len(PHASES)), list(PHASES))
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.set(ylabel="response time in ms")
-    axes.legend(title="mean; pale: 99 of 100 are below", fontsize=8, title_fontsize=8)
-    axes.margins(y=0.3)
-    axes.set_title("Five devices, one of which fails; half writes")
+    axes.set(ylabel="response time, ms: mean (written);\ndotted: 99 of 100 are below")
+    axes.grid(visible=False, axis="x")
+    curves.legend_above(axes, handles)
+    curves.heading(axes, "Five devices, one of which fails; half writes")
 
 
 def draw_rebuilds(axes: Axes, result: dict[str, Any]) -> None:
     """Draw the time of a rebuild by the rate of requests."""
-    for name, found in result.items():
-        rates = [float(rate) for rate in found["rebuild_s"]]
-        minutes = [time / 60 for time in found["rebuild_s"].values()]
-        axes.plot(rates, minutes, "o-", color=COLOURS[name], markersize=4, label=name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.minorticks_off()
-    axes.set_yticks([0.5, 1, 2, 5, 10, 20])
-    axes.set(xlabel="requests per s", ylabel="rebuild in minutes", ylim=(0.5, 30))
-    axes.set_title(f"A rebuild in idle time, at least {LEAST_MB_S:g} MB/s")
-    axes.legend()
+    drawn = {
+        name: (
+            [float(rate) for rate in found["rebuild_s"]],
+            [time / 60 for time in found["rebuild_s"].values()],
+        )
+        for name, found in result.items()
+    }
+    scales.logarithmic(axes, "x", *scales.ends(x for xs, _ in drawn.values() for x in xs))
+    axes.set(xlabel="requests/s", ylabel="rebuild, minutes")
+    curves.draw(axes, drawn, own=looks(list(drawn)), log_y=True)
+    curves.heading(axes, f"A rebuild in idle time, at least {LEAST_MB_S:g} MB/s")
 
 
 def draw_risk(axes: Axes, result: dict[str, Any]) -> None:
     """Draw the probability of a second failure before the end of the rebuild."""
-    for name, found in result.items():
-        label = f"{name}, {found['rate_per_s']} requests per s"
-        axes.loglog(MTTF_HOURS, found["risk"], color=COLOURS[name], label=label)
-    axes.set(xlabel="MTTF of a device in hours", ylabel="probability")
-    axes.set_title("A second failure before the rebuild is over")
-    axes.legend(fontsize=8)
+    own = looks(list(result)).values()
+    drawn = {
+        f"{name}, {found['rate_per_s']} requests/s": (MTTF_HOURS, found["risk"])
+        for name, found in result.items()
+    }
+    scales.logarithmic(axes, "x", MTTF_HOURS[0], MTTF_HOURS[-1])
+    axes.set(xlabel="MTTF of a device, hours", ylabel="probability")
+    keys = dict(zip(drawn, own, strict=True))
+    curves.draw(axes, drawn, own=keys, markers=False, log_y=True)
+    curves.heading(axes, "A second failure before the rebuild is over")
 
 
 def picture(result: dict[str, Any]) -> Figure:
     """Draw all of it."""
-    figure = Figure(figsize=(10, 7.2))
+    figure = Figure(figsize=(10, 7.6))
     parts = figure.subplots(2, 2)
     draw_writes(parts[0, 0], result)
     draw_phases(parts[0, 1], result)
@@ -209,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     result = explore(options.quick)
     print(table(result))
-    write_results(options, result, picture, STYLE)
+    write_results(options, result, picture)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.figure import Figure
-from shared import PLAIN, picture_path, write
+from shared import INK, picture_path, write_picture
+from sledsim.plots import bars, curves, scales
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,15 +31,9 @@ SIZES = {  # of requests that start and end at multiples of so many blocks
     8: (8, 16, 24, 32, 40, 64),
     10: (10, 20, 30, 40, 60),
 }
+POWERS = (1, 2, 4, 8, 16, 32, 64)
 RATES = (10, 30, 100, 300, 1000)  # per second
 REACHES = (0, 5)  # cylinders of micropositioning
-STYLE = shared.STYLE | {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.grid": True,
-    "svg.hashsalt": "scrub",
-}
-COLOURS = ("#332288", "#117733", "#cc6677", "#ddaa33")
 
 
 def device(**keys: object) -> ss.Device:
@@ -77,66 +70,60 @@ def hours(rate: float, reach: int, quick: bool) -> float:
     return time_s / 3600
 
 
+def name_of(tail: float) -> str:
+    """Name a scrub."""
+    return "unused tips only" if tail == 0 else f"passes of its own at {tail:.0%} left"
+
+
 def draw_progress(axes: Axes, runs: dict[float, ss.Run]) -> None:
     """Draw the progress of each scrub over time."""
-    for colour, (tail, run) in zip(COLOURS, runs.items(), strict=False):
+    drawn: dict[str, Any] = {}
+    for tail, run in runs.items():
         times = run.summary["background"][0]["percent"]["time_s"]
         points = [(time, percent) for percent, time in enumerate(times) if time is not None]
         if len(points) <= 100:
             points.append((run.summary["duration_s"], points[-1][1]))
-        label = "unused tips only" if tail == 0 else f"passes of its own at {tail:.0%} left"
-        axes.step(*zip(*points, strict=True), where="post", color=colour, label=label)
-        axes.plot(*points[-1], "o", color=colour, markersize=4, clip_on=False)
+        drawn[name_of(tail)] = tuple(zip(*points, strict=True))
     end_s = runs[0.0].summary["duration_s"]
-    axes.axvline(end_s, color=shared.INK, linewidth=0.8, linestyle=":")
-    axes.text(end_s, 99, " end of\n the trace", va="top", fontsize=8)
-    axes.set(xlabel="time in s", ylabel="scrubbed in %", ylim=(0, 100), xlim=(0, 1.25 * end_s))
-    axes.set_title("A scrub under the trace")
-    axes.legend(fontsize=8, loc="upper center")
+    axes.set(xlabel="time, s", ylabel="scrubbed, %", ylim=(0, 100), xlim=(0, 1.25 * end_s))
+    for label, line in curves.draw(axes, drawn, markers=False).items():
+        line.set_drawstyle("steps-post")
+        end = (drawn[label][0][-1], drawn[label][1][-1])
+        axes.plot(*end, "o", color=line.get_color(), markersize=4, clip_on=False)
+    axes.axvline(end_s, color=INK, linewidth=0.8, linestyle=":")
+    axes.text(end_s, 60, " end of\n the trace", va="top", fontsize="small")
+    curves.heading(axes, "A scrub under the trace")
 
 
 def draw_price(axes: Axes, runs: dict[float, ss.Run]) -> None:
     """Draw the cost of each scrub for the trace."""
-    places = range(len(runs))
     times = [run.summary["response_time_ms"] for run in runs.values()]
     means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
-    for offset, width, key, values in ((-0.2, 0.38, "mean", means), (0.2, 0.38, "p99", p99s)):
-        alpha = 1.0 if key == "mean" else 0.5
-        bars = axes.bar(
-            [place + offset for place in places],
-            values,
-            width,
-            color=COLOURS[: len(runs)],
-            alpha=alpha,
-        )
-        axes.bar_label(bars, [f"{key}\n{value:.2f}" for value in values], fontsize=7)
-    axes.set_xticks(places, ["unused\ntips only", *(f"passes at\n{t:.0%} left" for t in TAILS[1:])])
-    axes.set(ylabel="response time in ms")
-    axes.margins(y=0.2)
-    axes.set_title("What it costs the trace")
+    series = {"mean": means, "99 of 100 are below": p99s}
+    places = ["unused\ntips only", *(f"passes at\n{t:.0%} left" for t in TAILS[1:])]
+    bars.grouped(axes, places, series, "{:.2f}".format)
+    axes.set(ylabel="response time, ms")
+    curves.heading(axes, "What it costs the trace")
 
 
 def draw_sizes(axes: Axes, free: dict[int, list[float]]) -> None:
     """Draw the free blocks of requests by size and alignment."""
-    for colour, (alignment, values) in zip(COLOURS, free.items(), strict=False):
-        label = "any block" if alignment == 1 else f"multiples of {alignment}"
-        axes.plot(SIZES[alignment], values, "o-", color=colour, markersize=4, label=label)
+    names = {each: "any block" if each == 1 else f"multiples of {each}" for each in free}
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.set(xlabel="size of a request in blocks", ylabel="free blocks per request", ylim=(0, None))
-    axes.set_title("What a request leaves")
-    axes.legend(title="starts and ends at", fontsize=8)
+    axes.set_xticks(SIZES[1], [str(size) if size in POWERS else "" for size in SIZES[1]])
+    axes.set(xlabel="size of a request, blocks", ylabel="free blocks per request")
+    curves.draw(axes, {names[each]: (SIZES[each], values) for each, values in free.items()})
+    axes.set_ylim(0, None)
+    curves.heading(axes, "What a request leaves that starts and ends at")
 
 
 def draw_rates(axes: Axes, took: dict[int, list[float]]) -> None:
     """Draw the time of a scan by rate and reach."""
-    for colour, (reach, values) in zip(COLOURS, took.items(), strict=False):
-        axes.loglog(RATES, values, "o-", color=colour, markersize=4, label=f"{reach} cylinders")
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.set(xlabel="requests per s", ylabel="hours for 95 % of a scan")
-    axes.set_title("How long a scan takes")
-    axes.legend(title="reach of a tip", fontsize=8)
+    scales.logarithmic(axes, "x", RATES[0], RATES[-1])
+    axes.set(xlabel="requests/s", ylabel="95 % of a scan, hours")
+    drawn = {f"tips reach {reach} cylinders": (RATES, values) for reach, values in took.items()}
+    curves.draw(axes, drawn, log_y=True)
+    curves.heading(axes, "How long a scan takes")
 
 
 def table(runs: dict[float, ss.Run]) -> str:
@@ -168,14 +155,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for alignment, sizes in SIZES.items()
     }
     took = {reach: [hours(rate, reach, options.quick) for rate in RATES] for reach in REACHES}
-    with style.context(["default", STYLE]):
-        figure = Figure(figsize=(10, 7.2))
+
+    def draw() -> Figure:
+        figure = Figure(figsize=(10, 7.6))
         parts = figure.subplots(2, 2)
         draw_progress(parts[0, 0], runs)
         draw_price(parts[0, 1], runs)
         draw_sizes(parts[1, 0], free)
         draw_rates(parts[1, 1], took)
-        write(options.output, figure)
+        return figure
+
+    write_picture(options.output, draw)
 
 
 if __name__ == "__main__":

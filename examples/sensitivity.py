@@ -19,10 +19,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import shared
 import sledsim as ss
 from matplotlib.figure import Figure
 from shared import INK, picture_path, write_results
+from sledsim.plots.style import BLUE, FAINT, GREEN, VERMILION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,13 +34,7 @@ NOT_PARAMETERS = {
     "base": "where the other values are from",
     "kind": "another kind has other parameters",
 }
-DOWN, UP, OTHER, BAND = "#0072b2", "#e69f00", "#009e73", "#c3c8cd"
-STYLE = shared.STYLE | {
-    "font.size": 9,
-    "axes.spines.left": False,
-    "legend.frameon": False,
-    "svg.hashsalt": "sensitivity",
-}
+DOWN, UP, OTHER, BAND = BLUE, VERMILION, GREEN, FAINT
 
 
 @dataclass(frozen=True)
@@ -261,14 +255,21 @@ def draw_rows(ax: Axes, result: dict[str, Any], rows: list[tuple[str, list[Any]]
         if any(v["capacity_gb"] != result["capacity_gb"] for _, v in bars):
             note += " *"
         elif all(v["service_change_range_ms"] == [0, 0] for _, v in bars):
-            note = "response only" if any(v["response_change_ms"] for _, v in bars) else "no effect"
+            note = "response only"
         side = ax.get_yaxis_transform()
-        ax.text(1.01, y, note.replace("-", "\u2212"), transform=side, va="center", size=8)
+        ax.text(1.01, y, note.replace("-", "\u2212"), transform=side, va="center", fontsize="small")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(rows)), [label for label, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
+    ax.grid(visible=False, axis="y")
+    ax.spines["left"].set_visible(False)
+
+
+def has_effect(result: dict[str, Any], variant: dict[str, Any]) -> bool:
+    """Whether a variant changes any time, or the capacity."""
+    times = (*variant["service_change_range_ms"], variant["response_change_ms"])
+    return any(times) or variant["capacity_gb"] != result["capacity_gb"]
 
 
 def picture(result: dict[str, Any]) -> Figure:
@@ -284,6 +285,12 @@ def picture(result: dict[str, Any]) -> Figure:
         for variant in row["variants"]:
             label = f"{row['parameter']}   {plain(row['value'])} → {plain(variant['value'])}"
             choices.append((label, [(OTHER, variant)]))
+    rows = len(numbers) + len(choices)
+    numbers, choices = (
+        [(label, bars) for label, bars in part if any(has_effect(result, v) for _, v in bars)]
+        for part in (numbers, choices)
+    )
+    left_out = rows - len(numbers) - len(choices)
     heights = [max(len(numbers), 1), 0.8 * max(len(choices), 1)]
     figure = Figure(figsize=(9, 1.8 + 0.29 * sum(heights)))
     top, bottom = figure.subplots(2, sharex=True, height_ratios=heights)
@@ -291,7 +298,7 @@ def picture(result: dict[str, Any]) -> Figure:
     draw_rows(bottom, result, choices)
     bottom.set_xlabel(
         f"change of the mean service time (% of {result['service_ms']:.3f} ms)"
-        "      * the capacity changes, too"
+        f"      * the capacity changes, too\n{left_out} rows are left out: they have no effect"
     )
     figure.suptitle(
         f"{result['device']}: every number {100 * result['share']:g} % lower and higher, or the"
@@ -304,7 +311,7 @@ def picture(result: dict[str, Any]) -> Figure:
         mpl.lines.Line2D([], [], color=INK, marker="|", label="the change, over all seeds"),
         mpl.patches.Patch(color=BAND, label="unchanged, over all seeds"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 
@@ -331,7 +338,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         result = explore(options.device, options.share, requests, seeds)
         print(tables(result), noise(result), sep="\n\n")
-        write_results(options, result, picture, STYLE)
+        write_results(options, result, picture)
     except (ss.SledsimError, OSError) as error:
         parser.error(str(error))
 

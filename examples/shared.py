@@ -1,4 +1,4 @@
-"""Shared code of the examples: the style of pictures, and the writing of files."""
+"""Shared code of the examples: the writing of numbers and of pictures in the style of sledsim."""
 
 from __future__ import annotations
 
@@ -7,26 +7,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from sledsim.plots import curves
+from sledsim.plots.files import FORMATS, encoded
+from sledsim.plots.style import INK, SAVING, STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INK, FAINT = "#1b1f24", "#d3d7dc"
-STYLE = {
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 144,
-    "svg.fonttype": "none",  # text stays text: it takes the font of the page
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-}
+__all__ = ["INK", "PLAIN", "STYLE", "picture_path", "write", "write_picture", "write_results"]
+
 PLAIN = FuncFormatter(lambda value, _: f"{value:,.10g}")
-LEFT_OUT = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # of text in pictures
 
 
 def picture_path(text: str) -> Path:
@@ -38,24 +32,28 @@ def picture_path(text: str) -> Path:
         For the name of another kind of file.
     """
     path = Path(text)
-    if path.suffix not in LEFT_OUT:
-        msg = f"{text}: must end in {', '.join(LEFT_OUT)}"
+    if path.suffix not in FORMATS:
+        msg = f"{text}: must end in {', '.join(FORMATS)}"
         raise argparse.ArgumentTypeError(msg)
     return path
 
 
 def write_results(
-    options: argparse.Namespace,
-    result: Any,
-    picture: Callable[[Any], Figure],
-    looks: dict[str, Any],
+    options: argparse.Namespace, result: Any, picture: Callable[[Any], Figure]
 ) -> None:
     """Write the numbers to ``--json`` and the picture to ``--output``, where they are asked for."""
     if options.json:
         write(options.json, json.dumps(result, indent=1) + "\n")
     if options.output:
-        with style.context(["default", looks]):
-            write(options.output, picture(result))
+        write_picture(options.output, lambda: picture(result))
+
+
+def write_picture(path: Path, draw: Callable[[], Figure]) -> None:
+    """Draw in the style of sledsim, and write the picture."""
+    with style.context(["default", STYLE]), mpl.rc_context(SAVING):
+        figure = draw()
+        curves.fit(figure)
+        write(path, figure)
 
 
 def write(path: Path, content: str | Figure) -> None:
@@ -66,7 +64,7 @@ def write(path: Path, content: str | Figure) -> None:
         if isinstance(content, str):
             part.write_text(content, encoding="utf-8", newline="\n")
         else:
-            content.savefig(part, format=path.suffix[1:], metadata={LEFT_OUT[path.suffix]: None})
+            part.write_bytes(encoded(content, path.suffix[1:]))
         part.replace(path)
         print(f"Written: {path}")
     finally:

@@ -21,11 +21,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.figure import Figure
-from shared import PLAIN, picture_path, write
+from shared import picture_path, write_picture
+from sledsim.plots import bars, scales
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,8 +40,6 @@ SCHEMA = pa.schema(
 )
 SEED = 1
 AT_ONCE = 1_000_000  # records made at a time
-STYLE = shared.STYLE | {"font.size": 9, "axes.grid": True, "svg.hashsalt": "tables"}
-COLOURS = dict(zip(LAYOUTS, ("#ddaa33", "#117733", "#332288"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -162,27 +159,20 @@ def draw(found: list[Cost]) -> Figure:
     """Draw the time of each query in each layout."""
     figure = Figure(figsize=(9, 4.2))
     names = [query.about for query in QUERIES[1:]]  # the first one takes no time
+    own = [one for one in found if one.engine == "polars" and one.query in names]
     for axes, key, label in zip(
         figure.subplots(1, 2),
         ("simulated_s", "bytes_moved"),
-        ("simulated seconds", "bytes moved"),
+        ("simulated time, s", "moved, bytes"),
         strict=True,
     ):
-        for shift, layout in zip((-0.27, 0, 0.27), LAYOUTS, strict=True):
-            one = {c.query: c for c in found if (c.layout, c.engine) == (layout, "polars")}
-            axes.bar(
-                [place + shift for place in range(len(names))],
-                [getattr(one[name], key) for name in names],
-                0.25,
-                color=COLOURS[layout],
-                label=layout,
-            )
-        axes.set_yscale("log")
-        axes.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names])
-        axes.set_title(label)
-        axes.grid(visible=False, axis="x")
-    figure.axes[0].yaxis.set_major_formatter(PLAIN)
-    figure.axes[0].legend()
+        series = {
+            layout: [getattr(one, key) for one in own if one.layout == layout] for layout in LAYOUTS
+        }
+        every = scales.ends(value for values in series.values() for value in values)
+        scales.logarithmic(axes, "y", every[0] / 2, every[1])
+        bars.grouped(axes, [name.replace(" ", "\n", 1) for name in names], series)
+        axes.set_ylabel(label)
     return figure
 
 
@@ -199,8 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_parquet(path, options.records)
         found = [cost for layout in LAYOUTS for cost in costs(path, layout)]
     print(text(found))
-    with style.context(["default", STYLE]):
-        write(options.output, draw(found))
+    write_picture(options.output, lambda: draw(found))
 
 
 if __name__ == "__main__":

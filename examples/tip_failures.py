@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import shared
 import sledsim as ss
-from matplotlib import style
 from matplotlib.figure import Figure
-from shared import PLAIN, picture_path, write
+from shared import picture_path, write_picture
+from sledsim.plots import curves, scales
+from sledsim.plots.style import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +33,6 @@ ERROR_RATES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 2e-2)
 REMAPPED = (0, 1, 2, 4, 8, 16)  # failed tips
 SPARE_CYLINDERS = 560
 CHUNK_BLOCKS = 540  # a track: 27 rows of 20 blocks
-STYLE = shared.STYLE | {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.grid": True,
-    "svg.hashsalt": "tip_failures",
-}
-COLOURS = ("#332288", "#88ccee", "#117733", "#ddaa33", "#cc6677", "#882255")
 
 
 def losses(quick: bool) -> dict[tuple[int, int, str], ss.TipFailures]:
@@ -87,57 +80,57 @@ def remapped(remap: str, failed: int, quick: bool) -> float:
 
 def draw_losses(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures]) -> None:
     """Draw the chance of a loss by the number of failed tips."""
-    for colour, (ecc, spares) in zip(COLOURS, SCHEMES, strict=True):
+    drawn = {}
+    for ecc, spares in SCHEMES:
         study = studies[ecc, spares, "tolerance"]
         label = f"{ecc} ECC, {spares} spare: {study.data_share:.0%} data"
-        axes.plot(study.failed_tips, study.loss_probability, color=colour, label=label)
+        drawn[label] = (study.failed_tips, study.loss_probability)
     axes.set(xlabel="failed tips", ylabel="probability of any loss", ylim=(-0.02, 1.02))
-    axes.set_title("What failed tips lose")
-    axes.legend(fontsize=7, loc="center right")
+    curves.draw(axes, drawn, markers=False)
+    curves.heading(axes, "What failed tips lose")
 
 
 def draw_policies(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures]) -> None:
     """Draw the remaining capacity and blocks under either policy."""
-    for colour, policy in zip(COLOURS[3:], ("tolerance", "capacity"), strict=False):
+    drawn = {}
+    for policy in ("tolerance", "capacity"):
         study = studies[(*POLICY_SCHEME, policy)]
         kept = [100 * share for share in study.capacity_share]
         safe = [100 * (1 - share) for share in study.lost_share]
-        axes.plot(study.failed_tips, kept, color=colour, label=f"{policy} given up: capacity")
-        axes.plot(
-            study.failed_tips,
-            safe,
-            color=colour,
-            linestyle="--",
-            label=f"{policy} given up: blocks not lost",
-        )
-    axes.set(xlabel="failed tips", ylabel="share of the blocks in %")
-    axes.set_title("Out of spares ({} ECC tips, {} spare tips)".format(*POLICY_SCHEME))
-    axes.legend(fontsize=7, loc="lower left")
+        drawn[f"{policy} given up: capacity"] = (study.failed_tips, kept)
+        drawn[f"{policy} given up: blocks not lost"] = (study.failed_tips, safe)
+    axes.set(xlabel="failed tips", ylabel="share of the blocks, %")
+    curves.draw(axes, drawn, markers=False)
+    curves.heading(axes, "Out of spares ({} ECC tips, {} spare tips)".format(*POLICY_SCHEME))
 
 
 def draw_retries(axes: Axes, runs: dict[tuple[int, float], ss.Run]) -> None:
     """Draw response times by the rate of errors."""
-    for colour, ecc in zip(COLOURS, ECC, strict=False):
+    scales.logarithmic(axes, "x", ERROR_RATES[0], ERROR_RATES[-1])
+    every = [run.summary["response_time_ms"] for run in runs.values()]
+    ends = scales.ends(time for own in every for time in (own["mean"], own["p99"]))
+    scales.logarithmic(axes, "y", *ends)
+    lines: dict[str, Any] = {}
+    for label, look in in_order([f"{ecc} ECC tips" for ecc in ECC]).items():
+        ecc = int(label.split()[0])
         times = [runs[ecc, rate].summary["response_time_ms"] for rate in ERROR_RATES]
         means, p99s = [time["mean"] for time in times], [time["p99"] for time in times]
-        for values, line, label in ((means, "o-", f"{ecc} ECC tips"), (p99s, "o:", None)):
-            axes.plot(ERROR_RATES, values, line, color=colour, markersize=3, label=label)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.set(xlabel="chance that a tip sector is read wrong", ylabel="response time in ms")
-    axes.set_title("Retries: mean (solid) and p99 (dotted)")
-    axes.legend(fontsize=7, loc="upper left")
+        for values, dash in ((means, "-"), (p99s, ":")):
+            (line,) = axes.plot(ERROR_RATES, values, dash, color=look.color, marker=look.marker)
+            line.set_markersize(4)
+            lines.setdefault(label, line)
+    axes.set(xlabel="chance that a tip sector is read wrong", ylabel="response time, ms")
+    curves.legend_above(axes, lines)
+    curves.heading(axes, "Retries: mean; dotted: 99 of 100 are below")
 
 
 def draw_remapping(axes: Axes, rates: dict[str, list[float]]) -> None:
     """Draw the rate of a sequential read by the number of remapped tips."""
     names = {"spare_tips": "to spare tips", "elsewhere": "elsewhere"}
-    for colour, (remap, values) in zip(COLOURS[2:], rates.items(), strict=False):
-        axes.plot(REMAPPED, values, "o-", color=colour, markersize=4, label=names[remap])
-    axes.set(xlabel="remapped tips", ylabel="sequential read in MB/s", ylim=(0, None))
-    axes.set_title("Remapping")
-    axes.legend(fontsize=8)
+    axes.set(xlabel="remapped tips", ylabel="sequential read, MB/s")
+    curves.draw(axes, {names[remap]: (REMAPPED, values) for remap, values in rates.items()})
+    axes.set_ylim(0, None)
+    curves.heading(axes, "Remapping")
 
 
 def table(
@@ -181,14 +174,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for remap in ("spare_tips", "elsewhere")
     }
     print(table(studies, runs, rates))
-    with style.context(["default", STYLE]):
-        figure = Figure(figsize=(10, 7.2))
+
+    def draw() -> Figure:
+        figure = Figure(figsize=(10, 7.6))
         parts = figure.subplots(2, 2)
         draw_losses(parts[0, 0], studies)
         draw_policies(parts[0, 1], studies)
         draw_retries(parts[1, 0], runs)
         draw_remapping(parts[1, 1], rates)
-        write(options.output, figure)
+        return figure
+
+    write_picture(options.output, draw)
 
 
 if __name__ == "__main__":

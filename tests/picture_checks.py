@@ -32,19 +32,19 @@ class Seen:
         self.figure = figure
         self._canvas = FigureCanvasAgg(figure)
         figure.draw_without_rendering()
-        self._renderer = self._canvas.get_renderer()
+        self._renderer = self._canvas.get_renderer()  # type: ignore[no-untyped-call]
         self._points = 72 / figure.dpi
         ticks = {}
-        for axis in figure.findobj(Axis):
-            if isinstance(axis, Axis) and axis.axes.get_visible():
+        axes: list[Any] = figure.findobj(Axis)
+        for axis in axes:
+            if axis.axes.get_visible():
                 ticks[axis] = list(self._tick_labels(axis))
         self.ticks: list[list[Text]] = list(ticks.values())
         """The labels of the ticks of each axis."""
         of_axes = {id(one) for one in self._all_ticks(ticks)}
-        self.texts = [
-            text
-            for text in figure.findobj(Text)
-            if isinstance(text, Text) and id(text) not in of_axes and self._is_drawn(text)
+        every: list[Any] = figure.findobj(Text)
+        self.texts: list[Text] = [
+            text for text in every if id(text) not in of_axes and self._is_drawn(text)
         ] + [text for texts in self.ticks for text in texts]
         """All texts that are drawn."""
 
@@ -83,12 +83,13 @@ class Seen:
         constrained = self.figure.get_layout_engine()
         self.figure.set_layout_engine("none")  # nothing moves
         try:
-            self._canvas.draw()
+            self._canvas.draw()  # type: ignore[no-untyped-call]
         finally:
             for text in shown:
                 text.set_visible(True)
             self.figure.set_layout_engine(constrained)
-        pixels = np.asarray(self._canvas.buffer_rgba())[::-1, :, :3]
+        pixels = np.asarray(self._canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+        pixels = pixels[::-1, :, :3]
         pale = []
         for text in shown:
             behind = _most(pixels, np.asarray(self.box(text)) / self._points)
@@ -137,7 +138,9 @@ class Seen:
 
 def _smaller(box: Bbox) -> Bbox:
     """Return a box without the room that a font leaves around its letters."""
-    return Bbox([[box.x0 + _SLACK_PT, box.y0 + _SLACK_PT], [box.x1 - _SLACK_PT, box.y1 - _SLACK_PT]])
+    return Bbox(
+        [[box.x0 + _SLACK_PT, box.y0 + _SLACK_PT], [box.x1 - _SLACK_PT, box.y1 - _SLACK_PT]]
+    )
 
 
 def _most(pixels: Any, box: Any) -> Any:

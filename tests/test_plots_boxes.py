@@ -1,4 +1,4 @@
-"""Pictures can be read: nothing overlaps or is cut off, colours stand out and apart, fonts print."""
+"""Pictures can be read: no text overlaps or is cut off, colours stand out, fonts print."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.testing.compare import compare_images
 from sledsim import plots
 from sledsim.plots import style
 
-from picture_checks import Seen, contrast, fonts, lab, nearest
+from tests.picture_checks import Seen, contrast, fonts, lab, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def one_request() -> ss.Comparison:
 @cache
 def seven_decades() -> ss.Comparison:
     """Return times from 0.1 us to 10 s: memory, and a disk with far too much to do."""
-    memory = ss.device("memory", latency_us=0.01)
+    memory = ss.device("memory", latency_ms=0.0001)
     return ss.compare(_load(1500, rate=2000), [memory, "g2", "nearline20t"])
 
 
@@ -223,7 +223,7 @@ def test_the_same_device_has_the_same_colour() -> None:
     assert len({(look.color, str(look.dash)) for look in many.values()}) == 12
 
 
-# References: drawn anew by `python tests/test_plots_boxes.py`, to be looked at before they are kept
+# References: drawn anew by `python -m tests.test_plots_boxes`, to be looked at before they are kept
 
 IMAGES = Path(__file__).with_name("images")
 DRAWN_WITH = (IMAGES / "matplotlib.txt").read_text("utf-8").strip() if IMAGES.is_dir() else ""
@@ -254,7 +254,7 @@ def _write(figure: Figure, file: Path) -> None:
 def test_pictures_are_as_before(name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.png"
     _write(REFERENCES[name](), file)
-    assert compare_images(IMAGES / f"{name}.png", file, tol=MOST_APART) is None
+    assert compare_images(str(IMAGES / f"{name}.png"), str(file), MOST_APART) is None
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
     from sledsim.plots.style import Look
@@ -22,6 +24,8 @@ IN_LEGEND = 8
 """More curves have their names beside them."""
 _NAME = 26
 """Characters of a name beside a curve; a longer one is cut in the middle."""
+_SPARE_IN = 0.06
+"""What a label keeps from the edge, as the last layout may move it a little."""
 _LETTER_IN = 0.068
 """Width of a letter of a legend."""
 _NAME_IN = 0.15
@@ -84,15 +88,16 @@ def name(axes: Axes, lines: Mapping[str, Line2D], *, at_ends: bool = False) -> N
         _beside(axes, lines)
 
 
-def legend_above(axes: Axes, handles: Mapping[str, Any]) -> None:
-    """Write a legend above axes, where it covers nothing."""
+def legend_above(axes: Axes, handles: Mapping[str, Any], columns: int | None = None) -> None:
+    """Write a legend above axes, where it covers nothing; by default as wide as the axes."""
     inches, _ = inches_of(axes)
     lines = any(hasattr(handle, "get_linestyle") for handle in handles.values())
     beside = 0.5 if lines else 0.32  # the handle, and what is left free
     widest = max(8, int((inches - beside) / _LETTER_IN))
     names = [textwrap.fill(label, widest, break_on_hyphens=False) for label in handles]
     longest = max(len(line) for label in names for line in label.split("\n"))
-    columns = max(1, min(len(names), int(inches / (longest * _LETTER_IN + beside))))
+    if columns is None:
+        columns = max(1, min(len(names), int(inches / (longest * _LETTER_IN + beside))))
     axes.legend(
         list(handles.values()),
         names,
@@ -107,15 +112,44 @@ def legend_above(axes: Axes, handles: Mapping[str, Any]) -> None:
     )
 
 
+def fit(figure: Figure) -> None:
+    """Keep legends above axes and labels of X axes within a figure: fewer columns, more lines."""
+    figure.draw_without_rendering()  # the layout is known only then
+    for axes in figure.axes:
+        while (legend := axes.get_legend()) and legend.get_window_extent().x1 > figure.bbox.x1:
+            columns = legend._ncols - 1  # type: ignore[attr-defined]  # noqa: SLF001
+            if not columns:
+                break
+            _legend_anew(axes, legend, {}, columns)
+            figure.draw_without_rendering()
+    for axes in figure.axes:
+        label = axes.xaxis.label
+        box = label.get_window_extent()
+        if box.x0 < 0 or box.x1 > figure.bbox.x1 - _SPARE_IN * figure.dpi:
+            text = label.get_text()
+            half = max(len(word) for word in (text[len(text) // 2 :], *text.split()))
+            label.set_text(textwrap.fill(text, half + 4, break_on_hyphens=False))
+            if box.x1 > figure.bbox.x1:
+                label.set(x=1, ha="right")
+
+
 def add_to_legend(axes: Axes, label: str, handle: Any) -> None:
     """Add an entry to the legend of axes, or begin one above them."""
     legend = axes.get_legend()
-    handles = {}
     if legend is not None:
-        texts = (text.get_text().replace("\n", " ") for text in legend.get_texts())
-        handles = dict(zip(texts, legend.legend_handles, strict=True))
-    title = axes.get_title(loc="left") if legend is None else legend.get_title().get_text()
-    legend_above(axes, {**handles, label: handle})
+        _legend_anew(axes, legend, {label: handle})
+        return
+    title = axes.get_title(loc="left")
+    legend_above(axes, {label: handle})
+    heading(axes, title)
+
+
+def _legend_anew(
+    axes: Axes, legend: Legend, more: Mapping[str, Any], columns: int | None = None
+) -> None:
+    texts = [text.get_text().replace("\n", " ") for text in legend.get_texts()]
+    title = legend.get_title().get_text()
+    legend_above(axes, {**dict(zip(texts, legend.legend_handles, strict=True)), **more}, columns)
     heading(axes, title)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.arguments import refuse
+from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
 
@@ -71,13 +72,10 @@ class Frame:
                 lines = _wrapped(title, width, "title")
                 self.figure.suptitle(lines, x=0.01, ha="left")
                 height += _LINE_IN * lines.count("\n") * self._grows
-            if notes:
-                text = "\n".join(_wrapped(note, width, "note") for note in notes)
-                height += _LINE_IN * (1 + text.count("\n")) * self._grows
-                self.figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
-            if self._grows:
-                height += _LINE_IN * self._legend_lines()
-            self.figure.set_size_inches(width, height)
+            height += footnotes(self.figure, notes) * self._grows
+            self._resize(width, height)
+            curves.fit(self.figure)
+            self._resize(width, height)
         else:
             axes = self.axes[0]
             if title:
@@ -91,6 +89,10 @@ class Frame:
                 text = "\n".join(_wrapped(note, inches_of(axes)[0], "note") for note in notes)
                 axes.set_xlabel(f"{axes.get_xlabel()}\n{text}".strip())
         return self.figure
+
+    def _resize(self, width: float, height: float) -> None:
+        grown = _LINE_IN * self._legend_lines() if self._grows else 0.0
+        self.figure.set_size_inches(width, height + grown)
 
     @property
     def across(self) -> bool:
@@ -109,6 +111,16 @@ class Frame:
                 row = place.rowspan.start
                 found[row] = max(found.get(row, 0), -(-lines // columns))
         return sum(found.values())
+
+
+def footnotes(figure: Figure, notes: Sequence[str]) -> float:
+    """Write footnotes below a figure with constrained layout; return the inches that they need."""
+    if not notes:
+        return 0.0
+    width, _ = figure.get_size_inches()
+    text = "\n".join(_wrapped(note, width, "note") for note in notes)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+    return _LINE_IN * (1 + text.count("\n"))
 
 
 @contextmanager

@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim._core import SledsimError
-from sledsim.applications import Outcome, kind
 from sledsim.arguments import refuse
 from sledsim.number_text import number
 from sledsim.plots import curves, scales
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sledsim.applications import Outcome
     from sledsim.plots.frame import Place, Size
 
 PARTS = {
@@ -60,7 +59,7 @@ def applications(
     height_in = 1.5 + (0.25 + 0.15 * lines) * len(outcomes)
     with begin(ax, size, height_in=height_in) as frame:
         draw(frame.axes[0], labels, [each.to_dict() for each in outcomes])
-        names = dict.fromkeys(_title_of(each.application) for each in outcomes)
+        names = dict.fromkeys(each.title for each in outcomes)
         devices = list(dict.fromkeys(labels))
         on = ", ".join(devices) if len(devices) <= _LISTED else f"{len(devices)} devices"
         heading = f"{', '.join(names)} on {on}"
@@ -71,15 +70,8 @@ def _are_outcomes(given: object) -> bool:
     return (
         isinstance(given, list | tuple)
         and bool(given)
-        and all(isinstance(each, Outcome) for each in given)
+        and all(hasattr(each, "stall_s") for each in given)
     )
-
-
-def _title_of(application: str) -> str:
-    try:
-        return kind(application).title
-    except SledsimError:  # not on this system, or of another version
-        return application
 
 
 def _label(label: str) -> str:

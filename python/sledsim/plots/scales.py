@@ -24,6 +24,8 @@ _UNIT = 12
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
+_LONG = 6
+"""Characters of a label from which on there is no room for those between powers of ten."""
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
 
 
@@ -88,23 +90,26 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
 
     Up to three decades 1, 2 and 5 are labelled, beyond them powers of ten, as many as have room.
     """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter  # noqa: PLC0415
+    from matplotlib.ticker import (  # noqa: PLC0415
+        FixedLocator,
+        FuncFormatter,
+        Locator,
+        NullFormatter,
+    )
+
+    class Decades(Locator):
+        """Finds the ticks when the picture is drawn, as the room is known only then."""
+
+        def __call__(self) -> list[float]:
+            return _ticks(low, high, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
 
     axis: Axis = getattr(axes, f"{which}axis")
     axes.set(**{f"{which}scale": "log"})
-    axes.set(**{f"{which}lim": (low / 1.1, high * 1.1)})
+    beyond = max(1.1, (high / low) ** 0.03)  # room for marks at the ends
+    axes.set(**{f"{which}lim": (low / beyond, high * beyond)})
     first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
-    decades = math.log10(high / low)
-    room = max(2.0, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
     powers = [10.0**power for power in range(first, last + 1)]
-    if decades <= 3:
-        ticks = [power * step for power in powers for step in (1, 2, 5)]
-        if sum(low / 1.1 <= tick <= high * 1.1 for tick in ticks) > room:
-            ticks = powers if decades > 1.2 else [p * step for p in powers for step in (1, 5)]
-    else:
-        every = math.ceil(decades / room)
-        ticks = [10.0**power for power in range(first, last + 1) if power % every == 0]
-    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_locator(Decades())
     axis.set_minor_locator(FixedLocator([p * step for p in powers for step in range(2, 10)]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_formatter(NullFormatter())
@@ -132,6 +137,22 @@ def binary(
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _ticks(low: float, high: float, room: float) -> list[float]:
+    """Return the ticks of a logarithmic axis that has room for so many labels."""
+    room = max(2.0, room)
+    first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
+    decades = math.log10(high / low)
+    powers = [10.0**power for power in range(first, last + 1)]
+    if decades > 3:
+        every = math.ceil(decades / room)
+        return [10.0**power for power in range(first, last + 1) if power % every == 0]
+    ticks = [power * step for power in powers for step in (1, 2, 5)]
+    shown = [tick for tick in ticks if low / 1.1 <= tick <= high * 1.1]
+    if len(shown) > room or any(len(plain(tick)) > _LONG for tick in shown):
+        ticks = powers if decades > 1.2 else [p * step for p in powers for step in (1, 5)]
+    return ticks
 
 
 def inches_of(axes: Axes) -> tuple[float, float]:

@@ -28,6 +28,7 @@ WIDE = 20.0
 _DIGITS = 3
 _VISIBLE = 0.002
 """The share of a bar from which on a cause can be seen, and is in the legend."""
+_LETTERS_PER_INCH = 11.4
 _LABEL = 20
 """Characters of a line of a label beside a bar."""
 
@@ -118,7 +119,8 @@ def _of_one(axes: Axes, run: Run) -> None:
     axes.set(xlabel="mean by cause, ms", xlim=(0, 1.28 * max(means.values(), default=1.0)))
     mark = cautions.mark(run.cautions)
     whole = f"mean response time {mean_text(run)} ms {mark}".rstrip()
-    axes.set_title(textwrap.fill(whole, 40), fontweight="normal")
+    wide = int(scales.inches_of(axes)[0] * _LETTERS_PER_INCH)
+    axes.set_title(textwrap.fill(whole, min(40, wide)), fontweight="normal")
 
 
 def _stacks(axes: Axes, runs: Mapping[str, Run], *, shares: bool) -> dict[str, object]:
@@ -185,7 +187,7 @@ def _means(axes: Axes, runs: Mapping[str, Run]) -> None:
         reach += [mean, *ends]
         color = look[label].color
         style = ":" if _unreliable(run) else "-"
-        axes.plot(ends, (place, place), color=color, linestyle=style, linewidth=3, alpha=0.55)
+        axes.plot(ends, (place, place), color=color, linestyle=style, linewidth=1.6)
         face = "white" if _unreliable(run) else color
         axes.plot(mean, place, "o", color=color, markerfacecolor=face, markersize=5.5)
         axes.annotate(

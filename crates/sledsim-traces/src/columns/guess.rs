@@ -198,10 +198,10 @@ fn words(name: &str) -> Vec<String> {
         if rises || !character.is_alphanumeric() {
             words.push(String::new());
         }
-        if character.is_alphanumeric() {
-            words
-                .last_mut()
-                .map(|word| word.extend(character.to_lowercase()));
+        if character.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(character.to_lowercase());
         }
         before = character;
     }
