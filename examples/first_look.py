@@ -44,6 +44,7 @@ PANEL = (4.4, 3.3)  # inches
 SURFACE_DEVICES = ("sigmetrics2000", "g2")
 SURFACE_STARTS = {"centre": (0, 0), "corner": (-50, -50)}  # X and Y in um, moving up
 GRID_UM = range(-50, 51)
+BLACK = "#101010"  # on a map of times it stays so on a dark page
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,8 @@ def surface_picture(device: ss.Sled, start: str) -> Figure:
         (axes,) = frame.axes
         extent = (GRID_UM[0] - 0.5, GRID_UM[-1] + 0.5) * 2
         image = axes.imshow(times, "viridis", vmin=0, origin="lower", extent=extent)
-        lines = axes.contour(GRID_UM, GRID_UM, slopes, 8, colors="black", linewidths=0.7, alpha=0.7)
-        axes.clabel(lines, fontsize=8, fmt=PLAIN)
+        lines = axes.contour(GRID_UM, GRID_UM, slopes, 8, colors=BLACK, linewidths=0.7, alpha=0.7)
+        axes.clabel(lines, fontsize=8, fmt=PLAIN, colors=BLACK)
         axes.plot(*start_um, "o", color="#f8f8f8", markeredgecolor="black", clip_on=False, zorder=3)
         axes.set(xlabel="X, µm", ylabel="Y, µm")
         axes.grid(visible=False)

@@ -97,7 +97,7 @@ def trace(folder: Path) -> Path:
 COLUMNS = "time=t:s, offset=at:B, bytes=size:B, op=op"
 
 
-@pytest.mark.parametrize("rule", ["wrap", "scale"])
+@pytest.mark.parametrize("rule", ["wrap", "scale", "compact"])
 def test_changes_of_addresses_are_a_caution_of_each_device(
     said: Callable[..., str], tmp_path: Path, rule: str
 ) -> None:
@@ -105,11 +105,11 @@ def test_changes_of_addresses_are_a_caution_of_each_device(
     runs = json.loads(said("compare", "--devices", "g3,g1", *words, "--json"))["runs"]
     for run in runs:
         found = {one["code"]: one["text"] for one in run["caution"]}
-        key = {"wrap": "wrapped", "scale": "scaled"}[rule]
+        key = {"wrap": "wrapped", "scale": "scaled", "compact": "compacted"}[rule]
         assert found[key].startswith(f"{run['workload'][key]:,} requests were ")
         assert found["widened"].startswith(f"{run['workload']['widened']:,} requests were ")
     text = said("compare", "--devices", "g3,g1", *words)
-    expected = r"^\* (g1|all): [\d,]+ requests were (wrapped|moved to spread)"
+    expected = r"^\* (g1|all): [\d,]+ requests were (wrapped|moved to)"
     assert re.search(expected, text, re.MULTILINE)
     assert re.search(r"^\* all: 300 requests were widened", text, re.MULTILINE)
 

@@ -411,7 +411,7 @@ def test_a_bar_is_drawn_on_a_terminal_only() -> None:
                 drawn += more
         assert process.wait(timeout=60) == 0
     os.close(master)
-    assert b" of 2,000,000 [#" in drawn
+    assert b" of 2,000,000 requests [#" in drawn
     assert drawn.endswith(b"\r\x1b[K")  # and removed in the end
 
 

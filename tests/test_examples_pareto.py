@@ -229,7 +229,7 @@ def test_the_picture_and_the_table_show_the_front(
     picture = (folders[0] / "front.svg").read_text(encoding="utf-8")
     texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", picture))
     assert {"mean service time, random load, ms", "sustained sequential bandwidth, MB/s"} <= texts
-    assert {"sigmetrics2000", "g1", "g2", "g3", "1280 (1.38 W)", "114.8", "50"} <= texts
+    assert {"sigmetrics2000", "g1", "g2", "g3", "1280 tips, 1.38 W", "114.8", "50"} <= texts
     assert re.findall(r"20\d\d-\d\d-\d\d", picture) == []
     assert str(ROOT) not in picture
     title, _, *table = (folders[0] / "table.txt").read_text(encoding="utf-8").splitlines()

@@ -113,7 +113,7 @@ def test_sizes(run: ss.Run, size: Any, inches: float) -> None:
         assert figure.get_size_inches()[1] == height
 
 
-@pytest.mark.parametrize("size", ["colum", "7", "0x3", "7x-3", "1e3x2", (1, 2, 3), "70x3", 7])
+@pytest.mark.parametrize("size", ["row", "7", "0x3", "7x-3", "1e3x2", (1, 2, 3), "70x3", 7])
 def test_wrong_sizes(run: ss.Run, size: Any) -> None:
     with pytest.raises(ss.SpecError, match=r"^size = .*must be column, page or WxH in inches"):
         run.plot(size=size)

@@ -259,7 +259,7 @@ def test_the_study_is_drawn(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     means = pl.DataFrame(study.means)
     for line, name in zip(axes.get_lines(), ("fcfs", "sptf"), strict=True):
-        assert line.get_label() == f"scheduler = {name}"
+        assert line.get_label() == name
         of = means.filter(pl.col("scheduler") == name)
         assert np.asarray(line.get_xdata()).tolist() == of["rate"].to_list()
         assert np.asarray(line.get_ydata()).tolist() == of["response_time_ms.mean"].to_list()

@@ -56,6 +56,7 @@ def rows_of(run: ss.VolumesRun) -> list[dict[str, Any]]:
     [
         ({}, 0.0),
         ({"time_scale": 20.0, "address": "scale"}, 0.0),
+        ({"time_scale": 20.0, "address": "compact"}, 0.0),
         ({"queue_depth": 2, "address": "wrap", "address_offset": 4096}, 0.0),
         ({"sort_ms": 200}, 150.0),
         ({"warm_up_requests": 1}, 0.0),
@@ -273,6 +274,7 @@ def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
         ({"queue_depth": 1}, {"window_s": 5}, "queue_depth: must not be given by window"),
         ({"think": "recorded"}, {"window_s": 5}, "think: must not be given by window"),
         ({"address": "scale"}, {"window_s": 5}, 'address: "scale" must not be given by window'),
+        ({"address": "compact"}, {"window_s": 5}, 'address: "compact" must not be given by window'),
         ({"trace_device": "separate"}, {"window_s": 5}, 'trace_device: "separate" must not'),
         ({"warm_up_s": 1}, {"window_s": 5}, "warm_up_s: must not be a key of the trace by window"),
         ({}, {"window_s": 5}, "trace_device = "),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sledsim import plots as plots
+    from sledsim import reports as reports
     from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
     from sledsim.arrays import rebuild_risk
     from sledsim.caches import Cache, cache, hit_ratios, policies
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         workload_spec,
         workloads,
     )
+    from sledsim.perfetto import rows_to_perfetto
     from sledsim.rows import Rows
     from sledsim.scenario_files import Scenario, scenario, scenarios
     from sledsim.simulation import Run, schedulers, simulate
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from sledsim.summary_types import Summary
     from sledsim.tables import Result, Spent, Table, table
     from sledsim.trace_files import sample_traces
+    from sledsim.trace_information import TraceInfo
     from sledsim.validation import Validation, validate
     from sledsim.volumes import VolumesRun, simulate_volumes
 
@@ -120,6 +123,7 @@ __all__ = [
     "Table",
     "TipFailures",
     "TraceError",
+    "TraceInfo",
     "Validation",
     "VolumesRun",
     "Zone",
@@ -141,6 +145,7 @@ __all__ = [
     "presets",
     "read_trace",
     "rebuild_risk",
+    "rows_to_perfetto",
     "sample_traces",
     "scenario",
     "scenarios",
@@ -174,6 +179,7 @@ _HOMES = {
     "load_values": "Load",
     "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
     "workload_presets workload_spec workloads",
+    "perfetto": "rows_to_perfetto",
     "rows": "Rows",
     "scenario_files": "Scenario scenario scenarios",
     "simulation": "Run schedulers simulate",
@@ -181,6 +187,7 @@ _HOMES = {
     "summary_types": "Summary",
     "tables": "Result Spent Table table",
     "trace_files": "sample_traces",
+    "trace_information": "TraceInfo",
     "validation": "Validation validate",
     "volumes": "VolumesRun simulate_volumes",
 }
@@ -197,7 +204,7 @@ if not TYPE_CHECKING:  # type checkers are to refuse unknown names
             value: Any = import_module("sledsim._core").VERSION
         elif name in _HOME_OF:
             value = getattr(import_module(f"sledsim.{_HOME_OF[name]}"), name)
-        elif name in _HOMES or name == "plots":
+        elif name in _HOMES or name in {"plots", "reports"}:
             return import_module(f"sledsim.{name}")
         else:
             msg = f"module 'sledsim' has no attribute '{name}'"

@@ -6,20 +6,16 @@ pictures, and for results that consist of runs.
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from matplotlib.figure import Figure
 
 ALL = "all"
 """Stands for all labels in :func:`lines`."""
 UNRELIABLE, NOTE = "!", "*"
 """Marks of an unreliable mean, and of any other caution."""
 
-_CHARACTERS_PER_INCH, _INCHES_PER_LINE = 14, 0.17
 _INTERVALS = {
     "too few requests": "there are too few requests",
     "correlated batches": "its batches are correlated: the run is too short for its queues, or not "
@@ -34,6 +30,7 @@ unreliable means."""
 _ADDRESSES = {
     "wrapped": "{} requests were wrapped around at the end of the device",
     "scaled": "{} requests were moved to spread the trace over the device",
+    "compacted": "{} requests were moved to close the gaps of the trace, so seeks are shorter",
     "moved": "{} requests were moved down to end within the device",
     "widened": "{} requests were widened to whole blocks",
 }
@@ -98,32 +95,6 @@ def lines(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
         f"{UNRELIABLE if unreliable else NOTE} {_named(named, by_label)}{text}"
         for (unreliable, text), named in ordered
     ]
-
-
-def below(
-    figure: Figure,
-    by_label: Mapping[str, Sequence[Mapping[str, Any]]],
-    fontsize: str | float = "small",
-) -> None:
-    """Write cautions below a figure, which grows by what they need.
-
-    Parameters
-    ----------
-    figure
-        The figure, with constrained layout.
-    by_label
-        Cautions by the labels of their results.
-    fontsize
-        As matplotlib takes it.
-    """
-    width, height = figure.get_size_inches()
-    wide = int(_CHARACTERS_PER_INCH * width)
-    notes = [textwrap.fill(line, wide, subsequent_indent="   ") for line in lines(by_label)]
-    if not notes:
-        return
-    text = "\n".join(notes)
-    figure.set_size_inches(width, height + _INCHES_PER_LINE * (1 + text.count("\n")))
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=fontsize)
 
 
 def _named(labels: Sequence[str], by_label: Mapping[str, object]) -> str:

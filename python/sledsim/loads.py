@@ -13,6 +13,7 @@ from sledsim.arguments import as_list, based, optional, path_text, real, refuse,
 from sledsim.hardware import device_of
 from sledsim.load_values import Load
 from sledsim.trace_files import SAMPLE, trace_path
+from sledsim.trace_information import TraceInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,9 +96,9 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
         :meth:`Load.keep`.
     **keys
         ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
-        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"`` or ``"scale"``),
-        ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``, ``glitches``,
-        ``requests``,
+        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"``, ``"scale"`` or
+        ``"compact"``), ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``,
+        ``glitches``, ``requests``,
         ``queue_depth``, ``think_ms``, ...; see the page on workloads. ``think="recorded"`` replays
         a recording closed: each request as long after the completion it waited for as it was
         recorded, among those of its own stream or, with ``depends_on="all"``, of any. What was done
@@ -124,7 +125,7 @@ def trace_info(
     max_units: int | None = None,
     picture: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
-) -> dict[str, Any]:
+) -> TraceInfo:
     """Read a whole trace and return its characteristics; see the page on traces.
 
     Memory does not grow with the trace.
@@ -153,7 +154,8 @@ def trace_info(
         How many distinct units of 4 KiB footprint and reuse follow exactly, 2^18 by default.
         Of larger traces they follow a sample of this size, and the result tells its rate.
     picture
-        Adds the data of a picture: ``timeline``, ``map`` and ``lru_curve``.
+        Adds the data of a picture, for :meth:`TraceInfo.plot`: ``timeline``, ``map`` and
+        ``lru_curve``.
     progress
         Called now and then with the number of bytes read and of all, if known.
 
@@ -168,8 +170,7 @@ def trace_info(
         _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
-    info: dict[str, Any] = json.loads(document)
-    return info
+    return TraceInfo(json.loads(document))
 
 
 def load_info(
@@ -182,7 +183,7 @@ def load_info(
     max_units: int | None = None,
     picture: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
-) -> dict[str, Any]:
+) -> TraceInfo:
     """Draw all requests of an open load and return their characteristics; nothing is simulated.
 
     The result is that of :func:`trace_info`, with ``streams`` in place of devices: sequential is
@@ -213,8 +214,7 @@ def load_info(
         _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
-    info: dict[str, Any] = json.loads(document)
-    return info
+    return TraceInfo(json.loads(document))
 
 
 def workloads() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core, cautions
@@ -196,6 +197,34 @@ class Run(Reported):
 
         return run(self, ax=ax, size=size, title=title)
 
+    def to_perfetto(self, path: str | PathLike[str]) -> None:
+        """Write a trace of the requests and their causes for https://ui.perfetto.dev.
+
+        It has the power over time if the run has a series (``simulate(..., series=True)``).
+
+        Parameters
+        ----------
+        path
+            The file to write, ``.pftrace`` or ``.perfetto-trace``.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, or a file that cannot be written.
+        RuntimeError
+            If the rows were not kept in memory; :func:`sledsim.rows_to_perfetto` reads them from a
+            file.
+        """
+        if self._rows is None:
+            msg = (
+                "the rows were not kept in memory: simulate(..., requests=True) keeps them, and "
+                "rows_to_perfetto reads those of a file"
+            )
+            raise RuntimeError(msg)
+        series = None if self._series is None else self._series._core  # noqa: SLF001 (one package)
+        rows = self._rows._core  # noqa: SLF001
+        _core.perfetto_of_rows(rows, series, path_text("path", path))
+
 
 def schedulers() -> list[str]:
     """Names of the schedulers, the default first."""
@@ -261,27 +290,70 @@ def simulate(
         For errors in the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
+    outputs = Outputs(requests=requests, series=series, series_ms=series_ms)
+    return run_load(
+        load,
+        with_layout(device, layout),
+        scheduler,
+        outputs,
+        background=background,
+        precision=precision,
+        seeds=seeds,
+        threads=threads,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a run writes or keeps: as in :func:`simulate`, and a trace for Perfetto."""
+
+    requests: bool | str | PathLike[str] | None = None
+    series: bool | str | PathLike[str] = False
+    series_ms: float | None = None
+    perfetto: str | PathLike[str] | None = None
+
+
+def run_load(
+    load: LoadLike,
+    device: Device,
+    scheduler: str,
+    outputs: Outputs,
+    *,
+    background: Task | Sequence[Task] = (),
+    precision: float | str | None = None,
+    seeds: int = 1,
+    threads: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Run:
+    """Run a load on a device, as :func:`simulate`, with all outputs.
+
+    Raises
+    ------
+    SledsimError
+        As :func:`simulate`.
+    """
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
-    if requests is None:
-        requests = seeds == 1
-    model, requested = with_layout(device, layout), load_of(load)
+    requests = seeds == 1 if outputs.requests is None else outputs.requests
+    requested = load_of(load)
     ran = _core.run(
-        model._core,  # noqa: SLF001 (one package)
+        device._core,  # noqa: SLF001 (one package)
         requested._core,  # noqa: SLF001
         text("scheduler", scheduler),
         tasks_of(background),
         _kept("requests", requests),
-        _kept("series", series),
-        optional(real, "series_ms", series_ms),
+        _kept("series", outputs.series),
+        optional(real, "series_ms", outputs.series_ms),
         optional(share, "precision", precision),
         seeds,
         threads or 0,
         progress,
+        optional(path_text, "perfetto", outputs.perfetto),
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
     run = Run(document, ran["statistics"], rows_of(ran["rows"]), rows_of(ran["series"]))
-    run.origin = Origin.of(model, requested)
+    run.origin = Origin.of(device, requested)
     return run
 
 

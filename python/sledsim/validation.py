@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sledsim import _core, cautions
@@ -19,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
+    from matplotlib.figure import Figure
+
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.name_types import SchedulerName
+    from sledsim.plots.frame import Place, Size
 
 
 class Validation(Reported):
@@ -134,23 +136,34 @@ class Validation(Reported):
         """
         self._core.write(path_text("path", path))
 
-    def plot(self, path: str | PathLike[str]) -> None:
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        ax: Place = None,
+        size: Size = None,
+        title: str | None = None,
+    ) -> Figure:
         """Draw the distribution functions of measured and simulated times.
 
         Parameters
         ----------
         path
-            The picture to write, ``.png``, ``.svg`` or ``.pdf``.
+            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+        ax, size, title
+            As for :func:`sledsim.plots.validation`, which this is.
 
         Raises
         ------
         SledsimError
             If it cannot be written, or without matplotlib.
         """
-        from sledsim.cli import plots, validation_plots  # noqa: PLC0415 (needs an extra)
+        from sledsim import plots  # noqa: PLC0415 (needs an extra)
 
-        plots.check(str(path))
-        _core.write_atomically(Path(path), validation_plots.draw(self, str(path)))
+        figure = plots.validation(self, ax=ax, size=size, title=title)
+        if path is not None:
+            plots.save(figure, path)
+        return figure
 
 
 def validate(

@@ -29,21 +29,24 @@ pub fn refuse_overwriting<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<()> {
-    // Two names of one file have one canonical path, but for hard links, which
-    // have one inode.
-    let same = |input: &Path| {
-        let (Ok(a), Ok(b)) = (fs::metadata(output), fs::metadata(input)) else {
-            return false;
-        };
-        let canonical = |path: &Path| fs::canonicalize(path).ok();
-        a.is_file() && (same_inode(&a, &b) || canonical(output) == canonical(input))
-    };
-    let found = inputs.into_iter().find(|input| same(input));
+    let found = (inputs.into_iter()).find(|input| is_same_file(output, input));
     found.map_or(Ok(()), |input| {
         let input = input.display();
         let problem = format!("is read by the same command, as {input}: give it another name");
         Err(Error::output(output, problem))
     })
+}
+
+/// Whether both are names of one regular file that exists.
+#[must_use]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    // Two names of one file have one canonical path, but for hard links, which
+    // have one inode.
+    let (Ok(a), Ok(b)) = (fs::metadata(one), fs::metadata(other)) else {
+        return false;
+    };
+    let canonical = |path: &Path| fs::canonicalize(path).ok();
+    a.is_file() && (same_inode(&a, &b) || canonical(one) == canonical(other))
 }
 
 #[cfg(unix)]

@@ -1,4 +1,5 @@
-//! Labels: a name with keys in one word, as in `fcfs(host=c_look; device_depth=4)`.
+//! Labels: a name with keys in one word, as in `fcfs(host=c_look; device_depth=4)` or
+//! `g2(spring_factor=0, active_tips=640)`.
 
 use crate::error::{Error, Result};
 use crate::keys::Keys;
@@ -27,16 +28,60 @@ pub fn keys_of_label<'a>(
     name_key: &'static str,
     label: &'a str,
 ) -> Result<Vec<(&'a str, Value)>> {
-    let refuse = |problem: &str| Error::Key(format!("{what} '{label}': {problem}"));
-    let Some((name, rest)) = label.split_once('(') else {
-        return Ok(vec![(name_key, label.trim().into())]);
+    let mut keys = Vec::new();
+    let name = match split_label(label) {
+        None if label.contains('(') => {
+            let must = "must be NAME or NAME(key=value; key=value)";
+            return Err(Error::Key(format!("{what} '{label}': {must}")));
+        }
+        None => label.trim(),
+        Some((name, settings)) => {
+            keys = settings_of_label(what, label, settings)?;
+            name
+        }
     };
-    let mut keys = vec![(name_key, name.trim().into())];
-    let inside = rest.strip_suffix(')');
-    let inside = inside.ok_or_else(|| refuse("must be NAME or NAME(key=value; key=value)"))?;
-    for setting in split(inside) {
-        let (key, value) = (setting.split_once('='))
-            .ok_or_else(|| refuse(&format!("'{setting}' must be of the form key=value")))?;
+    keys.insert(0, (name_key, name.into()));
+    Ok(keys)
+}
+
+/// The name of a label and what is in its last parentheses; `None` for a name alone,
+/// or if the label does not end with parentheses.
+#[must_use]
+pub fn split_label(label: &str) -> Option<(&str, &str)> {
+    let before = label.trim().strip_suffix(')')?;
+    let mut depth = 1;
+    for (at, character) in before.char_indices().rev() {
+        match character {
+            ')' => depth += 1,
+            '(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((before[..at].trim(), &before[at + 1..]));
+        }
+    }
+    None
+}
+
+/// The keys and values in the parentheses of a label, separated by semicolons or
+/// commas. Messages begin with `what`, the kind of thing that the label names.
+///
+/// # Errors
+/// A setting that is not of the form `key=value`.
+pub fn settings_of_label<'a>(
+    what: &str,
+    label: &str,
+    settings: &'a str,
+) -> Result<Vec<(&'a str, Value)>> {
+    let mut keys = Vec::new();
+    for setting in split(settings) {
+        let parts = setting
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty());
+        let Some((key, value)) = parts else {
+            let problem = format!("'{setting}' must be of the form key=value");
+            return Err(Error::Key(format!("{what} '{label}': {problem}")));
+        };
         let text = value.trim();
         // Text that is not a TOML value is a name.
         let value = text.parse::<Value>().unwrap_or_else(|_| text.into());
@@ -45,14 +90,17 @@ pub fn keys_of_label<'a>(
     Ok(keys)
 }
 
-/// Splits at semicolons, except inside parentheses.
+/// Splits at semicolons and commas, except inside parentheses, brackets, braces and
+/// quotes.
 fn split(settings: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
+    let (mut parts, mut from, mut depth, mut quote) = (Vec::new(), 0, 0, None);
     for (at, character) in settings.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ';' if depth == 0 => {
+        match (quote, character) {
+            (Some(open), _) => quote = quote.filter(|_| character != open),
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, ';' | ',') if depth == 0 => {
                 parts.push(settings[from..at].trim());
                 from = at + 1;
             }

@@ -12,6 +12,7 @@
 //! * `device`, `sled`, `disk`: devices and their calculators.
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
+//! * `perfetto`: rows as a trace for Perfetto.
 //! * `parts`: traces split into parts, and the parts as one run.
 //! * `traces`: information, conversion and generation of traces.
 //! * `study`: tables of many runs.
@@ -34,6 +35,7 @@ mod faults;
 mod layouts;
 mod names;
 mod parts;
+mod perfetto;
 #[cfg(target_os = "linux")]
 mod remote;
 mod rows;
@@ -69,9 +71,11 @@ mod _core {
     #[pymodule_export]
     use crate::layouts::Layout;
     #[pymodule_export]
-    use crate::names::names;
+    use crate::names::{names, split_device_name};
     #[pymodule_export]
     use crate::parts::{Parts, partition, run_part, trace_of};
+    #[pymodule_export]
+    use crate::perfetto::{check_perfetto_file, perfetto_of_file, perfetto_of_rows};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};

@@ -12,6 +12,16 @@ use sledsim_core::workloads::{self, Workload};
 use sledsim_run::formats;
 use sledsim_run::scenario::SCENARIOS;
 
+/// The name of a device without the keys in parentheses behind it, and these with their
+/// parentheses; empty if there are none.
+#[pyfunction]
+pub(crate) fn split_device_name(name: &str) -> (&str, String) {
+    match catalog::split_name(name) {
+        Some((base, keys)) => (base, format!("({keys})")),
+        None => (name, String::new()),
+    }
+}
+
 /// The names in the list `of`; a default comes first.
 #[pyfunction]
 pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {

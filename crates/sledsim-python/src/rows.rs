@@ -38,6 +38,11 @@ impl Rows {
         let batches = vec![batch];
         Self { batches, schema }
     }
+
+    /// Its batches.
+    pub(crate) fn batches(&self) -> &[RecordBatch] {
+        &self.batches
+    }
 }
 
 #[pymethods]

@@ -176,9 +176,9 @@ pub(crate) struct RunOutput {
 }
 
 /// Runs a load on a device. `rows` and `series` are discarded, kept in memory, or
-/// written to a file.
+/// written to a file; `perfetto` is a trace of the rows.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress))]
+#[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress, perfetto = None))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -193,6 +193,7 @@ pub(crate) fn run(
     seeds: u64,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    perfetto: Option<PathBuf>,
 ) -> PyResult<RunOutput> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let plan = Plan {
@@ -206,6 +207,7 @@ pub(crate) fn run(
             Output::InMemory(true) => SeriesTo::Memory,
             Output::InMemory(false) => SeriesTo::Nowhere,
         },
+        perfetto,
         window: series_ms.map(Nanos::from_ms),
         precision,
         seeds,

@@ -5,6 +5,7 @@
 //! - [`replay`]: a trace as a source of requests.
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
+//! - [`perfetto`]: requests as a trace for Perfetto.
 //! - [`ipc`]: batches as Arrow IPC streams.
 //! - [`study`]: tables of many runs.
 //! - [`values`]: devices with layout and background tasks as TOML.
@@ -26,6 +27,8 @@ pub mod replay;
 pub mod run;
 
 pub mod stats;
+
+pub mod perfetto;
 
 pub mod ipc;
 

@@ -153,6 +153,17 @@ impl Lines {
         }
     }
 
+    /// Makes errors about the current line, also after further ones are read.
+    #[cold]
+    pub fn refused_later(&self) -> impl FnOnce(String) -> Error + use<> {
+        let (path, line) = (self.input.name().to_owned(), self.number);
+        move |problem| Error::Line {
+            path,
+            line,
+            problem,
+        }
+    }
+
     /// An error about field `index` of the current line, which is `text`.
     #[cold]
     #[must_use]

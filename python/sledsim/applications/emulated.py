@@ -24,6 +24,7 @@ from sledsim.emulator.mounting import supervisor, system
 from sledsim.emulator.mounting.state import State
 from sledsim.emulator.mounting.unmount import end
 from sledsim.hardware import device as device_named
+from sledsim.hardware.labels import absolute, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,7 +123,7 @@ class Bench:
             outcome, rows = self._outcome(device.name, raw, run_s, ran, range(first, last))
         finally:
             image.unlink(missing_ok=True)
-        file = self._folder / f"{self._application.name}-{Path(name).stem}.parquet"
+        file = self._folder / f"{self._application.name}-{file_name(name)}.parquet"
         recordings.save(rows, file, self._about(outcome, rows))
         if self._settings.record is not None:
             for path in (file, file.with_suffix(".toml")):
@@ -132,7 +133,6 @@ class Bench:
     @contextlib.contextmanager
     def _served(self, name: str, image: Path, raw: Path) -> Iterator[Callable[[], int]]:
         """Mount the device; yield a function that counts its requests."""
-        path = Path(name)
         wanted = supervisor.Wanted(
             directory=os.path.realpath(self._mount),
             name="device",
@@ -141,7 +141,7 @@ class Bench:
             options=self._options,
             serve=export_spec.DEFAULTS
             | {
-                "device": str(path.absolute()) if path.is_file() else name,
+                "device": absolute(name),
                 "scheduler": self._settings.scheduler,
                 "file": str(image),
                 "record": str(raw),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sledsim._core import SledsimError
+
 if TYPE_CHECKING:
     from sledsim.applications.io_statistics import Facts
 
@@ -37,6 +39,16 @@ class Outcome:
     """Figures that the application reports."""
     predicted: Prediction | None = None
     """The prediction from another run, or from this one if there is no other."""
+
+    @property
+    def title(self) -> str:
+        """What the application is called in text; its name where it cannot run."""
+        from sledsim.applications import kind  # noqa: PLC0415 (it imports this module)
+
+        try:
+            return kind(self.application).title
+        except SledsimError:  # not on this system, or of another version
+            return self.application
 
     @property
     def stall_s(self) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, applications
+from sledsim import applications
 from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
@@ -74,20 +75,17 @@ def add(commands: Commands) -> None:
         const="",
         help="replay a recording (that of sledsim), and run nothing",
     )
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the split run times (.png, .svg or .pdf)"
-    )
+    plots.add(parser, "the split run times")
     reports.add(parser)
 
 
 def _bench(options: argparse.Namespace) -> None:
     name = options.application
-    kind = applications.kind(name)
+    applications.kind(name)
     if options.keys:
         _list_keys(name, options)
         return
-    if options.plot is not None:
-        plots.check(options.plot)
+    plots.check(options)
     reports.check(options)
     devices = _names(options.devices)
     if options.replay is not None:
@@ -101,10 +99,9 @@ def _bench(options: argparse.Namespace) -> None:
     else:
         outcomes = _run(options, devices)
     if options.plot is not None:
-        from sledsim.applications import pictures  # noqa: PLC0415 (matplotlib is an extra)
+        from sledsim.plots import applications as draw  # noqa: PLC0415 (matplotlib is an extra)
 
-        figure = pictures.draw(outcomes, kind.title)
-        _core.write_atomically(options.plot, plots.rendered(figure, options.plot))
+        plots.write(options, functools.partial(draw, outcomes))
     reports.write(options, outcomes)
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})

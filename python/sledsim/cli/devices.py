@@ -158,7 +158,8 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 def _show(options: argparse.Namespace) -> None:
     spec = resolve(options.device, options.set).spec
-    base = device(options.device) if options.set else base_of(spec)
+    plain, keys = _core.split_device_name(options.device)
+    base = device(plain) if keys or options.set else base_of(spec)
     changed = None if base is None else {"base": base.name, "changes": changes(base.spec, spec)}
     if options.json:
         print_json(spec if changed is None else {**spec, **changed})

@@ -63,7 +63,8 @@ def _faults(options: argparse.Namespace) -> None:
             trials=options.trials,
             seed=options.seed,
             progress=beat,
-        )
+        ),
+        "trials",
     )
     if options.json:
         print_json(result.to_dict())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import optional, share
-from sledsim.cli.text_tables import number, plain
+from sledsim.cli.text_tables import number, plain, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -330,6 +330,8 @@ def _addresses(workload: dict[str, Any]) -> str:
     done = {
         "wrap": f"{number(workload['wrapped'])} wrapped around at the end of the device",
         "scale": f"{number(workload['scaled'])} changed to spread the trace over the device",
+        "compact": f"{number(workload['compacted'])} changed to close gaps of "
+        f"{size(workload.get('gap_bytes', 0))} between touched blocks",
     }
     moved = workload["moved"]
     fitted = f", {number(moved)} moved down to end within it" if moved else ""

@@ -12,6 +12,7 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
 from sledsim.cli.text_tables import size
 from sledsim.emulator import export_spec
+from sledsim.hardware import labels
 
 if TYPE_CHECKING:
     import argparse
@@ -71,12 +72,10 @@ def _mount(options: argparse.Namespace) -> None:
     served = {key: getattr(options, key) for key in ("device", *export_spec.DEFAULTS)}
     for key in ("file", "record"):
         served[key] = _absolute(served[key])
-    if Path(options.device).is_file():
-        served["device"] = _absolute(options.device)
-    name = Path(options.device).stem
+    served["device"] = labels.absolute(options.device)
     wanted = supervisor.Wanted(
         directory=directory,
-        name="".join(c if c.isalnum() or c in "-_." else "_" for c in name),
+        name=labels.file_name(options.device),
         file_system=None if options.fs == "none" else options.fs,
         make=options.mkfs,
         options=options.options,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from collections import Counter
 from dataclasses import asdict
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING
 from sledsim import _core, cautions
 from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.progress import work
+from sledsim.cli.progress import duration, work
 from sledsim.cli.text_tables import number, table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sledsim.cli.parser import Commands, Parser
     from sledsim.papers import Item, Result
 
@@ -37,7 +40,8 @@ _RUN = """\
 Simulate items of papers; exit with 1 if a verdict is not as recorded.
 
 Writes a JSON, a PNG and an SVG file for each item. What an earlier run of the same version has
-left there is taken from there.
+left there is taken from there. Each item that is done is a line of progress; into a file or a
+pipe, of stderr.
 """
 
 _REPORT = """\
@@ -169,16 +173,34 @@ def _has(item: Item, reading: str) -> bool:
 def _results(items: list[Item], options: argparse.Namespace, reading: str = "") -> list[Result]:
     from sledsim import papers  # noqa: PLC0415 (no other command needs them)
 
-    return work(
-        lambda beat: papers.run(
+    wide = max((len(item.id) for item in items), default=0)
+    last = ""
+
+    def run(beat: Callable[..., None]) -> list[Result]:
+        def finished(result: Result, seconds: float) -> None:
+            nonlocal last
+            last = _line(result, seconds, wide)
+            if not sys.stderr.isatty():
+                print(last, file=sys.stderr, flush=True)
+
+        return papers.run(
             items,
             options.output,
             quick=options.quick,
             reading=reading,
             workers=options.workers,
-            progress=beat,
+            progress=lambda done, of: beat(done, of, " ".join(last.split())),
+            finished=finished,
         )
-    )
+
+    return work(run, "items")
+
+
+def _line(result: Result, seconds: float, wide: int) -> str:
+    """Return the line about an item that is done: its values by verdict, and how long it took."""
+    tally = _tally([result])
+    verdicts = _told(tally) or "no values"
+    return f"{result.item.id:<{wide}}  {tally.total():>4} values: {verdicts}  {duration(seconds)}"
 
 
 def _changed(results: list[Result], options: argparse.Namespace) -> list[str]:

@@ -127,14 +127,16 @@ def command(
 
 
 def split_names(text: str, option: str) -> list[str]:
-    """Split a list of names at its commas.
+    """Split a list of names at its commas; the keys in parentheses behind a name belong to it.
 
     Raises
     ------
     SledsimError
         If one is empty.
     """
-    names = [name.strip() for name in text.split(",")]
+    from sledsim.hardware.labels import split_list  # noqa: PLC0415 (help and version do without)
+
+    names = split_list(text)
     if "" in names:
         msg = f"{option} {text}: must be names separated by commas, none of them empty"
         raise sledsim.SledsimError(msg)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ def add(parser: Parser, what: str) -> None:
     )
 
 
-def check(options: argparse.Namespace | str, *others: str | None) -> None:
+def check(options: argparse.Namespace, *others: str | None) -> None:
     """Refuse pictures that cannot be drawn or written, before a long run.
 
     Parameters
@@ -53,8 +53,6 @@ def check(options: argparse.Namespace | str, *others: str | None) -> None:
         For a name that is no picture's, a place that cannot be written, an unknown size, options
         of a picture without one, or a missing library.
     """
-    if isinstance(options, str):
-        options = argparse.Namespace(plot=options, size=None, title=None)
     path: str | None = options.plot
     if path is None:
         for name in ("size", "title"):
@@ -91,13 +89,6 @@ def write(options: argparse.Namespace, draw: Callable[..., Figure]) -> None:
         from sledsim.plots.files import save  # noqa: PLC0415 (only pictures need it)
 
         save(draw(size=options.size, title=options.title), options.plot)
-
-
-def rendered(figure: Figure, path: str) -> bytes:
-    """Return a figure as a picture."""
-    from sledsim.plots.files import encoded  # noqa: PLC0415
-
-    return encoded(figure, Path(path).suffix[1:].lower())
 
 
 def _refuse(problem: str) -> None:

@@ -6,13 +6,14 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._core import SledsimError
 from sledsim.cli import load_options, plots, reports, text_tables, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, size, table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.simulation import simulate
+from sledsim.simulation import Outputs, run_load
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -84,7 +85,14 @@ def add(commands: Commands) -> None:
         "--series-ms",
         metavar="MS",
         type=float,
-        help="the length of its windows; by default there are at most 1,024",
+        help="the length of its windows, and of those of the power in --perfetto; by default "
+        "there are at most 1,024",
+    )
+    parser.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="write a trace of the requests and their causes for https://ui.perfetto.dev "
+        "(.pftrace or .perfetto-trace)",
     )
     load_options.add_precision(parser)
     parser.add_argument(
@@ -102,8 +110,9 @@ def _run(options: argparse.Namespace) -> None:
     rows = load_options.rows(options)
     if volumes.asked(options):
         volumes.refuse_others(options)
-    plots.check(options, rows, options.series)
-    reports.check(options, rows, options.series)
+    plots.check(options, rows, options.series, options.perfetto)
+    reports.check(options, rows, options.series, options.perfetto)
+    _check_perfetto(options)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -123,13 +132,16 @@ def _run(options: argparse.Namespace) -> None:
         return
     precision = load_options.precision(options)
     run = work(
-        lambda beat: simulate(
+        lambda beat: run_load(
             load,
             device,
             scheduler,
-            requests=rows if rows is not None else False,
-            series=options.series if options.series is not None else False,
-            series_ms=options.series_ms,
+            Outputs(
+                requests=rows if rows is not None else False,
+                series=options.series if options.series is not None else False,
+                series_ms=options.series_ms,
+                perfetto=options.perfetto,
+            ),
             precision=precision,
             seeds=options.seeds,
             threads=options.threads,
@@ -138,8 +150,27 @@ def _run(options: argparse.Namespace) -> None:
     )
     plots.write(options, run.plot)
     reports.write(options, run)
-    files = [rows, options.series, options.plot, options.report]
+    files = [rows, options.series, options.perfetto, options.plot, options.report]
     _show(run.to_dict(), files, json=options.json)
+
+
+def _check_perfetto(options: argparse.Namespace) -> None:
+    """Refuse the file that ``--perfetto`` names, before a long run.
+
+    Raises
+    ------
+    SledsimError
+        For one that is read as the trace, or has another ending.
+    """
+    file = options.perfetto
+    if file is None:
+        return
+    try:
+        _core.check_perfetto_file(file)
+        _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
+    except SledsimError as error:
+        msg = f"--perfetto {error}"
+        raise SledsimError(msg) from None
 
 
 def _show(document: dict[str, Any], files: Sequence[str | None], *, json: bool) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import signal
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
@@ -17,6 +16,7 @@ from sledsim.cli.text_tables import number, size, table
 from sledsim.emulator import Export, Server, serve
 from sledsim.emulator.export_spec import export_of
 from sledsim.hardware import device_of
+from sledsim.hardware.labels import file_name, split_list
 
 if TYPE_CHECKING:
     import argparse
@@ -126,7 +126,7 @@ def add_device(parser: Parser, *, required: bool) -> None:
 
 def _export(text: str) -> Export:
     """Read the value of ``--export``."""
-    first, *rest = text.split(",")
+    first, *rest = split_list(text)
     name, equals, device = first.partition("=")
     if not (name and equals and device):
         msg = f"--export {text}: must begin with NAME=DEVICE"
@@ -231,8 +231,7 @@ def _signals() -> Iterator[threading.Event]:
 
 def _file_name(export: Export) -> str:
     device = export.device if isinstance(export.device, str) else device_of(export.device).name
-    name = export.name or Path(device).stem
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name) + ".sock"
+    return f"{file_name(export.name or device)}.sock"
 
 
 def _opening(server: Server, controls: list[Control]) -> Iterator[str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.cli import reports
+from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.progress import work
+from sledsim.cli.progress import duration, work
 from sledsim.cli.text_tables import number, table
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
-from sledsim.studies.plots import write
 from sledsim.studies.runner import Sweep
 from sledsim.studies.settings import axis, setting
 from sledsim.studies.store import ABOUT
@@ -98,7 +97,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--show", metavar="COLUMN,...", help="results to list, as their columns are called"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw a result (.png, .svg or .pdf)")
+    plots.add(parser, "a result")
     parser.add_argument(
         "--axes",
         metavar="X,Y[,BY]",
@@ -108,6 +107,7 @@ def add(commands: Commands) -> None:
 
 
 def _sweep(options: argparse.Namespace) -> bool:
+    plots.check(options)
     reports.check(options)
     found = {} if options.study is None else study_files.read(options.study)
     beside = None if options.study is None else Path(options.study).parent
@@ -125,11 +125,9 @@ def _sweep(options: argparse.Namespace) -> bool:
         _dry_run(sweep, options)
         return True
     axes = _axes(options, found)
-    bar = _Bar(sweep)
-    work(lambda beat: sweep.run(options.executor, bar.beats(beat)))
+    work(lambda beat: sweep.run(options.executor, _told(sweep, beat)), "runs")
     study = sweep.study()
-    if options.plot is not None:
-        write(study.plot(*axes), options.plot)
+    plots.write(options, functools.partial(study.plot, *axes))
     reports.write(options, study, axes)
     if options.json:
         print_json(_document(sweep, study))
@@ -165,32 +163,9 @@ def _merged(found: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
     return {**found, "base": base, "grid": grid}
 
 
-class _Bar:
-    """Progress as text: runs, failures, time left."""
-
-    def __init__(self, sweep: Sweep) -> None:
-        self._sweep = sweep
-        self._begun = time.monotonic()
-
-    def beats(self, beat: Callable[..., None]) -> Callable[[int, int | None], None]:
-        """Return a callback that shows the state of the sweep."""
-
-        def show(done: int, of: int | None) -> None:
-            notes = []
-            if self._sweep.failed:
-                notes.append(f"{self._sweep.failed:,} failed")
-            if self._sweep.run_now and of:
-                each = (time.monotonic() - self._begun) / self._sweep.run_now
-                notes.append(f"{_duration(each * (of - done))} left")
-            beat(done, of, f"runs{''.join(', ' + note for note in notes)}")
-
-        return show
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+def _told(sweep: Sweep, beat: Callable[..., None]) -> Callable[[int, int | None], None]:
+    """Return a callback that shows the state of the sweep: runs and failures."""
+    return lambda done, of: beat(done, of, f"{sweep.failed:,} failed" if sweep.failed else "")
 
 
 def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:
@@ -210,7 +185,7 @@ def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:
     print(f"{number(document['points'])} points, {number(sweep.runs)} runs{reused}")
     print("vary: " + (", ".join(sweep.design.varied) or "nothing"))
     if sweep.missing:
-        print(f"estimated time: {_duration(seconds)}, from a few runs cut short")
+        print(f"estimated time: {duration(seconds)}, from a few runs cut short")
 
 
 def _axes(options: argparse.Namespace, found: dict[str, Any]) -> list[str]:

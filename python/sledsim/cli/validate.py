@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim._core import SledsimError
-from sledsim.cli import load_options, plots, reports, validation_plots
+from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, percent, table
@@ -59,17 +58,14 @@ def add(commands: Commands) -> None:
         "measured mean",
     )
     load_options.add_rows(parser, "one row per request, measured and simulated")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the distributions of both (.png, .svg or .pdf)"
-    )
+    plots.add(parser, "the distributions of both")
     reports.add(parser)
 
 
 def _validate(options: argparse.Namespace) -> bool:
     limit = _limit(options.max_demerit)
     rows = load_options.rows(options)
-    if options.plot is not None:
-        plots.check(options.plot, rows)
+    plots.check(options, rows)
     reports.check(options, rows)
     core_device, core_load, scheduler = _core.scenario(
         None,
@@ -84,8 +80,7 @@ def _validate(options: argparse.Namespace) -> bool:
     validation = work(lambda beat: validate(load, device, scheduler, progress=beat))
     if rows is not None:
         validation.write_requests(rows)
-    if options.plot is not None:
-        _core.write_atomically(Path(options.plot), validation_plots.draw(validation, options.plot))
+    plots.write(options, validation.plot)
     reports.write(options, validation)
     share = validation.demerit_percent["all"]
     passed = limit is None or (share is not None and share <= limit)

@@ -22,6 +22,7 @@ _OTHERS: dict[str, object] = {
     "requests": None,
     "series": None,
     "series_ms": None,
+    "perfetto": None,
     "precision": None,
     "seeds": 1,
     "threads": None,

@@ -19,7 +19,11 @@ from sledsim.trace_files import (
 from sledsim.values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from sledsim.plots.frame import Place, Size
 
 
 class Device:
@@ -165,6 +169,22 @@ class Device:
     def parameters(self) -> dict[str, Any]:
         """The plain value of every key of the spec."""
         return {key: entry["value"] for key, entry in self.spec["parameters"].items()}
+
+    def plot_seeks(
+        self,
+        start_um: Sequence[float] | None = None,
+        *,
+        ax: Place = None,
+        size: Size = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw how long seeks of a sled or a disk take.
+
+        See :func:`sledsim.plots.seeks` for the parameters.
+        """
+        from sledsim.plots import seeks  # noqa: PLC0415 (only pictures need it)
+
+        return seeks(self, start_um, ax=ax, size=size, title=title)
 
     if not TYPE_CHECKING:  # type checkers are to refuse what only sleds have
 

@@ -7,6 +7,7 @@ import importlib.metadata
 import inspect
 import json
 import os
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,7 @@ def run(
     reading: str = "",
     workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
+    finished: Callable[[Result, float], object] | None = None,
 ) -> list[Result]:
     """Simulate items and write their JSON, PNG and SVG files.
 
@@ -89,6 +91,8 @@ def run(
         How many processes; as many as there are cores by default. 1 stays in this one.
     progress
         Is called with the number of items done and of all; what it raises ends the work.
+    finished
+        Is called with each result that was simulated and the seconds that it took.
 
     Raises
     ------
@@ -113,9 +117,11 @@ def run(
     def tell() -> None:
         beat(len(done), len(items))
 
-    def keep(result: Result) -> None:
+    def keep(result: Result, seconds: float) -> None:
         _write(result, folder)
         done[result.item.id] = result
+        if finished is not None:
+            finished(result, seconds)
         tell()
 
     tell()
@@ -123,11 +129,11 @@ def run(
     workers = min(workers or os.cpu_count() or 1, len(missing))
     if workers > 1:
         with executors.workers(f"processes:{workers}") as pool:
-            for _, result in executors.completed(pool, each, missing, tell):
-                keep(result)
+            for _, (result, seconds) in executors.completed(pool, each, missing, tell):
+                keep(result, seconds)
     else:
         for name in missing:
-            keep(each(name))
+            keep(*each(name))
     return [done[item.id] for item in items]
 
 
@@ -141,9 +147,12 @@ def _reading_of(item: Item, name: str) -> Reading:
     raise placed(SpecError(msg), key="reading")
 
 
-def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> Result:
+def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> tuple[Result, float]:
+    """Simulate an item; return its result and the seconds that it took, which no file has."""
+    begun = time.monotonic()
     with simulations.stored_in(outcomes):
-        return simulate(name, quick=quick, reading=reading)
+        result = simulate(name, quick=quick, reading=reading)
+    return result, time.monotonic() - begun
 
 
 def simulate(name: str, *, quick: bool, reading: str = "") -> Result:

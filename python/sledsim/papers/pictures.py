@@ -19,6 +19,7 @@ from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.papers.values import over
 from sledsim.plots import curves
+from sledsim.plots.frame import footnotes
 from sledsim.plots.picture import METADATA
 from sledsim.plots.scales import plain
 from sledsim.plots.style import COLOURS, FAINT, INK, QUIET, SAVING, STYLE, VERDICTS
@@ -80,7 +81,9 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
             own(figure, found)
             _published_points(item, figure)
             curves.fit(figure)
-        cautions.below(figure, {"": document["caution"]})
+        width, height = figure.get_size_inches()
+        height += footnotes(figure, cautions.lines({"": document["caution"]}))
+        figure.set_size_inches(width, height)
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=_DPI, metadata=METADATA["png"])
         figure.savefig(svg, format="svg", transparent=True, metadata=METADATA["svg"])

@@ -6,9 +6,31 @@ and ``title=``. :func:`save` writes files that are fit to print. Importing this 
 import matplotlib.
 """
 
+from sledsim.plots.cache_hits import hits
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
+from sledsim.plots.layout_pictures import layout
+from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
+from sledsim.plots.seek_times import seeks
 from sledsim.plots.stacks import causes
+from sledsim.plots.study_pictures import study
+from sledsim.plots.timelines import timeline
+from sledsim.plots.traces import trace
+from sledsim.plots.validations import validation
 
-__all__ = ["causes", "cdf", "comparison", "run", "save"]
+__all__ = [
+    "applications",
+    "causes",
+    "cdf",
+    "comparison",
+    "hits",
+    "layout",
+    "run",
+    "save",
+    "seeks",
+    "study",
+    "timeline",
+    "trace",
+    "validation",
+]

@@ -28,6 +28,8 @@ _SPARE_IN = 0.06
 """What a label keeps from the edge, as the last layout may move it a little."""
 _LETTER_IN = 0.068
 """Width of a letter of a legend."""
+_NAME_IN = 0.15
+"""Height of a name beside a curve."""
 
 
 def draw(
@@ -64,7 +66,7 @@ def draw(
     return lines
 
 
-def name(axes: Axes, lines: Mapping[str, Line2D]) -> None:
+def name(axes: Axes, lines: Mapping[str, Line2D], *, at_ends: bool = False) -> None:
     """Name the curves of axes, where there are several.
 
     Parameters
@@ -73,11 +75,15 @@ def name(axes: Axes, lines: Mapping[str, Line2D]) -> None:
         Where they are drawn.
     lines
         The curves by their names.
+    at_ends
+        Whether the names of many stand at the right ends of the curves.
     """
     if len(lines) < 2:
         return
     if len(lines) <= IN_LEGEND:
         legend_above(axes, lines)
+    elif at_ends:
+        _at_ends(axes, lines)
     else:
         _beside(axes, lines)
 
@@ -190,6 +196,54 @@ def _beside(axes: Axes, lines: Mapping[str, Line2D]) -> None:
             color=line.get_color(),
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
         )
+
+
+def _at_ends(axes: Axes, lines: Mapping[str, Line2D]) -> None:
+    """Write each name beside the right end of its curve, with a line to it."""
+    import numpy as np  # noqa: PLC0415 (comes with matplotlib)
+
+    ends = {}
+    for label, line in lines.items():
+        xs, ys = (np.asarray(part, dtype=float) for part in line.get_data())
+        if len(xs):
+            end = float(xs[-1]), float(ys[-1])
+            ends[label] = end, float((axes.transData - axes.transAxes).transform(end)[1])
+    apart = _NAME_IN / inches_of(axes)[1]
+    ordered = sorted(ends, key=lambda label: ends[label][1])
+    heights = _spread([ends[label][1] for label in ordered], apart)
+    for label, height in zip(ordered, heights, strict=True):
+        axes.annotate(
+            short(label),
+            ends[label][0],
+            xytext=(1.04, height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize="small",
+            color=lines[label].get_color(),
+            arrowprops={
+                "arrowstyle": "-",
+                "color": lines[label].get_color(),
+                "linewidth": 0.6,
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 3,
+            },
+            annotation_clip=False,
+        )
+
+
+def _spread(heights: Sequence[float], apart: float) -> list[float]:
+    """Move rising heights as little as lets them stay apart, from 0 to 1 where that has room."""
+    groups: list[tuple[float, int]] = []  # the mean of each less its shift, and how many they are
+    for place, height in enumerate(heights):
+        mean, count = height - place * apart, 1
+        while groups and groups[-1][0] > mean:
+            before, others = groups.pop()
+            mean, count = (before * others + mean * count) / (others + count), others + count
+        groups.append((mean, count))
+    most = 1.0 - (len(heights) - 1) * apart
+    moved = [max(0.0, min(mean, most)) for mean, count in groups for _ in range(count)]
+    return [mean + place * apart for place, mean in enumerate(moved)]
 
 
 def _share(place: float, left: float, right: float, *, log: bool) -> float:

@@ -30,6 +30,8 @@ WIDTHS_IN = {"column": 3.4, "page": 7.0}
 _LEAST_IN, _MOST_IN = 1.5, 60.0
 _PANEL_IN = 2.6
 """Panels that would be narrower stand below each other."""
+_GRID = 4
+"""So many panels may also stand two by two."""
 _CHARACTERS_PER_INCH = {"title": 11.4, "note": 17.0}
 _LINE_IN = 0.17
 _WXH = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
@@ -70,10 +72,7 @@ class Frame:
                 lines = _wrapped(title, width, "title")
                 self.figure.suptitle(lines, x=0.01, ha="left")
                 height += _LINE_IN * lines.count("\n") * self._grows
-            if notes:
-                text = "\n".join(_wrapped(note, width, "note") for note in notes)
-                height += _LINE_IN * (1 + text.count("\n")) * self._grows
-                self.figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+            height += footnotes(self.figure, notes) * self._grows
             self._resize(width, height)
             curves.fit(self.figure)
             self._resize(width, height)
@@ -103,12 +102,25 @@ class Frame:
 
     def _legend_lines(self) -> int:
         """Return the lines that legends take above axes."""
-        found = [
-            -(-sum(text.get_text().count("\n") + 1 for text in legend.get_texts()) // columns)
-            for axes in self.axes
-            if (legend := axes.get_legend()) and (columns := legend._ncols)  # type: ignore[attr-defined]  # noqa: SLF001
-        ]
-        return max(found, default=0) if self.across else sum(found)
+        found: dict[int, int] = {}
+        for axes in self.axes:
+            legend, place = axes.get_legend(), axes.get_subplotspec()
+            if legend and place:
+                lines = sum(text.get_text().count("\n") + 1 for text in legend.get_texts())
+                columns = legend._ncols  # type: ignore[attr-defined]  # noqa: SLF001
+                row = place.rowspan.start
+                found[row] = max(found.get(row, 0), -(-lines // columns))
+        return sum(found.values())
+
+
+def footnotes(figure: Figure, notes: Sequence[str]) -> float:
+    """Write footnotes below a figure with constrained layout; return the inches that they need."""
+    if not notes:
+        return 0.0
+    width, _ = figure.get_size_inches()
+    text = "\n".join(_wrapped(note, width, "note") for note in notes)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+    return _LINE_IN * (1 + text.count("\n"))
 
 
 @contextmanager
@@ -120,6 +132,7 @@ def begin(
     width_in: float | None = None,
     height_in: float = 3.0,
     shares: Sequence[float] | None = None,
+    stacked: bool = False,
 ) -> Iterator[Frame]:
     """Begin a picture in the style of all pictures, which holds inside the ``with`` block.
 
@@ -135,6 +148,8 @@ def begin(
         The width without a size asked for, and the height of a panel.
     shares
         How much of the width each panel takes, side by side.
+    stacked
+        Whether the panels stand below each other in any case.
 
     Raises
     ------
@@ -153,13 +168,15 @@ def begin(
 
         default = width_in or WIDTHS_IN["page"] if panels > 1 else width_in or 5.2
         width, height = size_in(size, default)
-        across = panels > 1 and width / panels >= _PANEL_IN
+        columns = panels if width / panels >= _PANEL_IN and not stacked else 1
+        if panels == _GRID and not stacked and columns == 1 and width / 2 >= _PANEL_IN:
+            columns = 2
+        rows = panels // columns
         grows = height is None
         if height is None:
-            height = height_in * (1 if across else panels)
+            height = height_in * rows
         figure = Picture(figsize=(width, height))
-        rows, columns = (1, panels) if across else (panels, 1)
-        ratios = shares if across else None
+        ratios = shares if columns == panels else None
         made = figure.subplots(rows, columns, squeeze=False, width_ratios=ratios)
         yield Frame(figure, list(made.flat), own=True, grows=grows)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import textwrap
 from typing import TYPE_CHECKING, Literal
 
+from sledsim.plots import units
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -15,6 +19,11 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
+_UNIT = 12
+"""Most characters of a unit."""
+_LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
+_SHORT = 5
+"""Characters of a number that needs no more room than others."""
 _LONG = 6
 """Characters of a label from which on there is no room for those between powers of ten."""
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
@@ -39,18 +48,34 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     if high > LOG_FROM * low > 0:
         logarithmic(axes, which, low, high)
         return
-    linear(axes, which)
     if from_zero and low >= 0:
         axes.set(**{f"{which}lim": (0, 1.05 * high or 1)})
+    linear(axes, which)
 
 
-def linear(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Label a linear axis at a few round numbers, thousands apart."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+def linear(
+    axes: Axes, which: Literal["x", "y"], values: Sequence[float] = (), share: float = 1.0
+) -> None:
+    """Label a linear axis at rising ``values`` if they have room there, else at round numbers.
+
+    It gets a ``share`` of the room that axes alone would have.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
 
     axis: Axis = getattr(axes, f"{which}axis")
-    room = inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
-    axis.set_major_locator(MaxNLocator(nbins=max(2, min(8, int(room))), steps=[1, 2, 5, 10]))
+    room = share * inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
+    if which == "x":  # names beside the axes take their room, long numbers need more
+        lines = [line for name in axes.get_yticklabels() for line in name.get_text().split("\n")]
+        room -= (
+            max(0.0, max(map(len, lines), default=0) - _SHORT) * _LABELS_PER_INCH["x"] * _LETTER_IN
+        )
+        room *= min(1.0, _SHORT / len(f"{max(axis.get_view_interval()):,.0f}"))
+    apart = [after - before for before, after in itertools.pairwise(values)]
+    if len(values) == 1 or (apart and min(apart) * room >= values[-1] - values[0]):
+        axis.set_major_locator(FixedLocator(list(values)))
+    else:
+        count = max(1, min(8, int(room)))
+        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
@@ -90,6 +115,27 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_formatter(NullFormatter())
 
 
+def binary(axes: Axes, low: float, high: float, values: Sequence[float] = ()) -> None:
+    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive.
+
+    Labels stand at ``values`` if they have room there, else at powers of two.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
+
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    room = max(2.0, inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
+    every = math.ceil((last - first + 1) / room)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, high)
+    ticks = [2.0**power for power in range(first, last + 1) if power % every == 0]
+    apart = [after / before for before, after in itertools.pairwise(values)]
+    if values and min(apart, default=high / low) >= (high / low) ** (1 / room):
+        ticks = list(values)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
 def _ticks(low: float, high: float, room: float) -> list[float]:
     """Return the ticks of a logarithmic axis that has room for so many labels."""
     room = max(2.0, room)
@@ -112,6 +158,15 @@ def inches_of(axes: Axes) -> tuple[float, float]:
     assert figure is not None
     width, height = figure.get_size_inches()
     return float(width * box.width), float(height * box.height)
+
+
+def wrapped(axes: Axes, label: str, which: Literal["x", "y"] = "x") -> str:
+    """Break the label of an axis into lines that are not longer than the axis."""
+    most = max(16, int(inches_of(axes)[which == "y"] * _LETTERS_PER_INCH))
+    words, comma, unit = label.rpartition(", ")
+    if comma and len(unit) <= _UNIT:
+        label = f"{words},\u00a0{unit}"  # not alone on a line
+    return textwrap.fill(label, most, break_on_hyphens=False)
 
 
 def plain(value: float) -> str:

@@ -90,6 +90,12 @@ CAUSES = dict(
 )
 """The fill of each cause; all have an outline."""
 
+RUN_TIMES = {"compute_s": "#5b4636", "stall_device_s": "#b58a5f", "stall_way_s": "#eadccb"}
+"""The fill of each part of an application's run time; all have an outline."""
+
+HEAT = "cividis"
+"""The colours of maps: dark for little, light for much, and alike for the colour-blind."""
+
 OPS = {"read": "#34495e", "write": "#a9b7c6"}
 """The fill of operations where no device is compared; they have an outline."""
 OP_LINES: dict[str, dict[str, Any]] = {

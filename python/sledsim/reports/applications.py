@@ -55,7 +55,7 @@ def _lead(title: str, outcomes: Sequence[Outcome]) -> Iterator[Text]:
             word("stall", "Stall"),
         )
     parts = [
-        f"{each.stall_s / each.run_s:.0%} of the time on {each.device}"
+        f"{100 * each.stall_s / each.run_s:.0f} % of the time on {each.device}"
         for each in ordered
         if each.run_s
     ]

@@ -94,8 +94,8 @@ def _fastest(
 
 
 def _others(sound: list[dict[str, Any]], summaries: Mapping[str, Any]) -> Text:
-    rest = [f"{each['label']} {texts.mean_ms(summaries[each['label']])}" for each in sound[1:]]
-    return f"The means of the others are {texts.listed(rest)}."
+    rest = [f"{texts.mean_ms(summaries[each['label']])} on {each['label']}" for each in sound[1:]]
+    return f"A request takes {texts.listed(rest)} in the mean."
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

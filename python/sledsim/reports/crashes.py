@@ -85,6 +85,7 @@ def _sections(crash: CrashReport) -> Iterator[Section]:
                 drawn(
                     "crash",
                     crash,
+                    size=(4.4, 2.2),
                     caption="Writes that were under way when the power failed. Each may end in any"
                     " of these ways; what is complete must be kept.",
                     alt=f"Writes under way: {said}.",

@@ -60,10 +60,8 @@ def drawn(
         Further arguments of the function.
     """
     options.setdefault("size", None if wide else panel())
-    draw = crash if kind == "crash" else getattr(plots, kind, None) or globals()[f"_{kind}"]
-    made = draw(*of, title="", **options)
-    svg = made if isinstance(made, bytes) else encoded(made, "svg")
-    return Figure(svg, caption, alt, wide)
+    draw = crash if kind == "crash" else getattr(plots, kind)
+    return Figure(encoded(draw(*of, title="", **options), "svg"), caption, alt, wide)
 
 
 def crash(test: CrashReport, *, size: Size = None, title: str = "") -> Picture:
@@ -91,19 +89,3 @@ def crash(test: CrashReport, *, size: Size = None, title: str = "") -> Picture:
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel("writes under way at a power failure")
         return frame.end(title)
-
-
-def _validation(of: Any, **_: Any) -> Any:
-    from sledsim.cli import validation_plots  # noqa: PLC0415
-
-    return validation_plots.draw(of, "x.svg")
-
-
-def _study(of: Any, x: str, y: str, by: str | None = None, **_: Any) -> Any:
-    return of.plot(x, y, by)
-
-
-def _applications(of: Any, **_: Any) -> Any:
-    from sledsim.applications import pictures  # noqa: PLC0415
-
-    return pictures.draw(of, "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim.cli.text_tables import decimals_of, interval, number, rounded
-from sledsim.reports.figures import drawn
+from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Paragraph, Report, Section, Table
 from sledsim.reports.texts import cell, listed
@@ -201,5 +201,5 @@ def _drawn(study: Study, axes: list[str]) -> Figure:
         *by,
         caption=f"{name[:1].upper()}{name[1:]} over {x}{lines}.",
         alt=f"{name} over {x}{lines}.",
-        size="6x4",
+        size=panel(more_in=0.6),
     )

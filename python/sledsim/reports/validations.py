@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sledsim.cli import validate as cli
 from sledsim.cli.text_tables import number, percent
 from sledsim.reports import differences, texts
-from sledsim.reports.figures import drawn
+from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Report, Section, Table
 from sledsim.reports.runs import notes, warnings
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from sledsim.reports.parts import Text
     from sledsim.validation import Validation
+
+_PANEL_IN = 3.7
+"""Height of a further panel of the picture, with its legend."""
 
 
 def report(validation: Validation) -> Report:
@@ -87,7 +90,9 @@ def _sections(validation: Validation) -> Iterator[Section]:
                 caption="How many requests took no longer than a time, measured and simulated. The"
                 " distance between the lines is the error of the model.",
                 alt=f"Distributions of measured and simulated times; demerit figure {figure} ms.",
-                wide=True,
+                size=panel(
+                    {"": validation.cautions}, _PANEL_IN * max(1, len(document["parts"] or ()))
+                ),
             )
         ],
     )

@@ -6,12 +6,12 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sledsim._core import SledsimError
 from sledsim.arguments import refuse
 from sledsim.hardware import Device, dotted_keys
+from sledsim.hardware.labels import absolute
 from sledsim.load_values import Load
 
 if TYPE_CHECKING:
@@ -191,9 +191,7 @@ _FILES = ("device", "workload", "trace", "load", "scenario")
 def _absolute(value: object) -> object:
     if isinstance(value, dict) and "base" in value:
         return {**value, "base": _absolute(value["base"])}
-    if isinstance(value, str | os.PathLike) and Path(value).is_file():
-        return str(Path(value).absolute())
-    return value
+    return absolute(os.fspath(value)) if isinstance(value, str | os.PathLike) else value
 
 
 def _kind(values: Iterable[object]) -> Kind:

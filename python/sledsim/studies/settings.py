@@ -6,6 +6,7 @@ import tomllib
 from typing import Any
 
 from sledsim._core import SledsimError
+from sledsim.hardware.labels import split_list
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -29,7 +30,7 @@ def axis(text: str) -> tuple[str, list[Any]]:
         For text of another form.
     """
     key, values = _key_and_rest("--vary", text, "key=a,b,...", "rate=100,300")
-    parts = [part.strip() for part in _split(values)]
+    parts = split_list(values)
     if "" in parts:
         msg = f"--vary {text}: must be values separated by commas, none of them empty"
         raise SledsimError(msg)
@@ -42,23 +43,6 @@ def _key_and_rest(option: str, text: str, form: str, example: str) -> tuple[str,
         msg = f"{option} {text}: must be of the form {form}, as in {option} {example}"
         raise SledsimError(msg)
     return key, rest
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas that are not inside brackets or quotes."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        else:
-            depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def _value(text: str) -> Any:

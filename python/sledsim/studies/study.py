@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sledsim._core import StudyTable
+    from sledsim.plots.frame import Place, Size
     from sledsim.studies.store import Store
 
 _KEYS = ("key", "digest", "version")
@@ -218,24 +219,35 @@ class Study:
         import_module("sledsim.reports").write(self, path, title=title, axes=axes)
 
     def plot(
-        self, x: str, y: str, by: str | None = None, path: str | PathLike[str] | None = None
+        self,
+        x: str,
+        y: str,
+        by: str | None = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        ax: Place = None,
+        size: Size = None,
+        title: str | None = None,
     ) -> Figure:
         """Draw a result over a key: a line for each value of another key.
 
         Parameters
         ----------
-        x, by
-            Keys that vary. Of further ones that vary, each combination has a line of its own.
-        y
-            A result, as the column is called. The band around its mean is the 95 % interval.
+        x, y, by
+            As for :func:`sledsim.plots.study`, which this is: keys that vary, and a result.
         path
             A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+        ax, size, title
+            As for :func:`sledsim.plots.study`.
 
         Raises
         ------
         SledsimError
             For an unknown name, a missing library, or a file that cannot be written.
         """
-        from sledsim.studies.plots import draw  # noqa: PLC0415 (needs an extra)
+        from sledsim import plots  # noqa: PLC0415 (only pictures need it)
 
-        return draw(self, x, y, by, path)
+        figure = plots.study(self, x, y, by, ax=ax, size=size, title=title)
+        if path is not None:
+            plots.save(figure, path)
+        return figure

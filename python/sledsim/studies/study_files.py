@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import refuse
 from sledsim.studies.design import Design
@@ -102,8 +103,10 @@ def _located(key: str, value: object, beside: Path | None) -> object:
         return [_located(key, each, beside) for each in value]
     if isinstance(value, dict) and "base" in value:
         return {**value, "base": _located(key, value["base"], beside)}
-    if isinstance(value, str) and (beside / value).is_file():
-        return str(beside / value)
+    if isinstance(value, str):
+        name, keys = _core.split_device_name(value) if key == "device" else (value, "")
+        if (beside / name).is_file():
+            return str(beside / name) + keys
     return value
 
 

@@ -16,4 +16,4 @@ mod values;
 
 pub use device::{Device, Override};
 pub use kinds::KINDS;
-pub use presets::PRESETS;
+pub use presets::{PRESETS, split_name};

@@ -2,6 +2,7 @@
 
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, nearest};
+use sledsim_base::labels::{settings_of_label, split_label};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
@@ -38,11 +39,22 @@ pub const PRESETS: [(&str, &str); 18] = [
     ("mems", include_str!("../../data/devices/mems.toml")),
 ];
 
+/// The name of a device without the keys in parentheses behind it, and these; `None`
+/// if it has none.
+#[must_use]
+pub fn split_name(name: &str) -> Option<(&str, &str)> {
+    label(name, None)
+}
+
 /// The longest chain of bases; a longer one is a cycle.
 const MAX_BASES: usize = 16;
 
-/// The name of a preset, or of a file without folder and extension.
+/// The name of a preset, or of a file without folder and extension; with the keys in
+/// parentheses behind it, as they were written.
 pub(super) fn short_name(name: &str) -> String {
+    if let Some((base, settings)) = label(name, None) {
+        return format!("{}({settings})", short_name(base));
+    }
     let stem = Path::new(name).file_stem();
     stem.map_or_else(
         || name.to_owned(),
@@ -50,17 +62,41 @@ pub(super) fn short_name(name: &str) -> String {
     )
 }
 
-/// Reads a preset, or the TOML file at `name` (relative to `beside`); returns
-/// the keys and the folder of the file.
+/// The name and the settings of `NAME(key=value; ...)`; `None` for a name alone, as is
+/// that of a file (relative to `beside`) with parentheses in its name.
+fn label<'a>(name: &'a str, beside: Option<&Path>) -> Option<(&'a str, &'a str)> {
+    split_label(name).filter(|_| !path_of(name, beside).is_file())
+}
+
+fn path_of(name: &str, beside: Option<&Path>) -> PathBuf {
+    beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
+}
+
+/// Reads a preset, or the TOML file at `name` (relative to `beside`), either of them
+/// perhaps with keys in parentheses behind it; returns the keys and the folder of the
+/// file.
 pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<PathBuf>)> {
+    if let Some((base, settings)) = label(name, beside) {
+        let (mut keys, folder) = load(base, beside)?;
+        for (key, value) in settings_of_label("device", name, settings)? {
+            keys.set(key, value, name)?;
+        }
+        return Ok((keys, folder));
+    }
     if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
         return Ok((Keys::parse(text, &format!("{name}.toml"))?, None));
     }
-    let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    let path = path_of(name, beside);
     if name.ends_with(".toml") || name.contains('/') || path.is_file() {
         let text = std::fs::read_to_string(&path).map_err(|error| Error::spec(&path, error))?;
         let keys = Keys::parse(&text, &path.to_string_lossy())?;
         return Ok((keys, path.parent().map(Path::to_owned)));
+    }
+    if let Some((base, _)) = name.split_once('(')
+        && PRESETS.iter().any(|(preset, _)| *preset == base.trim())
+    {
+        let must = "must be NAME or NAME(key=value; key=value)";
+        return Err(Error::Key(format!("device '{name}': {must}")));
     }
     let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
     let described = described_by(name)?;

@@ -9,6 +9,8 @@ mod parquet;
 mod recording;
 mod writer;
 
+pub(crate) use parquet::{BAD, NULL, numbers, text};
+
 use sledsim_base::error::Result;
 use sledsim_base::registry::Registry;
 use sledsim_traces::writers::{WRITERS, WriteFormat, Writer};

@@ -1,5 +1,6 @@
 //! Maps the addresses of a trace to the device.
 
+use super::footprint::{Compact, Footprint};
 use sledsim_traces::Record;
 use std::collections::BTreeMap;
 
@@ -13,14 +14,17 @@ pub enum Address {
     Wrap,
     /// The address range of the trace is scaled to the region.
     Scale,
+    /// The touched blocks come one after the other, without gaps.
+    Compact,
 }
 
 impl Address {
     /// All rules by name.
-    pub const CHOICES: [(&'static str, Self); 3] = [
+    pub const CHOICES: [(&'static str, Self); 4] = [
         ("error", Self::Error),
         ("wrap", Self::Wrap),
         ("scale", Self::Scale),
+        ("compact", Self::Compact),
     ];
 
     /// The name used in keys and results.
@@ -34,23 +38,36 @@ impl Address {
 pub struct Spans {
     /// One past the highest block of each device.
     pub ends: BTreeMap<u32, u64>,
+    /// The touched blocks, for `Compact`.
+    pub footprint: Option<Footprint>,
     /// The number of requests.
     pub requests: u64,
 }
 
 impl Spans {
     /// Adds a request.
+    ///
+    /// # Errors
+    /// Too many extents.
     #[inline]
-    pub fn add(&mut self, record: &Record) {
-        let end = self.ends.entry(record.device).or_default();
-        *end = record.blocks().1.max(*end);
+    pub fn add(&mut self, record: &Record) -> Result<(), String> {
+        let (first, end) = record.blocks();
+        let highest = self.ends.entry(record.device).or_default();
+        *highest = end.max(*highest);
         self.requests += 1;
+        match &mut self.footprint {
+            Some(footprint) if record.bytes > 0 => footprint.add(record.device, first, end),
+            _ => Ok(()),
+        }
     }
 }
 
 /// Devices laid end to end begin on multiples of this many blocks, so that
 /// requests aligned to 4 KiB stay aligned.
 const ALIGN_BLOCKS: u64 = 8;
+
+/// The problem of a request that the first reading did not find.
+const CHANGED: &str = "not there at the first reading: the file has changed";
 
 /// Maps the requests of a trace onto a region of the device, from an offset
 /// to its end.
@@ -63,6 +80,8 @@ pub struct Mapping {
     size: u64,
     /// One past the highest block of the trace, for `Scale`.
     span: Option<u64>,
+    /// The places of touched blocks, for `Compact`.
+    compact: Option<Compact>,
     /// The start of each device in the address space of the trace; `None` if
     /// they share one.
     bases: Option<BTreeMap<u32, u64>>,
@@ -83,13 +102,15 @@ pub struct MappedRequest {
     pub wrapped: bool,
     /// Whether scaling changed its address.
     pub scaled: bool,
+    /// Whether closing gaps changed its address.
+    pub compacted: bool,
     /// Whether it crossed the end of the region and was moved to end there.
     pub moved: bool,
 }
 
 impl Mapping {
     /// A mapping to the region from `offset` to the end of a device of
-    /// `device_blocks` blocks. `Scale` and `separate` need `spans`.
+    /// `device_blocks` blocks. `Scale`, `Compact` and `separate` need `spans`.
     pub fn new(
         address: Address,
         offset: u64,
@@ -108,8 +129,12 @@ impl Mapping {
                 end = end.max(*blocks);
             }
         }
+        let footprint = spans.and_then(|spans| spans.footprint.as_ref());
+        let base = |device| bases.get(&device).copied().unwrap_or_default();
+        let compact = footprint.map(|footprint| Compact::new(footprint, base));
         Self {
             address,
+            compact,
             offset,
             size: device_blocks.saturating_sub(offset),
             span: spans.map(|_| end),
@@ -121,6 +146,23 @@ impl Mapping {
     /// One past the highest block of the trace, if the whole file was read.
     pub fn span(&self) -> Option<u64> {
         self.span
+    }
+
+    /// The touched blocks, for `address = "compact"`.
+    pub fn compact(&self) -> Option<&Compact> {
+        self.compact.as_ref()
+    }
+
+    /// A footprint that is larger than the region.
+    pub fn too_large(&self) -> Option<String> {
+        let blocks = self.compact.as_ref()?.blocks;
+        (blocks > self.size).then(|| {
+            let (size, after) = (self.size, self.after_offset());
+            format!(
+                "address = \"compact\": the trace touches {blocks} blocks, and the device has \
+                 {size}{after}"
+            )
+        })
     }
 
     /// The start of a device in the address space of the trace.
@@ -155,6 +197,12 @@ impl Mapping {
                 place.scaled = scaled != u128::from(place.lbn);
                 place.lbn = scaled as u64;
             }
+            (Address::Compact, _) => {
+                let at = (self.compact.as_ref()).and_then(|compact| compact.place(place.lbn));
+                let at = at.filter(|at| *at <= last).ok_or(CHANGED)?;
+                place.compacted = at != place.lbn;
+                place.lbn = at;
+            }
             (Address::Wrap, _) if place.lbn >= self.size => {
                 place.wrapped = true;
                 place.lbn %= self.size;
@@ -181,8 +229,7 @@ impl Mapping {
             Some((last, base)) if last == device => Ok(base),
             _ => {
                 let base = bases.get(&device).copied();
-                let base =
-                    base.ok_or("a new device since the first reading: the file has changed")?;
+                let base = base.ok_or(CHANGED)?;
                 self.last = Some((device, base));
                 Ok(base)
             }
@@ -200,8 +247,8 @@ impl Mapping {
         let (size, after) = (self.size, self.after_offset());
         let end = lbn + blocks - 1;
         format!(
-            "blocks {lbn} to {end}: the device has {size}{after}; give address = \"wrap\" or \
-             address = \"scale\" to fit the trace to the device"
+            "blocks {lbn} to {end}: the device has {size}{after}; give address = \"wrap\", \
+             address = \"scale\" or address = \"compact\" to fit the trace to the device"
         )
     }
 

@@ -6,6 +6,7 @@
 //! - `source`: the replay as a source of requests.
 //! - `feed`: reads, sorts and maps the records.
 //! - `mapping`: maps addresses to the device.
+//! - `footprint`: the touched blocks of a trace, without the gaps.
 //! - `arrivals`: the modes of arrival, one file each.
 //! - `partition`: splits a trace into parts.
 //! - `dependency_inference`: which completion each request waited for.
@@ -17,6 +18,7 @@ mod arrivals;
 mod dependency_inference;
 mod dependency_replay;
 mod feed;
+mod footprint;
 mod mapping;
 mod partition;
 mod path;

@@ -3,6 +3,7 @@
 use super::arrivals::{Arrivals, Closed, Dependent, DependsOn, OneByOne, OpenReplay};
 use super::dependency_inference::DependencyInference;
 use super::feed::{CHECK_EVERY, Feed, Placed};
+use super::footprint::Footprint;
 use super::mapping::{Address, MappedRequest, Mapping, Spans};
 use super::spec::{BLK_ACTIONS, NOT_BEGUN, ORIGINS, TraceSpec};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ impl TraceSpec {
     /// The trace as a workload for a device of `device_blocks` blocks. `check`
     /// is called now and then with the progress; its error ends the reading.
     ///
-    /// With `address = "scale"`, `trace_device = "separate"` or `think =
+    /// With `address = "scale"` or `"compact"`, `trace_device = "separate"` or `think =
     /// "recorded"` the whole file is read here once, so that any bad record
     /// shows now; a stream is kept for that (see [`TraceSpec::keep`]), and else
     /// read as the replay goes.
@@ -42,7 +43,8 @@ impl TraceSpec {
             ));
         }
         let separate = self.devices == DeviceSelection::Separate;
-        let spans = match self.address == Address::Scale || separate {
+        let reads_ahead = matches!(self.address, Address::Scale | Address::Compact);
+        let spans = match reads_ahead || separate {
             true => Some(self.spans(check)?),
             false => None,
         };
@@ -53,6 +55,9 @@ impl TraceSpec {
             separate,
             spans.as_ref(),
         );
+        if let Some(problem) = mapping.too_large() {
+            return Err(Error::file(self.supply.name(), problem));
+        }
         let (causes, count) = match self.paced {
             Some(depends_on) => {
                 let (causes, count) = self.causes(depends_on, check)?;
@@ -100,7 +105,10 @@ impl TraceSpec {
     }
 
     fn spans(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Spans> {
-        let mut spans = Spans::default();
+        let mut spans = Spans {
+            footprint: (self.address == Address::Compact).then(Footprint::default),
+            ..Spans::default()
+        };
         self.scan(check, &mut |record| spans.add(record))?;
         Ok(spans)
     }
@@ -114,6 +122,7 @@ impl TraceSpec {
         let mut streams = BTreeMap::new();
         let count = self.scan(check, &mut |record| {
             *streams.entry(depends_on.stream(record)).or_default() += 1;
+            Ok(())
         })?;
         Ok((DependencyInference::new(streams), count))
     }
@@ -122,7 +131,7 @@ impl TraceSpec {
     fn scan(
         &self,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-        each: &mut dyn FnMut(&Record),
+        each: &mut dyn FnMut(&Record) -> std::result::Result<(), String>,
     ) -> Result<u64> {
         self.keep(check)?;
         let mut records = self.open(check)?;
@@ -131,7 +140,7 @@ impl TraceSpec {
             match records.step()? {
                 Step::Record(record) => {
                     requests += 1;
-                    each(&record);
+                    each(&record).map_err(|problem| records.refuse(problem))?;
                 }
                 Step::Other => {}
                 Step::End => break,
@@ -175,6 +184,7 @@ struct Counts {
     widened: u64,
     wrapped: u64,
     scaled: u64,
+    compacted: u64,
     moved: u64,
 }
 
@@ -214,6 +224,7 @@ impl TraceSource {
             "widened": self.counts.widened,
             "wrapped": self.counts.wrapped,
             "scaled": self.counts.scaled,
+            "compacted": self.counts.compacted,
             "moved": self.counts.moved,
             "time_scale": spec.time_scale,
             "time_origin": ORIGINS.iter().find(|(_, origin)| *origin == feed.origin).map(|o| o.0),
@@ -224,6 +235,11 @@ impl TraceSource {
             "sorted_most_ms": order.most_late.ms(),
         });
         records.skipped().add_to(&mut facts);
+        if let Some(compact) = feed.mapping.compact() {
+            facts["touched_blocks"] = json!(compact.blocks);
+            facts["touched_extents"] = json!(compact.extents());
+            facts["gap_bytes"] = json!(compact.gap_blocks.saturating_mul(512));
+        }
         if let Some(action) = spec.options.blk_action {
             let name = BLK_ACTIONS.iter().find(|(_, known)| *known == action);
             facts["blk_action"] = json!(name.map(|(name, _)| *name));
@@ -306,6 +322,7 @@ impl Counts {
         self.widened += u64::from(place.widened);
         self.wrapped += u64::from(place.wrapped);
         self.scaled += u64::from(place.scaled);
+        self.compacted += u64::from(place.compacted);
         self.moved += u64::from(place.moved);
     }
 }

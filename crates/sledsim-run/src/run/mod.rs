@@ -165,6 +165,9 @@ fn run_one(
         Some(series) => Some(series.finish(outcome.idle, &*model)?),
         None => None,
     };
+    if let Some(perfetto) = recorder.rows.perfetto.take() {
+        perfetto.finish(windows.as_deref().unwrap_or_default())?;
+    }
     let (batches, list) = recorder.rows.finish()?;
     if let (Some(file), Some(windows)) = (series_file, &windows) {
         file.write(&series_batch(windows), None)?;
@@ -180,7 +183,7 @@ fn run_one(
         batches,
         list,
         measured: source.take_measured(),
-        series: windows,
+        series: windows.filter(|_| plan.series != SeriesTo::Nowhere),
     })
 }
 

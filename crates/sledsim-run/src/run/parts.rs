@@ -22,8 +22,18 @@ use std::array;
 use std::path::Path;
 
 /// Counts of the load that are summed.
-const COUNTS: [&str; 7] = [
-    "requests", "widened", "wrapped", "scaled", "moved", "sorted", "waited",
+const COUNTS: [&str; 11] = [
+    "requests",
+    "widened",
+    "wrapped",
+    "scaled",
+    "compacted",
+    "moved",
+    "touched_blocks",
+    "touched_extents",
+    "gap_bytes",
+    "sorted",
+    "waited",
 ];
 /// Facts of the load of one part that say nothing of the others.
 const OF_ONE: [&str; 7] = [

@@ -2,7 +2,7 @@
 
 use crate::load::Load;
 use sledsim_base::error::{Error, Result};
-use sledsim_base::files::refuse_overwriting;
+use sledsim_base::files::{is_same_file, refuse_overwriting};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use std::path::{Path, PathBuf, absolute};
@@ -59,6 +59,9 @@ pub struct Plan {
     pub rows: RowsTo,
     /// Where the time series goes.
     pub series: SeriesTo,
+    /// A trace of the requests for Perfetto, with the power of the windows of a
+    /// series.
+    pub perfetto: Option<PathBuf>,
     /// The length of its windows; by default chosen to have 512 to 1,024.
     pub window: Option<Nanos>,
     /// Ends the run when half the confidence interval of the mean response time
@@ -111,21 +114,11 @@ impl Plan {
             let problem = "series_ms: must be at least 0.000001 (a nanosecond)";
             return Err(Error::Key(problem.to_owned()));
         }
-        if self.window.is_some() && self.series == SeriesTo::Nowhere {
+        if self.window.is_some() && !self.has_series() {
             let problem = "series_ms: is the length of windows, and no series is asked for";
             return Err(Error::Key(problem.to_owned()));
         }
-        if let (Some(rows), Some(series)) = (self.rows.file(), self.series.file())
-            && (rows == series || absolute(rows).ok() == absolute(series).ok())
-        {
-            return Err(Error::output(
-                rows,
-                "is named for both the requests and the series",
-            ));
-        }
-        for output in [self.rows.file(), self.series.file()].into_iter().flatten() {
-            refuse_overwriting(output, load.file())?;
-        }
+        self.check_outputs(load)?;
         if self.seeds > MOST_SEEDS {
             let seeds = self.seeds;
             return Err(Error::argument(
@@ -139,6 +132,37 @@ impl Plan {
         Ok(())
     }
 
+    /// Whether a time series is made.
+    pub(super) fn has_series(&self) -> bool {
+        self.series != SeriesTo::Nowhere || self.perfetto.is_some()
+    }
+
+    /// Refuses a file that is named for two outputs, or is read.
+    fn check_outputs(&self, load: &Load) -> Result<()> {
+        let outputs = [
+            ("the requests", self.rows.file()),
+            ("the series", self.series.file()),
+            ("the trace for Perfetto", self.perfetto.as_deref()),
+        ];
+        let outputs = outputs.map(|(what, path)| path.map(|path| (what, path)));
+        let outputs: Vec<_> = outputs.into_iter().flatten().collect();
+        for (place, (what, path)) in outputs.iter().enumerate() {
+            let same = |other: &Path| {
+                *path == other
+                    || absolute(path).ok() == absolute(other).ok()
+                    || is_same_file(path, other)
+            };
+            if let Some((other, _)) = outputs[place + 1..].iter().find(|(_, other)| same(other)) {
+                return Err(Error::output(
+                    path,
+                    format!("is named for both {what} and {other}"),
+                ));
+            }
+            refuse_overwriting(path, load.file())?;
+        }
+        Ok(())
+    }
+
     /// Several runs give only one summary.
     fn check_seeds(&self, device: &Device, load: &Load) -> Result<()> {
         let seeds = self.seeds;
@@ -147,6 +171,15 @@ impl Plan {
                 "seeds",
                 format!(
                     "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
+                ),
+            ));
+        }
+        if self.perfetto.is_some() {
+            return Err(Error::argument(
+                "seeds",
+                format!(
+                    "seeds = {seeds}: a trace for Perfetto is of a single run only; run one seed \
+                     for it"
                 ),
             ));
         }

@@ -1,6 +1,7 @@
 //! Records statistics and rows during a run.
 
-use super::plan::{Plan, RowsTo, SeriesTo};
+use super::plan::{Plan, RowsTo};
+use crate::perfetto::PerfettoFile;
 use crate::stats::{Pieces, RowBuffer, RowsFile, Series, Stats, WarmUp, WarmUpCut};
 use arrow_array::RecordBatch;
 use sledsim_base::error::{Error, Result};
@@ -30,13 +31,12 @@ impl Recorder {
     /// # Errors
     /// The file of the rows cannot be written.
     pub fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
-        let has_series = plan.series != SeriesTo::Nowhere;
         Ok(Self {
-            rows: Rows::new(&plan.rows, devices)?,
+            rows: Rows::new(plan, devices)?,
             stats: Stats::new(),
             counted: Counted::new(warm_up, plan.bounds),
             target: Target::new(plan.precision),
-            series: has_series.then(|| Series::new(plan.window)),
+            series: (plan.has_series()).then(|| Series::new(plan.window)),
         })
     }
 }
@@ -241,12 +241,17 @@ pub struct Rows {
     /// The rows that count.
     list: Option<Vec<Row>>,
     file: Option<RowsFile>,
+    /// A trace for Perfetto.
+    pub perfetto: Option<PerfettoFile>,
 }
 
 impl Rows {
-    fn new(to: &RowsTo, devices: &[String]) -> Result<Self> {
+    fn new(plan: &Plan, devices: &[String]) -> Result<Self> {
         let mut rows = Self::default();
-        match to {
+        if let Some(path) = &plan.perfetto {
+            rows.perfetto = Some(PerfettoFile::create(path, devices)?);
+        }
+        match &plan.rows {
             RowsTo::Nowhere => {}
             RowsTo::Memory => rows.memory = Some(RowBuffer::new(devices, BATCH_ROWS)),
             RowsTo::List => rows.list = Some(Vec::new()),
@@ -264,6 +269,9 @@ impl Rows {
 
     #[inline]
     fn push(&mut self, row: &Row) -> Result<()> {
+        if let Some(perfetto) = &mut self.perfetto {
+            perfetto.push(row)?;
+        }
         if let Some(file) = &mut self.file {
             return file.push(row);
         }

@@ -38,6 +38,12 @@ impl Window {
     fn seconds(&self) -> f64 {
         self.end.since(self.start).0 as f64 / 1e9
     }
+
+    /// The power of all devices in watts.
+    #[must_use]
+    pub fn power_w(&self) -> f64 {
+        self.energy_j / self.seconds()
+    }
 }
 
 /// A window during the run.
@@ -276,7 +282,7 @@ const COLUMNS: [Column; 9] = [
         "power_w",
         "W",
         "The same per second",
-        Cell::Number(|w| w.energy_j / w.seconds()),
+        Cell::Number(Window::power_w),
     ),
 ];
 

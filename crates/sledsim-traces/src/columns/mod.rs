@@ -8,14 +8,18 @@
 //! In reading order:
 //! - `roles`: the roles of columns and their quantities.
 //! - `entries`: the syntax of the key.
+//! - `guess`: a first draft of the key, for messages.
 //! - `scaled`: exact multiplication of numbers by their unit.
 
 mod roles;
 
 mod entries;
 
+mod guess;
+
 mod scaled;
 
+pub use guess::guess;
 pub use roles::{Quantity, Role};
 pub use scaled::scaled;
 pub use scaled::scaled_float;
@@ -78,10 +82,6 @@ pub struct Columns {
     /// Whether the first record becomes time zero; `None` if not given.
     pub from_first: Option<bool>,
 }
-
-/// An example for messages.
-pub const EXAMPLE: &str = "--columns \"time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol\" (a key in \
-     Python and in files)";
 
 /// From this first time on (10 years), `origin` must be given.
 const CALENDAR_NS: u64 = 315_576_000_000_000_000;

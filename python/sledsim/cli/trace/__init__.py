@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command
-from sledsim.cli.trace import convert, generate, hits, info, samples
+from sledsim.cli.trace import convert, generate, hits, info, perfetto, samples
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
@@ -23,5 +23,5 @@ Plain or compressed (gzip, zstd, xz, bzip2); the format is recognised by the con
 def add(commands: Commands) -> None:
     """Add the command."""
     actions = command(commands, "trace", samples.show, _ABOUT).add_commands()
-    for subcommand in (samples, info, hits, convert, generate):
+    for subcommand in (samples, info, hits, convert, perfetto, generate):
         subcommand.add(actions)

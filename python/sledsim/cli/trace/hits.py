@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sledsim import _core
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
@@ -16,8 +16,6 @@ from sledsim.loads import read_trace
 
 if TYPE_CHECKING:
     import argparse
-
-    from matplotlib.figure import Figure
 
     from sledsim.cli.parser import Commands
 
@@ -58,7 +56,7 @@ def add(actions: Commands) -> None:
         help="which device of the trace: its number or name, 'all' for one shared address space, "
         "or 'separate' (default: the only one)",
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the hit ratios (.png, .svg or .pdf)")
+    plots.add(parser, "the hit ratios")
     add_reading(parser)
 
 
@@ -68,8 +66,7 @@ def _hits(options: argparse.Namespace) -> None:
     for flag, given in (("--sizes", sizes), ("--policies", names)):
         if len(set(given)) < len(given):
             refuse(f"{flag}: names one of them twice")
-    if options.plot is not None:
-        plots.check(options.plot)
+    plots.check(options)
     keys = {
         "trace_format": options.format,
         "columns": options.columns,
@@ -85,7 +82,12 @@ def _hits(options: argparse.Namespace) -> None:
         )
     )
     if options.plot is not None:
-        _core.write_atomically(options.plot, _draw(rows, options.file, options.plot))
+        from sledsim.plots import hits  # noqa: PLC0415 (only pictures need it)
+
+        if options.title is None:
+            segment = plain(options.segment)
+            options.title = f"{Path(options.file).name}, in segments of {segment} KiB"
+        plots.write(options, functools.partial(hits, rows))
     if options.json:
         print_json({"path": options.file, "caches": rows, "workload": workload})
         return
@@ -114,21 +116,3 @@ def _size(text: str) -> float:
     except ValueError:
         refuse(f"--sizes {text.strip()}: must be numbers of MiB with commas between them")
     return int(size) if size.is_integer() else size
-
-
-def _draw(rows: list[dict[str, Any]], title: str, path: str) -> bytes:
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
-    figure: Figure = Figure(figsize=(6.4, 4), layout="constrained")
-    axes = figure.add_subplot()
-    for name in dict.fromkeys(row["policy"] for row in rows):
-        points = sorted(
-            (row["size_mib"], 100 * row["hit_ratio"]) for row in rows if row["policy"] == name
-        )
-        axes.plot(*zip(*points, strict=True), "o-", markersize=3, label=name)
-    axes.set_xscale("log", base=2)
-    axes.set(title=Path(title).name, xlabel="size, MiB", ylabel="hit ratio, %", ylim=(0, 100))
-    axes.xaxis.set_major_formatter(lambda at, _position: plain(at))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    return plots.rendered(figure, path)

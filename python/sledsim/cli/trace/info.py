@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import number, size, table
-from sledsim.cli.trace import picture
 from sledsim.cli.trace.options import add_reading, check_whole, devices_table, reading
 from sledsim.loads import trace_info
+from sledsim.trace_information import OF_PICTURES
 
 if TYPE_CHECKING:
     import argparse
@@ -48,14 +47,13 @@ def add(actions: Commands) -> None:
         type=int,
         help="distinct units of 4 KiB to follow; of larger traces a sample (default: 262144)",
     )
-    info.add_argument("--plot", metavar="FILE", help="draw the statistics (.png, .svg or .pdf)")
+    plots.add(info, "the statistics")
 
 
 def _info(options: argparse.Namespace) -> None:
     for flag, value in (("--interleave", options.interleave), ("--max-units", options.max_units)):
         check_whole(flag, value, 1)
-    if options.plot is not None:
-        plots.check(options.plot)
+    plots.check(options)
     info = work(
         lambda beat: trace_info(
             options.file,
@@ -67,10 +65,9 @@ def _info(options: argparse.Namespace) -> None:
             progress=beat,
         )
     )
-    if options.plot is not None:
-        _core.write_atomically(options.plot, picture.draw(info, options.plot))
-        for key in picture.KEYS:
-            del info[key]
+    plots.write(options, info.plot)
+    for key in OF_PICTURES:
+        info.pop(key, None)
     if options.json:
         print_json(info)
         return

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.applications import pictures
 from sledsim.papers import Found, Simulated
 from sledsim.papers.sigmetrics2000 import applications as apps
+from sledsim.plots import run_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,4 +28,4 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes n
 
 def draw(figure: Figure, found: Found) -> None:
     """Draw stacked bars."""
-    pictures.bars_of(figure.add_subplot(), found.series)
+    run_times.draw(figure.add_subplot(), list(found.series), list(found.series.values()))

@@ -10,8 +10,8 @@ mod open;
 mod schema;
 mod shown;
 
-pub(super) use cells::text;
-pub(super) use numbers::{BAD, numbers};
+pub(crate) use cells::text;
+pub(crate) use numbers::{BAD, NULL, numbers};
 
 use crate::panics::catch_panic;
 use crate::parquet_file::Batches;
@@ -19,7 +19,6 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use cells::{Cells, Decoded};
-use numbers::NULL;
 use shown::shown;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;

@@ -3,7 +3,7 @@
 use super::cells::Decoded;
 use arrow_schema::{DataType, Schema, TimeUnit};
 use sledsim_base::error::{Error, Result};
-use sledsim_traces::columns::{Column, ColumnName, Columns, EXAMPLE, Quantity, Role};
+use sledsim_traces::columns::{Column, ColumnName, Columns, Quantity, Role, guess};
 use sledsim_traces::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use std::path::Path;
 
@@ -40,10 +40,12 @@ impl ColumnRoles {
             None if UNLINKED_HEADER.split(',').all(has) => Columns::parse(UNLINKED_COLUMNS)?,
             None if of_run => Columns::parse(ROWS_COLUMNS)?,
             None => {
-                let names = names(schema);
+                let fields = schema.fields().iter();
+                let of: Vec<String> = fields.map(|field| field.name().clone()).collect();
+                let (names, draft) = (names(schema), guess(Some(&of), &[]));
                 let problem = format!(
                     "the columns are not sledsim's: give roles and units of the columns by \
-                     {EXAMPLE}; its columns are {names}"
+                     {draft}; its columns are {names}"
                 );
                 return Err(Error::trace(shown, problem));
             }

@@ -59,10 +59,16 @@ impl TraceSpec {
                                    out its devices on its own";
                     return refuse("trace_device", problem);
                 }
-                if self.address == Address::Scale {
-                    let problem = "\"scale\" must not be given by window: each window would be \
-                                   scaled on its own";
-                    return refuse("address", problem);
+                let on_its_own = match self.address {
+                    Address::Scale => Some("scaled"),
+                    Address::Compact => Some("compacted"),
+                    Address::Error | Address::Wrap => None,
+                };
+                if let Some(done) = on_its_own {
+                    let (name, by) = (self.address.name(), "must not be given by window");
+                    let problem =
+                        format!("\"{name}\" {by}: each window would be {done} on its own");
+                    return refuse("address", &problem);
                 }
                 let closed = ["queue_depth", "think_ms", "think"];
                 if let Some(key) = closed.into_iter().find(|key| given.contains_key(*key)) {

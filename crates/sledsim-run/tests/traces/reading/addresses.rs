@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::source::Source;
+use std::collections::BTreeSet;
 
 #[test]
 fn several_devices_need_a_choice() {
@@ -58,8 +59,8 @@ fn several_devices_need_a_choice() {
     assert_eq!(facts["devices"][1]["first_block"], 16);
     assert_eq!(
         message(TWO, "trace_device = \"separate\"", 107),
-        "bad.trace:3: blocks 106 to 107: the device has 107; give address = \"wrap\" or address = \
-         \"scale\" to fit the trace to the device"
+        "bad.trace:3: blocks 106 to 107: the device has 107; give address = \"wrap\", address = \
+         \"scale\" or address = \"compact\" to fit the trace to the device"
     );
     // Only as far as it is read.
     let (two, facts) = replay(&path, "requests = 2", 100).unwrap();
@@ -76,8 +77,8 @@ fn addresses_are_refused_wrapped_or_scaled() {
     let text = "1 0 0 4 1\n2 0 97 3 1\n3 0 98 4 1\n4 0 205 2 1\n5 0 399 1 1\n";
     assert_eq!(
         message(text, "", 100),
-        "bad.trace:3: blocks 98 to 101: the device has 100; give address = \"wrap\" or \
-         address = \"scale\" to fit the trace to the device"
+        "bad.trace:3: blocks 98 to 101: the device has 100; give address = \"wrap\", \
+         address = \"scale\" or address = \"compact\" to fit the trace to the device"
     );
     let (_folder, path) = file(text);
     let (wrapped, facts) = replay(&path, "address = \"wrap\"", 100).unwrap();
@@ -136,7 +137,7 @@ fn an_offset_lays_the_trace_on_the_rest_of_the_device() {
     assert_eq!(
         message(text, &keys("error"), 1206),
         "bad.trace:3: blocks 205 to 206: the device has 206 from address_offset = 1000 on; give \
-         address = \"wrap\" or address = \"scale\" to fit the trace to the device"
+         address = \"wrap\", address = \"scale\" or address = \"compact\" to fit the trace to the device"
     );
     let (requests, _) = replay(&path, &keys("wrap"), 1100).unwrap();
     assert_eq!(lbns(&requests), [1000, 1097, 1005]);
@@ -206,6 +207,13 @@ fn brute_force(
         .max()?;
     let size = device - offset;
     let mut places = Vec::new();
+    let touched: BTreeSet<u64> = trace
+        .iter()
+        .flat_map(|r| (0..r.3).map(move |block| bases[r.1 as usize] + r.2 + block))
+        .collect();
+    if rule == "compact" && touched.len() as u64 > size {
+        return None;
+    }
     for &(_, name, lbn, blocks) in trace {
         let mut place = bases[name as usize] + lbn;
         match rule {
@@ -222,6 +230,7 @@ fn brute_force(
                 }
                 place = best;
             }
+            "compact" => place = touched.iter().filter(|block| **block < place).count() as u64,
             _ if place + blocks > size => return None,
             _ => {}
         }
@@ -241,7 +250,7 @@ proptest! {
     #[test]
     fn addresses_are_what_brute_force_says(
         trace in prop::collection::vec((0_u64..3, 0_u32..4, 0_u64..400, 1_u64..20), 1..30),
-        rule in prop::sample::select(vec!["error", "wrap", "scale"]),
+        rule in prop::sample::select(vec!["error", "wrap", "scale", "compact"]),
         separate in any::<bool>(),
         offset in 0_u64..50,
         device in 60_u64..2000,
@@ -266,6 +275,20 @@ proptest! {
                     let expected = trace.iter().filter(|r| u64::from(r.1) == name).count();
                     prop_assert_eq!(&device["requests"], &json!(expected));
                 }
+                if rule == "compact" {
+                    let before = brute_force(&trace, "error", separate, 0, u64::MAX / 8).unwrap();
+                    for (i, j) in (0..before.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                        let order = before[i].cmp(&before[j]);
+                        prop_assert_eq!(order, expected[i].cmp(&expected[j]));
+                    }
+                    let changed = before.iter().zip(&expected);
+                    let changed = changed.filter(|(old, new)| **old + offset != **new).count();
+                    prop_assert_eq!(&facts["compacted"], &json!(changed));
+                    let ends = before.iter().zip(&trace).map(|(lbn, r)| lbn + r.3);
+                    let touched = facts["touched_blocks"].as_u64().unwrap();
+                    let gaps = 512 * (ends.max().unwrap() - touched);
+                    prop_assert_eq!(&facts["gap_bytes"], &json!(gaps));
+                }
                 if rule != "scale" {
                     prop_assert_eq!(counts[0], 0);
                 }
@@ -277,4 +300,26 @@ proptest! {
             (found, expected) => prop_assert!(false, "{found:?} {expected:?}"),
         }
     }
+}
+
+#[test]
+fn a_footprint_larger_than_the_device_is_an_error() {
+    let text = "1 0 1000 4 1\n2 0 0 4 1\n3 0 4 2 1\n4 0 1002 2 1\n";
+    let keys = "address = \"compact\"\naddress_offset = 5";
+    let (_folder, path) = file(text);
+    let (requests, facts) = replay(&path, keys, 15).unwrap();
+    assert_eq!(lbns(&requests), [11, 5, 9, 13]);
+    let found = [
+        "touched_blocks",
+        "touched_extents",
+        "gap_bytes",
+        "compacted",
+    ];
+    let found = found.map(|key| facts[key].as_u64().unwrap());
+    assert_eq!(found, [10, 2, 994 * 512, 2]);
+    assert_eq!(
+        message(text, keys, 14),
+        "bad.trace: address = \"compact\": the trace touches 10 blocks, and the device has 9 from \
+         address_offset = 5 on"
+    );
 }

@@ -44,6 +44,7 @@ fn fields_are_read_as_written() {
             "widened": 0,
             "wrapped": 0,
             "scaled": 0,
+            "compacted": 0,
             "moved": 0,
             "time_scale": 1.0,
             "time_origin": "file",
@@ -178,7 +179,7 @@ fn bad_keys_are_refused() {
         ),
         (
             "address = \"eror\"",
-            "my.toml:1: address = \"eror\": must be \"error\", \"wrap\" or",
+            "my.toml:1: address = \"eror\": must be \"error\", \"wrap\", \"scale\" or",
         ),
         (
             "requests = 0",

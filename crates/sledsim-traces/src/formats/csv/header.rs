@@ -1,7 +1,7 @@
 //! The first line of a CSV: finds the separator and the role of each field.
 
 use super::fields::unquote;
-use crate::columns::{ColumnName, Columns, Role, Separator};
+use crate::columns::{ColumnName, Columns, Role, Separator, guess};
 use crate::lines::Lines;
 use sledsim_base::error::Result;
 use std::ops::Range;
@@ -28,6 +28,21 @@ fn names(header: &[u8], separator: Separator) -> Option<Vec<String>> {
     }
     let name = |span: Range<usize>| String::from_utf8_lossy(&text[span]).into_owned();
     Some(fields.into_iter().map(name).collect())
+}
+
+/// The option `--columns` to start from, for a first line and the one behind it.
+pub fn draft(header: &[u8], first: &[u8]) -> String {
+    let mut fields = ALL.map(|separator| (names(header, separator).unwrap_or_default(), separator));
+    fields.sort_by_key(|(found, _)| std::cmp::Reverse(found.len()));
+    let [(header, separator), ..] = fields;
+    let is_number = |field: &String| field.trim().parse::<f64>().is_ok();
+    match header.iter().any(is_number) {
+        true => guess(None, &header),
+        false => {
+            let first = names(first.trim_ascii(), separator).unwrap_or_default();
+            guess(Some(&header), &first)
+        }
+    }
 }
 
 /// Finds the named columns, with the separator of the key or the first one that

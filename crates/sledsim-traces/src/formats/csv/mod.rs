@@ -8,7 +8,7 @@ mod header;
 
 mod fields;
 
-use crate::columns::{ColumnName, Columns, EXAMPLE, Quantity, Role, Separator, scaled};
+use crate::columns::{ColumnName, Columns, Quantity, Role, Separator, scaled};
 use crate::devices::DeviceColumn;
 use crate::format::{Clock, Format, Options};
 use crate::lines::{Lines, excerpt};
@@ -16,7 +16,7 @@ use crate::reader::Reader;
 use crate::record::{END_BYTES, LATEST_NS, Record};
 use crate::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use fields::{each_field, unquote};
-use header::{named, numbered, without_mark};
+use header::{draft, named, numbered, without_mark};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -75,9 +75,12 @@ impl Csv {
             }
         }
         let Some(columns) = columns else {
-            return Err(lines.refuse(format!(
-                "the header is not sledsim's: give roles and units of the columns by {EXAMPLE}"
-            )));
+            let problem = "the header is not sledsim's: give roles and units of the columns by";
+            let at_header = lines.refused_later();
+            let header = without_mark(lines.line()).to_vec();
+            let more = there && lines.advance().unwrap_or_default();
+            let first = if more { lines.line() } else { &[] };
+            return Err(at_header(format!("{problem} {}", draft(&header, first))));
         };
         let mut factors = [1; Role::ALL.len()];
         for role in Role::ALL {

@@ -1,0 +1,78 @@
+"""Pictures of hit ratios of caches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sledsim.arguments import refuse
+from sledsim.number_text import plain
+from sledsim.plots import curves, scales
+from sledsim.plots.frame import begin
+from sledsim.plots.style import looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from sledsim.plots.frame import Place, Size
+
+_NEEDED = {"policy", "size_mib", "segment_kib", "hit_ratio"}
+
+
+def hits(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    ax: Place = None,
+    size: Size = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw hit ratios over the sizes of caches: a line for each policy.
+
+    Parameters
+    ----------
+    rows
+        What :func:`sledsim.hit_ratios` returns.
+    ax
+        Axes to draw on; by default a new figure.
+    size
+        As for :func:`~sledsim.plots.cdf`.
+    title
+        In place of the one that names the segments; rows do not tell the load.
+
+    Raises
+    ------
+    SledsimError
+        For other rows, an unknown size, or a missing library.
+    """
+    if not _are_hits(rows):
+        refuse("rows", rows, "what hit_ratios(load) returns")
+    with begin(ax, size, height_in=3.4) as frame:
+        axes = frame.axes[0]
+        look = looks(list(dict.fromkeys(row["policy"] for row in rows)))
+        lines = {}
+        for policy, its in look.items():
+            of = [row for row in rows if row["policy"] == policy and row["hit_ratio"] is not None]
+            points = sorted((row["size_mib"] * 2**20, 100 * row["hit_ratio"]) for row in of)
+            places, ratios = zip(*points, strict=True) if points else ((), ())
+            lines[policy] = axes.plot(
+                places, ratios, marker=its.marker, markersize=4.5, label=policy, **its.line()
+            )[0]
+        sizes = sorted({row["size_mib"] * 2**20 for row in rows})
+        scales.binary(axes, sizes[0] / 1.1, sizes[-1] * 1.1, sizes)
+        highest = max((100 * (row["hit_ratio"] or 0.0) for row in rows), default=0.0)
+        axes.set(xlabel="size of the cache", ylabel="hit ratio, %")
+        axes.set_ylim(0, min(max(1.1 * highest, 1.0), 102.0))
+        curves.name(axes, lines, at_ends=True)
+        segments = " and ".join(dict.fromkeys(plain(row["segment_kib"]) for row in rows))
+        heading = f"hit ratios of caches of {segments} KiB segments"
+        return frame.end(heading if title is None else title)
+
+
+def _are_hits(rows: object) -> bool:
+    return (
+        isinstance(rows, list | tuple)
+        and bool(rows)
+        and all(isinstance(row, Mapping) and row.keys() >= _NEEDED for row in rows)
+    )

@@ -1,0 +1,173 @@
+"""Pictures of seek times of sleds and disks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SpecError
+from sledsim.arguments import refuse
+from sledsim.hardware import Disk, Sled, device_of
+from sledsim.number_text import number, percent
+from sledsim.plots import curves, heat, scales
+from sledsim.plots.frame import begin, size_in
+from sledsim.plots.style import HEAT, INK, OP_LINES, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from sledsim.hardware import Device, DeviceLike, Op
+    from sledsim.plots.frame import Place, Size
+
+_POINTS = 101
+"""Places along each axis."""
+_CONTOURS = 14
+_OPS: tuple[Op, ...] = ("read", "write")
+_CURVE_POINTS = 3000
+"""Points of a curve; more cannot be distinguished."""
+
+
+def seeks(
+    device: DeviceLike,
+    start_um: Sequence[float] | None = None,
+    *,
+    ax: Place = None,
+    size: Size = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw how long seeks take.
+
+    For a sled, from a start to every point it reaches, as a map with contours: the sled moves
+    upwards at the start, and arrives whichever way is faster. For a disk, over the distance in
+    cylinders, for reads and for writes.
+
+    Parameters
+    ----------
+    device
+        A sled or a disk.
+    start_um
+        X and Y of the start in \u00b5m from the centre, for a sled; by default the centre.
+    ax
+        Axes to draw on; by default a new figure.
+    size, title
+        As for :func:`~sledsim.plots.cdf`.
+
+    Raises
+    ------
+    SledsimError
+        For another kind of device, a start outside the travel of the sled, an unknown size, or a
+        missing library.
+    """
+    of = device_of(device)
+    if isinstance(of, Sled):
+        return _of_sled(of, start_um, ax, size, title)
+    if not isinstance(of, Disk):
+        raise SpecError(no_mechanics(of, "seeks"))
+    if start_um is not None:
+        refuse("start_um", start_um, "left out for a disk")
+    return _of_disk(of, ax, size, title)
+
+
+def no_mechanics(device: Device, function: str) -> str:
+    """Tell that a device is neither a sled nor a disk, and which of its parts can be drawn."""
+    bases = [value for key, value in device.parameters.items() if key.rpartition(".")[2] == "base"]
+    parts = " or ".join(f"plots.{function}({base!r})" for base in dict.fromkeys(bases))
+    ask = f"; ask a part of it: {parts}" if parts else ""
+    return f"device {device.name}: is neither a sled nor a disk{ask}"
+
+
+def _of_sled(
+    sled: Sled, start_um: Sequence[float] | None, ax: Place, size: Size, title: str | None
+) -> Figure:
+    x0, y0 = (0.0, 0.0) if start_um is None else _pair(start_um)
+    xs, ys = (_along(sled.parameters[f"travel_{axis}_um"]) for axis in ("x", "y"))
+    start = (x0 * 1e-6, y0 * 1e-6, "up")
+    # X and Y move at the same time: a seek takes as long as the slower of both.
+    of_x = [1e3 * sled.seek(start, (x * 1e-6, start[1], "up")).x_seek_s for x in xs]
+    of_y = [
+        1e3 * min(sled.seek(start, (start[0], y * 1e-6, way)).y_seek_s for way in ("up", "down"))
+        for y in ys
+    ]
+    times = [[max(in_x, in_y) for in_x in of_x] for in_y in of_y]
+    width_in = 4.8 if size is None else size_in(size, 4.8)[0]
+    with begin(ax, size, width_in=4.8, height_in=0.72 * width_in + 0.4) as frame:
+        axes = frame.axes[0]
+        _map(axes, xs, ys, times, (x0, y0))
+        every = [time for line in times for time in line]
+        slower_x = sum(in_x > in_y for in_x in of_x for in_y in of_y) / len(every)
+        mean, longest = number(sum(every) / len(every), 3), number(max(every), 3)
+        times_of = f"mean {mean} ms, longest {longest} ms"
+        note = f"{times_of}; X takes longer than Y to {percent(slower_x)} of the points"
+        where = (
+            "the centre"
+            if (x0, y0) == (0, 0)
+            else f"({x0:g}, {y0:g}) \u00b5m".replace("-", "\u2212")
+        )
+        heading = f"seek time of {sled.name} from {where}"
+        return frame.end(heading if title is None else title, None, [note])
+
+
+def _map(
+    axes: Axes,
+    xs: Sequence[float],
+    ys: Sequence[float],
+    times: Sequence[Sequence[float]],
+    start: tuple[float, float],
+) -> None:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (an extra)
+
+    mesh = axes.pcolormesh(xs, ys, times, cmap=HEAT, vmin=0, shading="nearest", rasterized=True)
+    # To the X of the start there is no settling, a cliff that contours leave out.
+    nearest = min(range(len(xs)), key=lambda place: abs(xs[place] - start[0]))
+    slopes = [
+        [float("nan") if place == nearest else time for place, time in enumerate(line)]
+        for line in times
+    ]
+    longest = max(map(max, times))
+    levels = MaxNLocator(_CONTOURS).tick_values(0, longest)[1:]
+    colours = ["white" if level < longest / 2 else INK for level in levels]
+    lines = axes.contour(xs, ys, slopes, levels, colors=colours, linewidths=0.8)
+    axes.clabel(lines, fontsize="small", fmt=lambda level: f"{level:.4g}")
+    axes.plot(*start, "o", color="white", markeredgecolor=INK, clip_on=False, zorder=3)
+    axes.set(xlabel="X, \u00b5m", ylabel="Y, \u00b5m", aspect="equal")
+    axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
+    axes.grid(visible=False)
+    heat.bar(axes, mesh, "seek time, ms")
+
+
+def _along(travel_um: float) -> list[float]:
+    return [travel_um * (place / (_POINTS - 1) - 0.5) for place in range(_POINTS)]
+
+
+def _pair(given: Any) -> tuple[float, float]:
+    try:
+        x, y = map(float, given)
+    except (TypeError, ValueError):
+        refuse("start_um", given, "X and Y in \u00b5m from the centre")
+    return x, y
+
+
+def _of_disk(disk: Disk, ax: Place, size: Size, title: str | None) -> Figure:
+    color = looks([disk.name])[disk.name].color
+    with begin(ax, size, height_in=3.2) as frame:
+        axes = frame.axes[0]
+        lines = {}
+        every = {op: disk.seek_curve_ms(op) for op in _OPS}
+        for op, curve in every.items():
+            step = max(1, len(curve) // _CURVE_POINTS)
+            # The first cylinders one by one: there the curve bends.
+            places = [*range(min(step, len(curve))), *range(step, len(curve), step)]
+            times = [curve[place] for place in places]
+            (lines[f"{op}s"],) = axes.plot(
+                places, times, color=color, label=f"{op}s", **OP_LINES[op]
+            )
+        axes.set(xlabel="distance, cylinders", ylabel="seek time with settling, ms")
+        longest = max(map(max, every.values()))
+        axes.set(xlim=(0, max(len(every["read"]) - 1, 1)), ylim=(0, 1.06 * longest or 1))
+        scales.linear(axes, "x")
+        scales.linear(axes, "y")
+        curves.name(axes, lines)
+        heading = f"seek time of {disk.name}"
+        return frame.end(heading if title is None else title)
