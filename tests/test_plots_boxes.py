@@ -65,6 +65,12 @@ def long_names() -> dict[str, ss.Run]:
     return {LONG.format(n): run for n, run in enumerate(seven_decades().runs)}
 
 
+@cache
+def two_schedulers() -> ss.Study:
+    load = {"workload": "random", "requests": 200, "device": "g2"}
+    return ss.sweep(load, grid={"rate": [10, 100, 1000], "scheduler": ["fcfs", "sptf"]})
+
+
 COMPARISONS: dict[str, Callable[[], ss.Comparison]] = {
     "one request": one_request,
     "seven decades": seven_decades,
@@ -94,6 +100,13 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
             for name, make in COMPARISONS.items()
         },
         "long names": lambda size: plots.causes(long_names(), size=size),
+    },
+    "layout": {"sled": lambda size: plots.layout(ss.device("g2"), size=size)},
+    "seeks": {"disk": lambda size: plots.seeks(ss.device("atlas10k"), size=size)},
+    "study": {
+        "two schedulers": lambda size: plots.study(
+            two_schedulers(), "rate", "response_time_ms.mean", by="scheduler", size=size
+        )
     },
 }
 """The kinds of pictures, and of each the pictures of extreme inputs, drawn in a size."""
