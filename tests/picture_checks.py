@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -95,6 +96,10 @@ class Seen:
             behind = _most(pixels, np.asarray(self.box(text)) / self._points)
             if (patch := text.get_bbox_patch()) is not None:
                 behind = _over(patch.get_facecolor(), behind)
+            for effect in text.get_path_effects():
+                if isinstance(effect, withStroke):  # an edge around the letters
+                    gc: dict[str, Any] = vars(effect)["_gc"]
+                    behind = np.array(to_rgba(gc["foreground"])[:3])
             own = np.array(to_rgba(text.get_color()))
             ratio = contrast(_over(own, behind), behind)
             lines = {to_rgba(colour) for colour in like_lines}
@@ -112,7 +117,9 @@ class Seen:
                 seen = line.get_linestyle() != "None" or line.get_marker() not in {"None", ""}
                 if not line.get_visible() or not seen:
                     continue
-                own = np.array(to_rgba(line.get_color(), line.get_alpha()))
+                marks = line.get_linestyle() == "None"
+                colour: Any = line.get_markeredgecolor() if marks else line.get_color()
+                own = np.array(to_rgba(colour, line.get_alpha()))
                 if (ratio := contrast(_over(own, white), white)) < LINE:
                     pale.append((str(line.get_label()), round(ratio, 2)))
         return pale

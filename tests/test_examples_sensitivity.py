@@ -371,7 +371,7 @@ def has_effect(result: dict[str, Any], variant: dict[str, Any]) -> bool:
     """Whether a variant changes any time or the capacity."""
     if variant["capacity_gb"] != result["capacity_gb"] or variant["response_change_ms"]:
         return True
-    return variant["service_change_range_ms"] != [0, 0]
+    return bool(variant["service_change_range_ms"] != [0, 0])
 
 
 def test_the_table_and_the_picture_show_every_change(made: Made) -> None:

@@ -15,13 +15,13 @@ from matplotlib.testing.compare import compare_images
 from sledsim import plots
 from sledsim.plots import style
 
+from tests import picture_inputs
 from tests.picture_checks import Seen, contrast, fonts, lab, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SIZES = ("column", "page")
-LONG = "a device whose name is far longer than any column of a page {}"
 
 
 # Inputs
@@ -62,13 +62,7 @@ def saturated() -> ss.Comparison:
 
 @cache
 def long_names() -> dict[str, ss.Run]:
-    return {LONG.format(n): run for n, run in enumerate(seven_decades().runs)}
-
-
-@cache
-def two_schedulers() -> ss.Study:
-    load = {"workload": "random", "requests": 200, "device": "g2"}
-    return ss.sweep(load, grid={"rate": [10, 100, 1000], "scheduler": ["fcfs", "sptf"]})
+    return {picture_inputs.LONG.format(n): run for n, run in enumerate(seven_decades().runs)}
 
 
 COMPARISONS: dict[str, Callable[[], ss.Comparison]] = {
@@ -101,13 +95,7 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
         },
         "long names": lambda size: plots.causes(long_names(), size=size),
     },
-    "layout": {"sled": lambda size: plots.layout(ss.device("g2"), size=size)},
-    "seeks": {"disk": lambda size: plots.seeks(ss.device("atlas10k"), size=size)},
-    "study": {
-        "two schedulers": lambda size: plots.study(
-            two_schedulers(), "rate", "response_time_ms.mean", by="scheduler", size=size
-        )
-    },
+    **picture_inputs.KINDS,
 }
 """The kinds of pictures, and of each the pictures of extreme inputs, drawn in a size."""
 

@@ -54,15 +54,18 @@ def draw(
 
 def contours(
     axes: Axes,
-    places: Sequence[float],
+    places: tuple[Sequence[float], Sequence[float]],
     values: Sequence[Sequence[float]],
     levels: int | Sequence[float],
+    *,
+    labelled: bool = True,
 ) -> None:
     """Draw lines of equal height on a map, with their heights."""
     keys: Any = {"colors": INK, "linewidths": 0.8}
-    lines = axes.contour(places, places, values, levels, **keys)
+    lines = axes.contour(*places, values, levels, **keys)
     lines.set_path_effects(_halo(2.0))
-    for text in axes.clabel(lines, fontsize="small", fmt="%g", inline_spacing=2):
+    texts = axes.clabel(lines, fontsize="small", fmt="%g", inline_spacing=2) if labelled else ()
+    for text in texts:
         text.set_path_effects(_halo(2.5))
 
 

@@ -8,7 +8,7 @@ from sledsim._core import SpecError
 from sledsim.arguments import refuse
 from sledsim.hardware import Disk, Sled, device_of
 from sledsim.number_text import number, percent
-from sledsim.plots import curves, heat, scales
+from sledsim.plots import curves, heat, maps, scales
 from sledsim.plots.frame import begin, size_in
 from sledsim.plots.style import HEAT, INK, OP_LINES, looks
 
@@ -129,10 +129,8 @@ def _map(
     ]
     longest = max(map(max, times))
     levels = MaxNLocator(_CONTOURS).tick_values(0, longest)[1:]
-    colours = ["white" if level < longest / 2 else INK for level in levels]
-    lines = axes.contour(xs, ys, slopes, levels, colors=colours, linewidths=0.8)
-    if min(scales.inches_of(axes)) >= _LABELLED_IN:
-        axes.clabel(lines, fontsize="small", fmt=lambda level: f"{level:.4g}")
+    room = min(scales.inches_of(axes)) >= _LABELLED_IN
+    maps.contours(axes, (xs, ys), slopes, list(levels), labelled=room)
     axes.plot(*start, "o", color="white", markeredgecolor=INK, clip_on=False, zorder=3)
     axes.set(xlabel="X, \u00b5m", ylabel="Y, \u00b5m", aspect="equal")
     axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))

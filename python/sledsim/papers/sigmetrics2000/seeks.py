@@ -92,7 +92,7 @@ def draw(
     figure.set_size_inches(6.4, 5.2)
     axes: Axes = figure.add_subplot()
     shades = maps.draw(axes, heights, EDGE_UM, limits)
-    maps.contours(axes, places_um, heights, levels)
+    maps.contours(axes, (places_um, places_um), heights, levels)
     axes.set(xlabel="X (um from the centre)", ylabel="Y (um from the centre)")
     figure.colorbar(shades, label=label)
     return axes

@@ -1,0 +1,148 @@
+"""Extreme inputs of pictures: validations, traces, caches, studies, devices, applications."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sledsim as ss
+from sledsim import applications, plots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+LONG = "a device whose name is far longer than any column of a page {}"
+SAMPLE = "sample:postmark-ext4"
+COLUMNS = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
+
+
+def _trace(name: str, lines: list[str]) -> Path:
+    path = Path(tempfile.mkdtemp(prefix="sledsim-pictures-")) / name
+    path.write_text("\n".join(["t,at,n,op,took", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+@cache
+def validation(kind: str) -> ss.Validation:
+    """Return one of a single request, of seven decades, or of a disk that is overloaded."""
+    lines = {
+        "one request": ["0,1000,8,R,5"],
+        "seven decades": [f"{n * 50},{n * 7919 % 10_000 * 1000},8,{'RW'[n % 2]},"
+                          f"{10 ** (n % 8 - 4)}" for n in range(300)],
+        "a caution": [f"{n * 2},{n * 7919 % 10_000 * 1000},8,R,1" for n in range(1000)],
+    }[kind]  # fmt: skip
+    path = _trace(f"{kind} {'long ' * 9}.csv", lines)
+    return ss.validate(ss.read_trace(path, columns=COLUMNS), "atlas10k")
+
+
+@cache
+def info(kind: str) -> Any:
+    """Return what is known of a trace of one request, of a long span, and of the sample."""
+    if kind == "usual":
+        return ss.trace_info(SAMPLE, picture=True)
+    lines = {
+        "one request": ["0,1000,8,R,5"],
+        "seven decades": [f"{3 * 10 ** (n % 9)},{10 ** (n % 8)},{2 ** (n % 18)},W,1"
+                          for n in range(40)],
+    }[kind]  # fmt: skip
+    path = _trace(f"{kind} {'long ' * 9}.csv", lines)
+    return ss.trace_info(path, columns=COLUMNS, sort_ms=1e12, picture=True)
+
+
+@cache
+def hits(policies: int) -> list[dict[str, Any]]:
+    """Return hit ratios of so many policies."""
+    names = [*ss.policies(), *(f"slru(protected=0.{n})" for n in range(1, 10))][:policies]
+    return ss.hit_ratios(SAMPLE, sizes_mib=[1, 4, 16, 64, 1024], policies=names)
+
+
+@cache
+def study(kind: str) -> ss.Study:
+    """Return one of a single point, of overloaded points, or of twelve lines."""
+    base = {"device": "g2", "workload": "random", "requests": 200}
+    grids: dict[str, dict[str, Any]] = {
+        "one point": {"rate": [100]},
+        "a caution": {"scheduler": ["fcfs", "sptf"], "rate": [20, 200, 5000]},
+        "twelve lines": {
+            "device": [name for name in ss.devices() if name != "memory"][:12],
+            "rate": [1, 10, 40],
+        },
+    }
+    return ss.sweep(base, grid=grids[kind])
+
+
+@cache
+def outcomes(kind: str) -> list[applications.Outcome]:
+    """Return outcomes of an application on one device, on twelve, and of names of 60 letters."""
+    (one,) = applications.replay("sample:postmark", ["g2"])
+    if kind == "one":
+        return [one]
+    predicted = applications.outcome.Prediction(1e-3, "g1")
+    return [
+        dataclasses.replace(
+            one,
+            device=LONG.format(n) if kind == "long names" else f"device{n}",
+            run_s=one.run_s * 10.0 ** (n % 4),
+            predicted=predicted if n % 2 else None,
+        )
+        for n in range(3 if kind == "long names" else 12)
+    ]
+
+
+@cache
+def series(kind: str) -> ss.Run:
+    """Return a run with a time series: of one request, of a disk, saturated."""
+    keys: dict[str, Any] = {
+        "one request": {"requests": 1},
+        "usual": {"requests": 3000, "rate": 300},
+        "saturated": {"requests": 30_000, "rate": 3000, "max_queue": 20_000},
+    }[kind]
+    return ss.simulate(ss.workload("random", **keys), "g2", series=True, requests=False)
+
+
+def _over_rate(kind: str, size: str) -> Figure:
+    y = "response_time_ms.p99_9"
+    return study(kind).plot("rate", y, size=size)
+
+
+KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
+    "validation": {
+        kind: lambda size, kind=kind: plots.validation(validation(kind), size=size)
+        for kind in ("one request", "seven decades", "a caution")
+    },
+    "trace": {
+        kind: lambda size, kind=kind: plots.trace(info(kind), size=size)
+        for kind in ("usual", "one request", "seven decades")
+    },
+    "hits": {
+        f"{count} policies": lambda size, count=count: plots.hits(hits(count), size=size)
+        for count in (1, 6, 12)
+    },
+    "study": {
+        kind: lambda size, kind=kind: _over_rate(kind, size)
+        for kind in ("a caution", "twelve lines")
+    },
+    "seeks": {
+        name: lambda size, name=name: plots.seeks(ss.device(name), size=size)
+        for name in ("g2", "atlas10k")
+    },
+    "layout": {
+        "g2": lambda size: plots.layout(ss.device("g2"), size=size),
+        "regions": lambda size: plots.layout(ss.layout("g2", "subregioned", regions=5), size=size),
+        "atlas10k": lambda size: plots.layout(ss.device("atlas10k"), size=size),
+    },
+    "timeline": {
+        kind: lambda size, kind=kind: plots.timeline(series(kind), size=size)
+        for kind in ("one request", "usual", "saturated")
+    },
+    "applications": {
+        kind: lambda size, kind=kind: plots.applications(outcomes(kind), size=size)
+        for kind in ("one", "twelve", "long names")
+    },
+}
+"""The kinds of pictures, and of each the pictures of its inputs, drawn in a size."""
