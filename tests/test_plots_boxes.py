@@ -16,6 +16,7 @@ from sledsim import plots
 from sledsim.plots import style
 
 from tests.picture_checks import Seen, contrast, fonts, lab, nearest
+from tests.picture_kinds import KINDS as MORE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +96,7 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
         },
         "long names": lambda size: plots.causes(long_names(), size=size),
     },
+    **MORE_KINDS,
 }
 """The kinds of pictures, and of each the pictures of extreme inputs, drawn in a size."""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sledsim.plots import scales
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorizer import ColorizingArtist
+
+BEHIND: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+"""The box behind a text on a map."""
 
 
 def bar(axes: Axes, mapped: ColorizingArtist, label: str, unit: float = 1.0) -> None:

@@ -29,7 +29,7 @@ _ROWS = 128
 _COLUMNS = 400
 """Places drawn each way at the most."""
 _UNITS = ((1_000_000, ", millions"), (1000, ", thousands"), (1, ""))
-_LETTER_IN = 0.13
+_LETTER_IN = 0.12
 _BESIDE = 0.7
 """The share of the room that the bar of colours leaves."""
 _NAMED = 36
@@ -171,10 +171,8 @@ def _finish(axes: Axes, mapped: Any, blocks: int) -> None:
 
 def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
     """Draw the outlines of parts, and their numbers where they have room; tell what those are."""
-    from matplotlib import patheffects  # noqa: PLC0415 (an extra)
-    from matplotlib.patches import Rectangle  # noqa: PLC0415
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 (an extra)
 
-    halo = [patheffects.withStroke(linewidth=2.2, foreground="white")]
     width, height = scales.inches_of(axes)
     wide, high = (abs(end - start) for start, end in (axes.get_xlim(), axes.get_ylim()))
     for number, part in enumerate(parts, 1):
@@ -200,7 +198,7 @@ def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
                 fontsize="small",
                 rotation=90 if turned else 0,
                 color=INK,
-                path_effects=halo,
+                bbox=heat.BEHIND,
             )
     if not parts or parts[0].data is not None:
         return []

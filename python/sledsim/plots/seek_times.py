@@ -132,8 +132,10 @@ def _map(
     colours = ["white" if level < longest / 2 else INK for level in levels]
     lines = axes.contour(xs, ys, slopes, levels, colors=colours, linewidths=0.8)
     if min(scales.inches_of(axes)) >= _LABELLED_IN:
-        axes.clabel(lines, fontsize="small", fmt=lambda level: f"{level:.4g}")
-    axes.plot(*start, "o", color="white", markeredgecolor=INK, clip_on=False, zorder=3)
+        texts = axes.clabel(lines, fontsize="small", colors=INK, fmt=lambda level: f"{level:.4g}")
+        for text in texts or ():
+            text.set_bbox(heat.BEHIND)
+    axes.plot(*start, "o", color=INK, markerfacecolor="white", clip_on=False, zorder=6)
     axes.set(xlabel="X, \u00b5m", ylabel="Y, \u00b5m", aspect="equal")
     axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
     axes.grid(visible=False)

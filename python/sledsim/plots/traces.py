@@ -93,6 +93,8 @@ def _arrivals(axes: Axes, info: Mapping[str, Any]) -> None:
         below = above
     axes.set(xlabel=f"time, {name}", ylabel="arrivals per s", xlim=(0, edges[-1]))
     axes.set_ylim(0, 1.05 * max(below, default=1.0) or 1)
+    scales.linear(axes, "x")
+    scales.linear(axes, "y")
     curves.legend_above(axes, handles)
 
 
@@ -136,6 +138,8 @@ def _places(axes: Axes, info: Mapping[str, Any]) -> None:
     label = f"place on device {found['device']}, {bytes_name}"
     axes.set_ylabel(scales.wrapped(axes, label, "y"))
     axes.set(xlim=(0, max(info["duration_s"] / unit, times[1])), ylim=(0, places[-1]))
+    scales.linear(axes, "x")
+    scales.linear(axes, "y")
     axes.grid(visible=False)
 
 
@@ -194,4 +198,5 @@ def _reuse(axes: Axes, info: Mapping[str, Any]) -> None:
 
 def _none(axes: Axes, text: str) -> None:
     axes.set_axis_off()
+    axes.set(xticks=[], yticks=[])
     axes.set_title(scales.wrapped(axes, text), fontsize="small", fontweight="normal")
