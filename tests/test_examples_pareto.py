@@ -13,6 +13,7 @@ import pytest
 import sledsim as ss
 from matplotlib import style
 from shared import write
+from sledsim.plots.style import INK, STYLE
 
 from tests.example_runs import EXAMPLES, is_refused, run_twice
 
@@ -227,8 +228,8 @@ def test_the_picture_and_the_table_show_the_front(
 ) -> None:
     picture = (folders[0] / "front.svg").read_text(encoding="utf-8")
     texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", picture))
-    assert {"mean service time, random load (ms)", "sustained sequential bandwidth (MB/s)"} <= texts
-    assert {"sigmetrics2000", "g1", "g2", "g3", "1280 (1.38 W)", "114.8", "50"} <= texts
+    assert {"mean service time, random load, ms", "sustained sequential bandwidth, MB/s"} <= texts
+    assert {"sigmetrics2000", "g1", "g2", "g3", "1280 tips, 1.38 W", "114.8", "50"} <= texts
     assert re.findall(r"20\d\d-\d\d-\d\d", picture) == []
     assert str(ROOT) not in picture
     title, _, *table = (folders[0] / "table.txt").read_text(encoding="utf-8").splitlines()
@@ -245,20 +246,22 @@ def test_the_picture_and_the_table_show_the_front(
 
 def test_the_picture_rings_the_front(result: dict[str, Any], example: dict[str, Any]) -> None:
     figure = example["picture"](result)
-    dominated, ringed = figure.axes[0].collections[:2]
-    for dots, on_front in ((dominated, False), (ringed, True)):
-        designs = [design for design in result["designs"] if design["on_front"] == on_front]
-        expected = [(design["service_ms"], design["bandwidth_mb_s"]) for design in designs]
-        assert [tuple(place) for place in dots.get_offsets().tolist()] == expected
-        tips = result["grid"]["active_tips"]
-        assert dots.get_array().tolist() == [tips.index(each["active_tips"]) for each in designs]
-    assert ringed.get_linewidths()[0] > 0
-    assert list(dominated.get_linewidths()) == [0]
-    presets = {
+    presets = len(result["presets"])
+    lines = figure.axes[0].lines
+    dots = lines[:-presets]
+    for number, tips in enumerate(result["grid"]["active_tips"]):
+        for on_front, line in zip((False, True), dots[2 * number : 2 * number + 2], strict=True):
+            designs = [
+                (design["service_ms"], design["bandwidth_mb_s"])
+                for design in result["designs"]
+                if (design["active_tips"], design["on_front"]) == (tips, on_front)
+            ]
+            assert list(zip(*line.get_data(), strict=True)) == designs
+            assert (line.get_markeredgecolor() == INK) == on_front
+    assert {
         line.get_label(): [float(line.get_xdata()[0]), float(line.get_ydata()[0])]
-        for line in figure.axes[0].lines
-    }
-    assert presets == {
+        for line in lines[-presets:]
+    } == {
         each["device"]: [each["service_ms"], each["bandwidth_mb_s"]] for each in result["presets"]
     }
 
@@ -266,7 +269,7 @@ def test_the_picture_rings_the_front(result: dict[str, Any], example: dict[str, 
 def test_texts_of_the_picture_do_not_overlap(
     result: dict[str, Any], example: dict[str, Any]
 ) -> None:
-    with style.context(["default", example["STYLE"]]):
+    with style.context(["default", STYLE]):
         figure = example["picture"](result)
         figure.draw_without_rendering()
     texts = [figure._suptitle, *(text for ax in figure.axes for text in (*ax.texts, ax.title))]
