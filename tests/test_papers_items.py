@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import recorded
+from sledsim.papers import pictures, recorded
 from sledsim.papers.judge import agrees
+from sledsim.plots import style
 
 from tests import paper_items
+from tests.picture_checks import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +38,15 @@ def test_the_verdicts_are_as_recorded(item: papers.Item) -> None:
     if missing:
         pytest.skip(f"without {', '.join(missing)} its verdicts are others")
     assert not recorded.changes([result], quick=True)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_the_figure_can_be_read(item: papers.Item) -> None:
+    document = paper_items.run(item.id).document
+    seen = Seen(pictures.figure_of(item, paper_items.simulate(item.id), document))
+    assert seen.overlaps() == []
+    assert seen.cut_off() == []
+    assert seen.pale_texts(like_lines=style.COLOURS) == []
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)

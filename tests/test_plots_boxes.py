@@ -185,6 +185,8 @@ def test_black_on_white_has_the_contrast_of_the_standard() -> None:
         pytest.param(tuple(style.CAUSES.values()), 15, id="causes"),
         # Measured: 43.5.
         pytest.param(tuple(style.OPS.values()), 30, id="operations"),
+        # Measured: 31.8.
+        pytest.param(tuple(style.RUN_TIMES.values()), 25, id="run times"),
         # Measured: 19.5; each has a mark of its own, too.
         pytest.param(
             tuple(c for name, c in style.VERDICTS.items() if name != "not_modelled"),
@@ -203,6 +205,7 @@ def test_no_colour_has_two_meanings() -> None:
         "lines": set(style.COLOURS),
         "causes": set(style.CAUSES.values()),
         "operations": set(style.OPS.values()),
+        "run times": set(style.RUN_TIMES.values()),
         "verdicts": set(style.VERDICTS.values()) - {style.QUIET, style.FAINT},
     }
     for one, other in combinations(kinds.values(), 2):

@@ -67,12 +67,21 @@ _OWN_STYLE = {
 
 
 def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str]:
-    """Draw an item, and return the picture as PNG and as SVG.
+    """Draw an item, and return the picture as PNG and as SVG."""
+    figure = figure_of(item, found, document)
+    with mpl.rc_context({**SAVING, "svg.hashsalt": item.id}):
+        png, svg = io.BytesIO(), io.StringIO()
+        figure.savefig(png, format="png", dpi=_DPI, metadata=METADATA["png"])
+        figure.savefig(svg, format="svg", transparent=True, metadata=METADATA["svg"])
+    return png.getvalue(), svg.getvalue()
+
+
+def figure_of(item: Item, found: Found, document: dict[str, Any]) -> Figure:
+    """Draw an item.
 
     Its own ``draw`` does so; without one, its values are drawn against the published ones.
     """
-    keys = {**SAVING, "svg.hashsalt": item.id}
-    with style.context(["default", STYLE, _OWN_STYLE]), mpl.rc_context(keys):
+    with style.context(["default", STYLE, _OWN_STYLE]):
         figure = Figure()
         own = getattr(item.module, "draw", None)
         if own is None:
@@ -84,10 +93,7 @@ def draw(item: Item, found: Found, document: dict[str, Any]) -> tuple[bytes, str
         width, height = figure.get_size_inches()
         height += footnotes(figure, cautions.lines({"": document["caution"]}))
         figure.set_size_inches(width, height)
-        png, svg = io.BytesIO(), io.StringIO()
-        figure.savefig(png, format="png", dpi=_DPI, metadata=METADATA["png"])
-        figure.savefig(svg, format="svg", transparent=True, metadata=METADATA["svg"])
-    return png.getvalue(), svg.getvalue()
+    return figure
 
 
 def _published_points(item: Item, figure: Figure) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from sledsim.plots.style import HEAT, INK
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _PALEST, _DARKEST = 16, 205
 """Of 256 shades: the palest is no background, and the darkest is not black."""
+_APART_IN = 0.4
+"""Of the middles of two heights on lines."""
 
 
 def draw(
@@ -64,9 +67,16 @@ def contours(
     keys: Any = {"colors": INK, "linewidths": 0.8}
     lines = axes.contour(*places, values, levels, **keys)
     lines.set_path_effects(_halo(2.0))
-    texts = axes.clabel(lines, fontsize="small", fmt="%g", inline_spacing=2) if labelled else ()
-    for text in texts:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    kept: list[tuple[float, float]] = []
+    for text in axes.clabel(lines, fontsize="small", fmt="%g", inline=False) if labelled else ():
+        at = axes.transData.transform(text.get_position()) / figure.dpi
         text.set_path_effects(_halo(2.5))
+        if all(math.dist(at, other) >= _APART_IN for other in kept):
+            kept.append((float(at[0]), float(at[1])))
+        else:  # it would touch another one
+            text.set_visible(False)
 
 
 def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> None:
