@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -22,7 +24,9 @@ COLUMNS = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
 
 
 def _trace(name: str, lines: list[str]) -> Path:
-    path = Path(tempfile.mkdtemp(prefix="sledsim-pictures-")) / name
+    folder = tempfile.mkdtemp(prefix="pictures-")  # files named as ours are leftovers
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / name
     path.write_text("\n".join(["t,at,n,op,took", *lines]) + "\n", encoding="utf-8")
     return path
 
