@@ -5,18 +5,13 @@ import tempfile
 from pathlib import Path
 
 import sledsim as ss
-from draw import BLUE, GREEN, GREY, LIGHT, ORANGE, RED, SKY, WHITE, Drawing
+from draw import GREEN, GREY, LIGHT, RED, WHITE, Drawing
+from sledsim.plots.style import CAUSES, OPS
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.perfetto_traces import read
 
-COLOURS = {
-    "overhead": GREY,
-    "queue": LIGHT,
-    "seek": BLUE,
-    "transfer": GREEN,
-    "bus": ORANGE,
-}
+COLOURS = {name: CAUSES[name] for name in ("overhead", "queue", "seek", "transfer", "bus")}
 LEFT, RIGHT, FROM_NS, UNTIL_NS = 190, 84, 4e6, 14e6
 
 with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +68,7 @@ for path, track in lanes:
         if request.end <= FROM_NS or request.start >= UNTIL_NS:
             continue
         left, wide = at(request.start), at(request.end) - at(request.start)
-        d.rect(left, y, wide, 20, fill=WHITE if request.name == "read" else SKY, width=0.8)
+        d.rect(left, y, wide, 20, fill=WHITE if request.name == "read" else OPS["write"], width=0.8)
         if wide > 34:
             d.text(left + wide / 2, y + 14, request.name, size=11, anchor="middle")
         for part in request.parts:
