@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sledsim.cli.text_tables import interval, stacked_table, table
+from sledsim.cli.text_tables import stacked_table, table
+from sledsim.number_text import interval
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from sledsim import applications
 from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
-from sledsim.cli.text_tables import number, plain, table
+from sledsim.cli.text_tables import table
+from sledsim.number_text import number, plain
 
 if TYPE_CHECKING:
     import argparse

@@ -10,19 +10,11 @@ from sledsim.causes import CAUSES
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import (
-    WIDTH,
-    decimals_of,
-    interval,
-    number,
-    percent,
-    rounded,
-    stacked_table,
-    table,
-)
+from sledsim.cli.text_tables import WIDTH, stacked_table, table
 from sledsim.comparison import Comparison, compare
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
+from sledsim.number_text import decimals_of, interval, number, percent, rounded
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from sledsim import _core
 from sledsim.cli import load_options, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, table
+from sledsim.cli.text_tables import table
 from sledsim.crashes import crash_test
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
+from sledsim.number_text import number
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:

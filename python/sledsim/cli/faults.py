@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, table
+from sledsim.cli.text_tables import table
 from sledsim.faults import tip_failures
+from sledsim.number_text import number
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import optional, share
-from sledsim.cli.text_tables import number, plain, size
+from sledsim.number_text import number, plain, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from sledsim._core import SledsimError
 from sledsim.cli.failures import refuse_failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
-from sledsim.cli.text_tables import size
 from sledsim.emulator import export_spec
 from sledsim.hardware import labels
+from sledsim.number_text import size
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,8 @@ from sledsim import _core, cautions
 from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.cli.text_tables import number, table
+from sledsim.cli.text_tables import table
+from sledsim.number_text import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,14 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, number_text
 from sledsim._core import SledsimError
-from sledsim.cli import load_options, plots, reports, text_tables, volumes
+from sledsim.cli import load_options, plots, reports, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, percent, size, table
+from sledsim.cli.text_tables import table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
+from sledsim.number_text import number, percent, size
 from sledsim.simulation import Outputs, run_load
 from sledsim.trace_files import samples_folder, trace_path
 
@@ -273,7 +274,7 @@ def _confidence(summary: dict[str, Any]) -> str:
     interval = summary["confidence"]["response_time_ms"]
     if interval["low"] is None:
         return "too few requests to tell how certain the means are"
-    low, high = text_tables.interval(interval["low"], interval["high"])
+    low, high = number_text.interval(interval["low"], interval["high"])
     share, batches = interval["half_width_share"], interval["batches"]
     of = {
         "batch_means": f"batches of {number(interval['batch_requests'])}",

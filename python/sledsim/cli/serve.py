@@ -12,11 +12,12 @@ from sledsim._core import SledsimError
 from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import number, size, table
+from sledsim.cli.text_tables import table
 from sledsim.emulator import Export, Server, serve
 from sledsim.emulator.export_spec import export_of
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
+from sledsim.number_text import number, size
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,8 @@ from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.cli.text_tables import number, table
+from sledsim.cli.text_tables import table
+from sledsim.number_text import number
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
 from sledsim.studies.runner import Sweep

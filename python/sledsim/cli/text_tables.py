@@ -7,25 +7,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim.number_text import decimals_of, interval, number, percent, plain, rounded, size
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "WIDTH",
-    "decimals_of",
-    "interval",
-    "number",
-    "percent",
-    "plain",
-    "rounded",
-    "size",
-    "specification",
-    "stacked_table",
-    "table",
-    "value_text",
-]
 
 
 WIDTH = 80

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SledsimError
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import number, size, table
+from sledsim.cli.text_tables import table
+from sledsim.number_text import number, size
 
 if TYPE_CHECKING:
     import argparse

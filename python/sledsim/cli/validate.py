@@ -10,9 +10,10 @@ from sledsim._core import SledsimError
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, percent, table
+from sledsim.cli.text_tables import table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
+from sledsim.number_text import number, percent
 from sledsim.trace_files import samples_folder, trace_path
 from sledsim.validation import validate
 

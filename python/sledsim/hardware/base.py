@@ -44,7 +44,7 @@ class Device:
         self._core = core
         self._digest: str | None = None
         trace = core.layout_trace()
-        # Now: the layout keeps what it read from the file, whatever is in it later.
+        # Read the file now: the layout keeps what it read, even if the file changes later.
         self._trace = None if trace is None else _content(trace)
 
     def __repr__(self) -> str:

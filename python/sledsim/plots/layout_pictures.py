@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SpecError
 from sledsim.hardware import Disk, Sled, device_of
 from sledsim.layout_maps import Layout
-from sledsim.plots import heat, scales
+from sledsim.plots import heat, maps, scales
 from sledsim.plots.frame import begin
 from sledsim.plots.seek_times import no_mechanics
 from sledsim.plots.style import HEAT, INK
@@ -171,10 +171,8 @@ def _finish(axes: Axes, mapped: Any, blocks: int) -> None:
 
 def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
     """Draw the outlines of parts, and their numbers where they have room; tell what those are."""
-    from matplotlib import patheffects  # noqa: PLC0415 (an extra)
-    from matplotlib.patches import Rectangle  # noqa: PLC0415
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 (an extra)
 
-    halo = [patheffects.withStroke(linewidth=2.2, foreground="white")]
     width, height = scales.inches_of(axes)
     wide, high = (abs(end - start) for start, end in (axes.get_xlim(), axes.get_ylim()))
     for number, part in enumerate(parts, 1):
@@ -200,7 +198,7 @@ def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
                 fontsize="small",
                 rotation=90 if turned else 0,
                 color=INK,
-                path_effects=halo,
+                path_effects=maps.halo(2.2),
             )
     if not parts or parts[0].data is not None:
         return []

@@ -66,13 +66,13 @@ def contours(
     """Draw lines of equal height on a map, with their heights."""
     keys: Any = {"colors": INK, "linewidths": 0.8}
     lines = axes.contour(*places, values, levels, **keys)
-    lines.set_path_effects(_halo(2.0))
+    lines.set_path_effects(halo(2.0))
     figure = axes.get_figure(root=True)
     assert figure is not None
     kept: list[tuple[float, float]] = []
     for text in axes.clabel(lines, fontsize="small", fmt="%g", inline=False) if labelled else ():
         at = axes.transData.transform(text.get_position()) / figure.dpi
-        text.set_path_effects(_halo(2.5))
+        text.set_path_effects(halo(2.5))
         if all(math.dist(at, other) >= _APART_IN for other in kept):
             kept.append((float(at[0]), float(at[1])))
         else:  # it would touch another one
@@ -85,7 +85,7 @@ def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> Non
     axes.text(*place, text, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **keys)
 
 
-def _halo(width: float) -> Any:
+def halo(width: float) -> Any:
     """Return what gives lines and letters a white edge."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 (an extra)
 

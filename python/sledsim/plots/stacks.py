@@ -190,26 +190,18 @@ def _means(axes: Axes, runs: Mapping[str, Run]) -> None:
         axes.plot(ends, (place, place), color=color, linestyle=style, linewidth=1.6)
         face = "white" if _unreliable(run) else color
         axes.plot(mean, place, "o", color=color, markerfacecolor=face, markersize=5.5)
-        axes.annotate(
-            mean_text(run),
-            (max(ends), place),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            annotation_clip=False,
-        )
+        _beside(axes, max(ends), place, mean_text(run), apart_pt=7)
     if reach:
         scales.logarithmic(axes, "x", min(reach), max(reach))
     axes.set_xlabel("mean response time, ms (\u00b1 95 % interval)")
     _rows(axes, runs)
 
 
-def _beside(axes: Axes, end: float, place: float, text: str) -> None:
+def _beside(axes: Axes, end: float, place: float, text: str, apart_pt: float = 5) -> None:
     axes.annotate(
         text,
         (end, place),
-        xytext=(5, 0),
+        xytext=(apart_pt, 0),
         textcoords="offset points",
         va="center",
         fontsize="small",

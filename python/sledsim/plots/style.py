@@ -28,7 +28,7 @@ BLUE, VERMILION, GREEN, VIOLET, RED, SLATE, INDIGO, PLUM = COLOURS = (
     "#11188d",
     "#541744",
 )
-"""Of lines: devices, schedulers, whatever else a picture compares."""
+"""Of lines: devices, schedulers, and other things that a picture compares."""
 
 _OF_NAMES = {
     "sigmetrics2000": VERMILION,

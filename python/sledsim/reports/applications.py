@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from sledsim import applications
 from sledsim.cli import bench_app as cli
-from sledsim.cli.text_tables import number
+from sledsim.number_text import number
 from sledsim.reports import texts
 from sledsim.reports.figures import drawn
 from sledsim.reports.glossary import word

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-INK, PAPER = "#1b1f24", "#ffffff"
+from sledsim.plots.style import FAINT, INK, QUIET
+
+PAPER = "#ffffff"
 DARK_PAPER = "#14181d"
 _NAMED = {INK: "--ink", PAPER: "--paper"}
 """Colours that are those of the page."""
-_OF_THE_PAGE = (INK, PAPER, "#56606b", "#d3d7dc")
+_OF_THE_PAGE = (INK, PAPER, QUIET, FAINT)
 """Colours of text, paper and grids in the style of all pictures."""
 _IMAGE = re.compile(r"<(\w+:)?image\b")
 _LEAST, _ENOUGH = 3.0, 4.5

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sledsim import cautions
 from sledsim.cli import compare as cli
 from sledsim.cli import load_options
-from sledsim.cli.text_tables import decimals_of, interval, number, rounded
+from sledsim.number_text import decimals_of, interval, number, rounded
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim.cli import crash as cli
-from sledsim.cli.text_tables import number
+from sledsim.number_text import number
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn
 from sledsim.reports.glossary import word

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.cli.text_tables import decimals_of, interval, number, rounded
+from sledsim.number_text import decimals_of, interval, number, rounded
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Paragraph, Report, Section, Table

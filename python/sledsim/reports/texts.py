@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sledsim.cli.text_tables import decimals_of, interval, number, rounded
+from sledsim.number_text import decimals_of, interval, number, rounded
 from sledsim.reports.glossary import word
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def mean_ms(summary: Mapping[str, Any], time: str = "response_time") -> str:
 
 
 def interval_ms(summary: Mapping[str, Any], time: str = "response_time") -> Text:
-    """Return the interval of the mean of a time, in words; that there is none, else."""
+    """Return the interval of the mean of a time, in words, or say that it has none."""
     found = summary["confidence"][f"{time}_ms"]
     link = word("95 % interval", "Confidence interval")
     if found["low"] is None:

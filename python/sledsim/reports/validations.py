@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim.cli import validate as cli
-from sledsim.cli.text_tables import number, percent
+from sledsim.number_text import number, percent
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word

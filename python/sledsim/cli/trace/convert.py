@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, plain, size, table
+from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import (
     add_output,
     add_reading,
@@ -18,6 +18,7 @@ from sledsim.cli.trace.options import (
     refuse,
 )
 from sledsim.loads import convert_trace
+from sledsim.number_text import number, plain, size
 
 if TYPE_CHECKING:
     import argparse

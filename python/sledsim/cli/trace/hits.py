@@ -10,9 +10,10 @@ from sledsim.caches import SIZES_MIB, hits_and_load, policies
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, plain, table
+from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import add_reading, refuse
 from sledsim.loads import read_trace
+from sledsim.number_text import number, plain
 
 if TYPE_CHECKING:
     import argparse

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number, size, table
+from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import add_reading, check_whole, devices_table, reading
 from sledsim.loads import trace_info
+from sledsim.number_text import number, size
 from sledsim.trace_information import OF_PICTURES
 
 if TYPE_CHECKING:

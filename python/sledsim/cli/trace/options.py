@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim._core import SledsimError
 from sledsim.cli import load_options
-from sledsim.cli.text_tables import number, table
+from sledsim.cli.text_tables import table
+from sledsim.number_text import number
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import number
+from sledsim.number_text import number
 from sledsim.perfetto import rows_to_perfetto
 
 if TYPE_CHECKING:
