@@ -116,7 +116,7 @@ impl Distribution {
     }
 
     /// Takes one that [`Distribution::write`] has written off the front; `None` if
-    /// there is none.
+    /// the bytes end too early.
     pub fn read(bytes: &mut &[u8]) -> Option<Self> {
         let mut read = Self {
             sum: varint::take(bytes)?,

@@ -11,7 +11,7 @@ create_exception!(
     PyValueError,
     "Something the user must change. The message names it and says what is allowed. `file` is the \
      file that it is in, `line` the line there, counted from 1, and `key` the name of the key or \
-     argument; each is `None` where it is not known or there is none."
+     argument; each is `None` where it is not known or does not exist."
 );
 
 create_exception!(

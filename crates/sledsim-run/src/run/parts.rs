@@ -282,8 +282,7 @@ impl Parts {
         let (mut cuts, mut before, mut after, mut apart) = (0_u64, 0_u64, 0_u64, 0_u64);
         for pair in self.parts.windows(2) {
             let [one, next] = pair else { continue };
-            // Windows without requests have no part: the cut is then between two
-            // others, and what is outstanding there is as good as told by one of them.
+            // Windows without requests have no part: only neighbours are compared.
             if let (Some([_, end]), Some([start, _])) = (one.outstanding, next.outstanding)
                 && one.is_before(next)
             {
