@@ -62,14 +62,35 @@ impl Cells {
         self.values += 1;
     }
 
+    /// Counts those of `values` that are above zero.
+    #[inline]
+    pub fn record_all(&mut self, values: &[u64]) {
+        let mut zeros = 0;
+        for &value in values {
+            if value == 0 {
+                zeros += 1;
+                continue;
+            }
+            let (block, cell) = place(value);
+            self.blocks[block].get_or_insert_with(empty)[cell] += 1;
+        }
+        self.values += values.len() as u64 - zeros;
+    }
+
     /// Counts a value `times` times; `None` if there are too many values then.
     pub fn record_times(&mut self, value: u64, times: u64) -> Option<()> {
-        let (block, cell) = place(value);
-        self.values = self.values.checked_add(times)?;
+        self.values.checked_add(times)?;
         if times > 0 {
-            self.blocks[block].get_or_insert_with(empty)[cell] += times;
+            self.add(value, times);
         }
         Some(())
+    }
+
+    /// Counts a value `times` times, at least once.
+    pub fn add(&mut self, value: u64, times: u64) {
+        let (block, cell) = place(value);
+        self.blocks[block].get_or_insert_with(empty)[cell] += times;
+        self.values += times;
     }
 
     /// Adds the counts of `other`.

@@ -3,6 +3,11 @@
 use crate::cells::Cells;
 use crate::varint;
 
+/// The most values that [`Distribution::record_all`] takes.
+pub const MOST_AT_ONCE: usize = 256;
+/// The low half of 64 bits.
+const LOW: u64 = u32::MAX as u64;
+
 /// Exact sums, maximum and histogram of one kind of time in nanoseconds.
 ///
 /// The caller counts the values (once for many distributions) and passes that
@@ -48,6 +53,44 @@ impl Distribution {
         self.squares = self.squares.saturating_add(wide * wide);
         self.max = self.max.max(value);
         self.above_zero.record(value);
+    }
+
+    /// Records `values`, at most [`MOST_AT_ONCE`]: the same as one after the other.
+    pub fn record_all(&mut self, values: &[u64]) {
+        debug_assert!(values.len() <= MOST_AT_ONCE);
+        let (any, all) = (values.iter()).fold((0, u64::MAX), |(any, all), v| (any | v, all & v));
+        if any == 0 {
+            return;
+        }
+        if any == all {
+            return self.record_times(any, values.len() as u64);
+        }
+        if any < 1 << 28 {
+            // The sums fit in 64 bits, and so few bits are multiplied fast.
+            self.sum += u128::from(values.iter().sum::<u64>());
+            let squares: u64 = values.iter().map(|v| (v & LOW) * (v & LOW)).sum();
+            self.squares = self.squares.saturating_add(u128::from(squares));
+            let max = values.iter().fold(0, |max, &v| max.max(v as i32));
+            self.max = self.max.max(max as u64);
+        } else {
+            for &value in values {
+                let wide = u128::from(value);
+                self.sum += wide;
+                self.squares = self.squares.saturating_add(wide * wide);
+                self.max = self.max.max(value);
+            }
+        }
+        self.above_zero.record_all(values);
+    }
+
+    /// Records a value above zero some `times`.
+    fn record_times(&mut self, value: u64, times: u64) {
+        let (wide, count) = (u128::from(value), u128::from(times));
+        self.sum += wide * count;
+        let squares = (wide * wide).saturating_mul(count);
+        self.squares = self.squares.saturating_add(squares);
+        self.max = self.max.max(value);
+        self.above_zero.add(value, times);
     }
 
     /// Adds all values of `other`.

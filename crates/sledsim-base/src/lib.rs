@@ -10,6 +10,7 @@
 //! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
+//! - [`elementary`]: elementary functions without branches.
 //! - [`varint`]: numbers as bytes.
 //! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.
@@ -33,6 +34,8 @@ pub mod json;
 pub mod registry;
 
 pub mod random;
+
+pub mod elementary;
 
 pub mod varint;
 

@@ -27,7 +27,8 @@ impl Nanos {
         // of what a cast costs.
         const TWO_52: f64 = 4_503_599_627_370_496.0;
         let nanoseconds = seconds * 1e9;
-        if (0.0..0.5 * TWO_52).contains(&nanoseconds) {
+        // Compared as bits: those of negative numbers and of not-a-number are larger.
+        if nanoseconds.to_bits() < (0.5 * TWO_52).to_bits() {
             Self((nanoseconds + TWO_52).to_bits() - TWO_52.to_bits())
         } else {
             Self(nanoseconds.round() as u64)

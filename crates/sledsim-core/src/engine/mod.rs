@@ -4,9 +4,11 @@
 //! arrivals, wakes. At one instant completions come first (a closed load
 //! responds with new arrivals), then arrivals, then the wake, so that a model
 //! decides knowing all arrivals; completions of one instant keep the order of
-//! their announcement. `backlog` counts the requests under way.
+//! their announcement. `backlog` counts the requests under way; `in_order` is a second
+//! loop for the common case.
 
 mod backlog;
+mod in_order;
 
 pub use backlog::{Backlog, Piece};
 
@@ -139,6 +141,25 @@ pub fn simulate(
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
+    if let Some(model) = model.in_order()
+        && let Some(source) = source.plain()
+    {
+        return in_order::simulate(source, model, observer, limits, check);
+    }
+    simulate_any(source, model, observer, limits, check)
+}
+
+/// As [`simulate`], for any source and model.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_any(
+    source: &mut dyn Source,
+    model: &mut dyn Model,
+    observer: &mut dyn Observer,
+    limits: Limits,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Outcome> {
     let blocks = model.blocks();
     let requests = source.requests();
     let mut collector = Collector {
@@ -200,8 +221,11 @@ pub fn simulate(
                 }
                 arrival = or_max(source.next_arrival()?);
             } else {
-                model.wake(now, &mut collector);
-                idle = now;
+                let limit = completion.min(arrival).min(tick);
+                let most = CHECK_EVERY - events % CHECK_EVERY;
+                let (woken, last) = model.wake_before(limit, most, &mut collector);
+                events += woken - 1;
+                idle = last;
             }
             wake = or_max(model.wake_at());
             if let Some(error) = collector.failed.take() {

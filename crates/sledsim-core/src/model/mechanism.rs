@@ -1,5 +1,6 @@
 //! One positioned resource: a sled, an arm, a memory.
 
+use super::in_order::Plain;
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::Request;
 use sledsim_base::row::{Parts, Status};
@@ -20,6 +21,18 @@ pub trait Mechanism: Send {
     /// Serves `request` from `at` on and moves. Steps are appended to `steps`
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
+
+    /// As [`Mechanism::serve`]; appends to `passes` the end of each and its blocks, none
+    /// if it will be repeated. `steps` is working memory.
+    fn serve_plain(
+        &mut self,
+        at: Nanos,
+        plain: &Plain,
+        passes: &mut Vec<(Nanos, u32)>,
+        steps: &mut Vec<Step>,
+    ) -> Service {
+        serve_as_request(self, at, plain, passes, steps)
+    }
 
     /// The cylinder where the request starts, from 0 to a few million.
     fn target_cylinder(&self, request: &Request) -> i64;
@@ -87,6 +100,22 @@ pub trait Mechanism: Send {
     /// Energy spent by cause up to `until`, which is not before the end of
     /// the last service.
     fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// [`Mechanism::serve_plain`] by [`Mechanism::serve`].
+pub fn serve_as_request<M: Mechanism + ?Sized>(
+    mechanism: &mut M,
+    at: Nanos,
+    plain: &Plain,
+    passes: &mut Vec<(Nanos, u32)>,
+    steps: &mut Vec<Step>,
+) -> Service {
+    let request = Request::new(0, at, plain.op, plain.lbn, plain.blocks);
+    steps.clear();
+    let service = mechanism.serve(at, &request, steps);
+    let blocks = |step: &Step| if step.again { 0 } else { step.blocks };
+    passes.extend(steps.iter().map(|step| (step.end, blocks(step))));
+    service
 }
 
 /// Why a pass is made.

@@ -6,6 +6,7 @@
 //!
 //! Modules in reading order:
 //! - `source`: sources of requests;
+//! - `in_order`: plain requests served in the order of arrival;
 //! - `completion_queue`: announced completions until they are due;
 //! - `events`: a model as a sequence of events;
 //! - `links`: batches of linked requests;
@@ -16,6 +17,8 @@
 //! - `contents`: models that keep contents, for tests of power failures.
 
 pub mod source;
+
+pub mod in_order;
 
 mod completion_queue;
 
@@ -78,6 +81,21 @@ pub trait Model: Send {
     /// Does everything that was due up to and including `now`.
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink);
 
+    /// Wakes it at each instant before `limit` at which something is due, until it
+    /// announces a completion, but at most `most` times. Something is due then; returns
+    /// how often it was woken and the last instant.
+    fn wake_before(
+        &mut self,
+        limit: Nanos,
+        most: u64,
+        sink: &mut dyn CompletionSink,
+    ) -> (u64, Nanos) {
+        let _ = (limit, most);
+        let now = self.wake_at().unwrap_or(Nanos::MAX);
+        self.wake(now, sink);
+        (1, now)
+    }
+
     /// The time of the model's next event, or `None` if it only waits for requests.
     /// The host asks again after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;
@@ -105,6 +123,12 @@ pub trait Model: Send {
 
     /// The contents it keeps, if it was built to keep any.
     fn contents(&mut self) -> Option<&mut dyn Contents> {
+        None
+    }
+
+    /// The same model, if it serves plain requests in the order of arrival and has
+    /// none yet.
+    fn in_order(&mut self) -> Option<&mut dyn in_order::InOrder> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! Sources of requests.
 
+use super::in_order::PlainSource;
 use sledsim_base::error::Result;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
@@ -25,6 +26,11 @@ pub trait Source: Send {
 
     /// Request `id` completed at `at`. Called in the order of completion.
     fn completed(&mut self, id: u64, at: Nanos);
+
+    /// The same source, if all its requests are plain.
+    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
+        None
+    }
 
     /// How many requests there will be, if known (for progress bars).
     fn requests(&self) -> Option<u64>;

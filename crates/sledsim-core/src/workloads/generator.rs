@@ -5,14 +5,17 @@ use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
 use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
+use crate::model::in_order::{Plain, PlainSource};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range, did_you_mean};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Extents, Op, Request};
+use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
-use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Requests drawn at once.
+const DRAWN_AT_ONCE: usize = 64;
 
 /// The keys of a generator.
 ///
@@ -182,6 +185,8 @@ impl GeneratorSpec {
             blocking,
             base,
             arrivals: self.arrivals.start(&stream),
+            drawn: Vec::with_capacity(DRAWN_AT_ONCE),
+            shortened: 0,
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
             places: self.places.start(&Region {
@@ -190,7 +195,6 @@ impl GeneratorSpec {
                 stream: &stream,
                 keys: &self.keys,
             })?,
-            cut: 0,
             facts: Box::new(self.to_json()),
         })
     }
@@ -234,8 +238,10 @@ pub struct Generator {
     sizes: Sizes,
     ops: Stream,
     places: Box<dyn Places>,
-    /// How many requests their places shortened.
-    cut: u64,
+    /// The next requests, the last one first, each with how often it was shortened.
+    drawn: Vec<(Plain, u8)>,
+    /// How often requests taken were shortened.
+    shortened: u64,
     facts: Box<Value>,
 }
 
@@ -244,7 +250,7 @@ impl Generator {
     /// the rest of an extent.
     #[must_use]
     pub fn shortened(&self) -> u64 {
-        self.sizes.shortened + self.cut
+        self.shortened
     }
 
     /// Every key with its value in effect, and the count `shortened`.
@@ -261,29 +267,46 @@ impl Generator {
         !matches!(self.arrivals, Arrivals::OpenArrivals(_))
     }
 
-    #[inline]
-    fn draw(&mut self, arrival: Nanos) -> Request {
-        let id = self.taken;
-        self.taken += 1;
-        let units = self.sizes.next();
-        let op = if self.ops.chance(self.read_fraction) {
-            Op::Read
-        } else {
-            Op::Write
-        };
-        let place = self.places.next(units);
-        self.cut += u64::from(place.units < units);
-        let lbn = self.base + place.slot * self.blocking;
-        let blocks = (place.units * self.blocking) as u32;
-        let extents: Extents = SmallVec::from_buf([Extent { lbn, blocks }]);
-        Request {
-            id,
-            arrival,
-            op,
-            stream: place.stream,
-            extents,
-            ..Request::default()
+    /// Draws the next requests, each kind of number in a loop of its own: draws do not
+    /// wait for each other.
+    fn draw(&mut self) {
+        let mut units = [0; DRAWN_AT_ONCE];
+        for units in &mut units {
+            *units = self.sizes.next();
         }
+        let longest = self.sizes.longest;
+        self.drawn.extend(units.map(|wanted| {
+            let units = wanted.min(longest);
+            let place = self.places.next(units);
+            let plain = Plain {
+                op: Op::Write,
+                lbn: self.base + place.slot * self.blocking,
+                blocks: (place.units * self.blocking) as u32,
+                stream: place.stream,
+            };
+            (
+                plain,
+                u8::from(units < wanted) + u8::from(place.units < units),
+            )
+        }));
+        for (plain, _) in &mut self.drawn {
+            if self.ops.chance(self.read_fraction) {
+                plain.op = Op::Read;
+            }
+        }
+        self.drawn.reverse();
+    }
+
+    /// The next request.
+    #[inline]
+    fn next(&mut self) -> Plain {
+        self.taken += 1;
+        if self.drawn.is_empty() {
+            self.draw();
+        }
+        let (plain, shortened) = self.drawn.pop().unwrap_or_default();
+        self.shortened += u64::from(shortened);
+        plain
     }
 }
 
@@ -299,7 +322,12 @@ impl Source for Generator {
         if self.taken < self.requests
             && let Some(arrival) = self.arrivals.take()
         {
-            return Ok(self.draw(arrival));
+            let id = self.taken;
+            let plain = self.next();
+            return Ok(Request {
+                stream: plain.stream,
+                ..Request::new(id, arrival, plain.op, plain.lbn, plain.blocks)
+            });
         }
         Err(nothing_due())
     }
@@ -309,7 +337,24 @@ impl Source for Generator {
         self.arrivals.completed(at);
     }
 
+    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
+        Some(self)
+    }
+
     fn requests(&self) -> Option<u64> {
         bounded(self.requests)
+    }
+}
+
+impl PlainSource for Generator {
+    #[inline]
+    fn due(&mut self) -> Nanos {
+        let due = (self.taken < self.requests).then(|| self.arrivals.next());
+        due.flatten().unwrap_or(Nanos::MAX)
+    }
+
+    fn take_plain(&mut self) -> Plain {
+        self.arrivals.take();
+        self.next()
     }
 }

@@ -87,7 +87,6 @@ impl SizeSpec {
                 Size::Listed => Draw::Listed(self.cumulative()),
             },
             longest,
-            shortened: 0,
             stream,
         })
     }
@@ -145,9 +144,8 @@ fn read_listed(keys: &mut Keys, wanted: bool) -> Result<Vec<(u64, f64)>> {
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     draw: Draw,
-    longest: u64,
-    /// How many sizes were longer than the region and were cut.
-    pub(super) shortened: u64,
+    /// Longer ones do not fit into the region.
+    pub(super) longest: u64,
     stream: Stream,
 }
 
@@ -166,7 +164,7 @@ impl Sizes {
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         let stream = &mut self.stream;
-        let units = match &self.draw {
+        match &self.draw {
             Draw::Geometric(blocks, 1) => blocks.draw(stream),
             Draw::Geometric(blocks, blocking) => blocks.draw(stream).div_ceil(*blocking),
             Draw::Exponential(mean) => (libm::ceil(stream.exponential(*mean)) as u64).max(1),
@@ -177,8 +175,6 @@ impl Sizes {
                 // The shares may sum to slightly less than 1.
                 found.or(sizes.last()).map_or(1, |(_, units)| *units)
             }
-        };
-        self.shortened += u64::from(units > self.longest);
-        units.min(self.longest)
+        }
     }
 }

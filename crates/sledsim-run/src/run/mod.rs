@@ -149,6 +149,7 @@ fn run_one(
         limits,
         &mut report,
     )?;
+    recorder.complete();
     recorder.counted.check(&outcome)?;
     let mut facts = RunReport {
         simulated_end: outcome.idle,

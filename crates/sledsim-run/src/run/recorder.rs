@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, RowsTo};
 use crate::perfetto::PerfettoFile;
-use crate::stats::{Pieces, RowBuffer, RowsFile, Series, Stats, WarmUp, WarmUpCut};
+use crate::stats::{Gathered, Pieces, RowBuffer, RowsFile, Series, Stats, WarmUp, WarmUpCut};
 use arrow_array::RecordBatch;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
@@ -19,6 +19,8 @@ const BATCH_ROWS: usize = 65_536;
 /// Statistics and rows of the counted requests.
 pub struct Recorder {
     pub stats: Stats,
+    /// Not yet in `stats`.
+    gathered: Gathered,
     pub counted: Counted,
     pub target: Target,
     pub series: Option<Series>,
@@ -34,6 +36,7 @@ impl Recorder {
         Ok(Self {
             rows: Rows::new(plan, devices)?,
             stats: Stats::new(),
+            gathered: Gathered::default(),
             counted: Counted::new(warm_up, plan.bounds),
             target: Target::new(plan.precision),
             series: (plan.has_series()).then(|| Series::new(plan.window)),
@@ -41,11 +44,24 @@ impl Recorder {
     }
 }
 
+impl Recorder {
+    /// Completes the statistics after the last row.
+    pub fn complete(&mut self) {
+        self.gathered.drain(&mut self.stats);
+    }
+}
+
 impl Observer for Recorder {
     fn done(&mut self, row: &Row) -> Result<()> {
         if self.counted.take(row) {
-            self.stats.record(row);
-            self.target.pieces.count(&self.stats);
+            self.gathered.push(row, &mut self.stats);
+            let ends_piece = self.target.pieces.count();
+            if ends_piece || self.gathered.is_full() {
+                self.gathered.drain(&mut self.stats);
+            }
+            if ends_piece {
+                self.target.pieces.end_piece(&self.stats);
+            }
             self.rows.list(row);
         }
         if let Some(series) = &mut self.series {

@@ -165,16 +165,15 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    /// Counts the request that `stats` has just recorded.
+    /// Counts a request; whether a piece ends with it.
     #[inline]
-    pub fn count(&mut self, stats: &Stats) {
+    pub fn count(&mut self) -> bool {
         self.missing -= 1;
-        if self.missing == 0 {
-            self.end_piece(stats);
-        }
+        self.missing == 0
     }
 
-    fn end_piece(&mut self, stats: &Stats) {
+    /// Ends a piece, all of whose requests are in `stats`.
+    pub fn end_piece(&mut self, stats: &Stats) {
         self.sums.push(stats.sums());
         if self.sums.len() == MOST_PIECES {
             let mut ends_a_pair = true;

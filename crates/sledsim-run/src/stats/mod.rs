@@ -4,6 +4,7 @@
 //!
 //! In reading order:
 //! - `streaming`: statistics of all rows together.
+//! - `gathered`: rows recorded in blocks.
 //! - `bytes`: statistics as bytes.
 //! - `warm_up`: the uncounted beginning of a run.
 //! - `interval`, `student`: confidence intervals by batch means.
@@ -19,6 +20,7 @@ mod batch;
 mod bytes;
 mod demand;
 mod figures;
+mod gathered;
 mod interval;
 mod rows_file;
 mod series;
@@ -33,6 +35,7 @@ pub(crate) use batch::described;
 pub use batch::{RowBuffer, recording_schema, row_schema};
 pub use demand::Demand;
 pub use figures::{RunFigures, SeedRun};
+pub use gathered::Gathered;
 pub use interval::{Caution, Interval, Pieces};
 pub use rows_file::RowsFile;
 pub(crate) use rows_file::{file_properties, innermost_message};

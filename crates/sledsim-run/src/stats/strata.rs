@@ -145,7 +145,9 @@ mod tests {
                 },
                 ..Row::default()
             });
-            pieces.count(&stats);
+            if pieces.count() {
+                pieces.end_piece(&stats);
+            }
         }
         let facts = RunReport {
             intervals: pieces.intervals(),

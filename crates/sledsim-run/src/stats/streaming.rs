@@ -33,10 +33,13 @@ pub(super) const TIMES: [&str; 15] = [
     "other",
 ];
 
+/// How many [`TIMES`] there are besides the response time.
+pub(super) const OTHERS: usize = TIMES.len() - 1;
+
 /// The times of a row in nanoseconds, in the order of [`TIMES`], without the
 /// response time.
 #[inline]
-fn times(row: &Row) -> [u64; TIMES.len() - 1] {
+pub(super) fn times(row: &Row) -> [u64; OTHERS] {
     let Parts {
         overhead,
         queue,
@@ -102,7 +105,7 @@ pub struct Stats {
     /// Response times by operation, in the order of [`Op::ALL`].
     pub(super) response: [Distribution; Op::ALL.len()],
     /// The other [`TIMES`].
-    pub(super) times: [Distribution; TIMES.len() - 1],
+    pub(super) times: [Distribution; OTHERS],
     /// By operation, in the order of [`Op::ALL`].
     pub(super) requests: [u64; Op::ALL.len()],
     /// Blocks of requests that were served, by operation.
@@ -153,6 +156,12 @@ impl Stats {
         for (distribution, time) in self.times.iter_mut().zip(times(row)) {
             distribution.record(time);
         }
+        self.count(row);
+    }
+
+    /// Counts what [`Stats::record`] does of a row, but its times.
+    #[inline]
+    pub(super) fn count(&mut self, row: &Row) {
         self.requests[row.op as usize] += 1;
         match row.status {
             Status::Ok => self.blocks[row.op as usize] += u64::from(row.blocks),

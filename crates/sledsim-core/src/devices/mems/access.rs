@@ -165,7 +165,7 @@ pub fn first_planned_seek<K: Kinematics>(
 }
 
 /// Performs one pass, seek and transfer, and leaves its final state in `state`.
-#[inline]
+#[inline(always)] // hot: once a pass
 fn step<K: Kinematics>(
     motion: &Motion<K>,
     state: &mut State,
@@ -202,6 +202,7 @@ fn step<K: Kinematics>(
 }
 
 /// The seek to the start of a pass, in the given direction or the faster one.
+#[inline(always)] // hot: once a pass
 fn seek_to_pass<K: Kinematics>(
     motion: &Motion<K>,
     state: &State,

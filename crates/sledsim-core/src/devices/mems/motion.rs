@@ -90,6 +90,34 @@ struct YSeek {
     turns: u32,
 }
 
+impl XSeek {
+    /// The longer of the X part and a Y part.
+    #[inline]
+    fn or_longer(&self, y_s: f64) -> f64 {
+        if self.total_s > y_s {
+            self.total_s
+        } else {
+            y_s
+        }
+    }
+}
+
+impl Seek {
+    /// From `from`, with these parts.
+    #[inline]
+    fn of(x: &XSeek, y: &YSeek, from: &State) -> Self {
+        let y_seek_s = y.total_s + from.turning_s;
+        Self {
+            seek_s: x.or_longer(y_seek_s),
+            x_seek_s: x.total_s,
+            y_seek_s,
+            settle_s: x.settle_s,
+            turnaround_s: y.turnaround_s + from.turning_s,
+            turns: y.turns,
+        }
+    }
+}
+
 /// Actuators, springs and speeds, without the kinematics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
@@ -121,9 +149,10 @@ pub struct Motion<K> {
     kinematics: K,
     /// The shortest turnaround: at the edge, where the springs help most.
     least_turnaround_s: f64,
-    /// Y seeks between all row edges; empty if there are too many.
+    /// All row edges, upward ones first; empty if there are too many.
+    edges: Vec<YPoint>,
+    /// Y seeks between them.
     table: Vec<YSeek>,
-    edges: u32,
 }
 
 /// Chunks per push of a trajectory, unless the kinematics have their own.
@@ -136,8 +165,6 @@ impl<K: Kinematics> Motion<K> {
     /// Tabulates the Y seeks of `geometry` under `drive`.
     #[must_use]
     pub fn new(geometry: Geometry, drive: Drive, kinematics: K) -> Self {
-        let tabled = geometry.rows <= MAX_TABLED_ROWS;
-        let edges = if tabled { 2 * (geometry.rows + 1) } else { 0 };
         let outward = drive.access_m_s;
         let least_turnaround_s =
             kinematics.turnaround_s(&drive.y_axis, drive.reach_y_m, outward, Moment::Start);
@@ -146,20 +173,24 @@ impl<K: Kinematics> Motion<K> {
             drive,
             kinematics,
             least_turnaround_s,
+            edges: Vec::new(),
             table: Vec::new(),
-            edges,
         };
-        if !tabled {
+        if geometry.rows > MAX_TABLED_ROWS {
             return motion;
         }
-        let points: Vec<YPoint> = [Direction::Up, Direction::Down]
+        let edges = [Direction::Up, Direction::Down]
             .into_iter()
             .flat_map(|direction| (0..=geometry.rows).map(move |edge| (direction, edge)))
-            .map(|(direction, edge)| motion.edge(direction, edge))
-            .collect();
-        motion.table = points
-            .iter()
-            .flat_map(|from| points.iter().map(|to| motion.compute_y_seek(from, to)))
+            .zip(0..)
+            .map(|((direction, edge), index)| YPoint {
+                edge: Some(index),
+                ..motion.untabled_edge(direction, edge)
+            });
+        motion.edges = edges.collect();
+        let edges = &motion.edges;
+        motion.table = (edges.iter())
+            .flat_map(|from| edges.iter().map(|to| motion.compute_y_seek(from, to)))
             .collect();
         motion
     }
@@ -167,14 +198,21 @@ impl<K: Kinematics> Motion<K> {
     /// The row boundary `edge` (0 below row 0, `rows` above the last) for a pass in
     /// `direction`.
     #[must_use]
+    #[inline]
     pub fn edge(&self, direction: Direction, edge: u32) -> YPoint {
-        let up = direction == Direction::Up;
-        let first = if up { 0 } else { self.geometry.rows + 1 };
-        YPoint {
-            y_m: self.geometry.edge_y_m(up, edge),
-            direction,
-            edge: (self.edges > 0).then_some(first + edge),
+        let first = match direction {
+            Direction::Up => 0,
+            Direction::Down => self.geometry.rows + 1,
+        };
+        match self.edges.get((first + edge) as usize) {
+            Some(point) => *point,
+            None => self.untabled_edge(direction, edge),
         }
+    }
+
+    fn untabled_edge(&self, direction: Direction, edge: u32) -> YPoint {
+        let up = direction == Direction::Up;
+        self.point(self.geometry.edge_y_m(up, edge), direction)
     }
 
     /// Any other point in Y.
@@ -196,20 +234,20 @@ impl<K: Kinematics> Motion<K> {
     /// The seek from `from` to `x_m` and `to`.
     #[must_use]
     pub fn seek(&self, from: &State, x_m: f64, to: &YPoint) -> Seek {
-        self.combine(&self.x_seek(from.x_m, x_m), from, to)
+        let x = self.x_seek(from.x_m, x_m);
+        Seek::of(&x, &self.y_seek(&from.y, to, x.total_s > 0.0), from)
     }
 
     /// The faster of the seeks to `up` and to `down`, and whether it is the one to
     /// `up`. Down wins ties.
     #[must_use]
+    #[inline]
     pub fn faster_seek(&self, from: &State, x_m: f64, up: &YPoint, down: &YPoint) -> (Seek, bool) {
         let x = self.x_seek(from.x_m, x_m);
-        let (up, down) = (self.combine(&x, from, up), self.combine(&x, from, down));
-        if up.seek_s < down.seek_s {
-            (up, true)
-        } else {
-            (down, false)
-        }
+        let [up, down] = [up, down].map(|to| self.y_seek(&from.y, to, x.total_s > 0.0));
+        let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
+        let is_up = up_s < down_s;
+        (Seek::of(&x, if is_up { &up } else { &down }, from), is_up)
     }
 
     /// Lower bound of the X part of every seek from `from_m` to `to_m`, non-decreasing
@@ -253,28 +291,12 @@ impl<K: Kinematics> Motion<K> {
             .turnaround_s(&self.drive.y_axis, y_m, velocity_m_s, Moment::Start)
     }
 
-    fn combine(&self, x: &XSeek, from: &State, to: &YPoint) -> Seek {
-        let y = self.y_seek(&from.y, to, x.total_s > 0.0);
-        let y_seek_s = y.total_s + from.turning_s;
-        Seek {
-            seek_s: if x.total_s > y_seek_s {
-                x.total_s
-            } else {
-                y_seek_s
-            },
-            x_seek_s: x.total_s,
-            y_seek_s,
-            settle_s: x.settle_s,
-            turnaround_s: y.turnaround_s + from.turning_s,
-            turns: y.turns,
-        }
-    }
-
     fn within_tip_reach(&self, from_m: f64, to_m: f64) -> bool {
         self.drive.cylinder_switch == CylinderSwitch::Tip
             && (to_m - from_m).abs() < 1.5 * self.geometry.bit_m
     }
 
+    #[inline]
     fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
         if from_m == to_m {
             return XSeek::default();
@@ -295,12 +317,13 @@ impl<K: Kinematics> Motion<K> {
         }
     }
 
+    #[inline]
     fn y_seek(&self, from: &YPoint, to: &YPoint, x_moves: bool) -> YSeek {
         if !x_moves && from.y_m == to.y_m && from.direction == to.direction {
             return YSeek::default();
         }
         match (from.edge, to.edge) {
-            (Some(from), Some(to)) => self.table[(from * self.edges + to) as usize],
+            (Some(from), Some(to)) => self.table[from as usize * self.edges.len() + to as usize],
             _ => self.compute_y_seek(from, to),
         }
     }

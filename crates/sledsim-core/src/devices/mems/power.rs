@@ -6,7 +6,7 @@ use crate::devices::mems::sled::Power;
 use crate::power::{PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// The shares of bits that are read and written.
@@ -93,11 +93,18 @@ impl Savings {
     #[must_use]
     #[inline]
     pub fn tips_per_tip(&self, request: &Request) -> f64 {
-        if self.small_read == 1.0 || request.op != Op::Read {
+        self.tips_per_tip_of(request.op, &request.extents)
+    }
+
+    /// As [`Savings::tips_per_tip`].
+    #[must_use]
+    #[inline]
+    pub fn tips_per_tip_of(&self, op: Op, extents: &[Extent]) -> f64 {
+        if self.small_read == 1.0 || op != Op::Read {
             return self.bits_per_bit;
         }
         let (mut blocks, mut small) = (0, 0);
-        for extent in &request.extents {
+        for extent in extents {
             blocks += extent.blocks;
             small += u32::from(extent.blocks == 1);
         }

@@ -5,11 +5,12 @@ use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
-use crate::model::mechanism::{Mechanism, Service, Span, Step};
+use crate::model::in_order::Plain;
+use crate::model::mechanism::{Mechanism, Service, Span, Step, serve_as_request};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
-use sledsim_base::request::{Extent, Request};
+use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
@@ -140,6 +141,45 @@ impl BatchPlanner for Planning {
     }
 }
 
+/// The time to wake up or to become ready before a service.
+struct Startup {
+    wait_s: f64,
+    /// The part of it that is charged to the request.
+    woken_s: f64,
+}
+
+/// Time and energy of the passes of a service.
+struct Sum {
+    power: Power,
+    per_lbn: u32,
+    tips_per_tip: f64,
+    all_tips: f64,
+    parts: Parts,
+    end: Nanos,
+    passes: u32,
+    seek_mj: f64,
+    transfer_mj: f64,
+}
+
+impl Sum {
+    /// Adds a pass, and sets its energy.
+    #[inline]
+    fn add(&mut self, step: &mut Step) {
+        self.parts = self.parts + step.parts(self.end);
+        self.end = step.end;
+        self.passes += 1;
+        let tips = match self.power.tips_powered {
+            TipsPowered::Used => self.tips_per_tip * f64::from(self.per_lbn * step.blocks),
+            TipsPowered::All => self.all_tips,
+        };
+        let seek_mj = self.power.active_mw * step.seek_s;
+        let transfer_mj = (self.power.active_mw + self.power.tip_mw * tips) * step.transfer_s;
+        step.energy_j = 1e-3 * (seek_mj + transfer_mj);
+        self.seek_mj += seek_mj;
+        self.transfer_mj += transfer_mj;
+    }
+}
+
 impl<K: Kinematics> Sled<K> {
     /// Creates a sled at its park position at time zero; awake, unless it starts off.
     #[must_use]
@@ -235,6 +275,72 @@ impl<K: Kinematics> Sled<K> {
         match self.behaviour.idle {
             Idle::Hold => (self.state, 0.0),
             Idle::Coast => (coast(&self.motion, self.state, idle.s()), 0.0),
+        }
+    }
+
+    /// Begins a service at `at`: takes the state of that time, and counts the energy of
+    /// the time without work.
+    #[inline]
+    fn begin(&mut self, at: Nanos) -> Startup {
+        let (state, wait_s) = self.state_at(at);
+        let idle = at.since(self.free);
+        let (idle_j, inactive_j) = self.idle_energy_j(idle);
+        self.energy.idle_j += idle_j;
+        self.energy.inactive_j += inactive_j;
+        // The initial start-up is not charged to the request.
+        let woken_s = match self.watch.is_inactive(idle) {
+            true => wait_s,
+            false => 0.0,
+        };
+        self.watch.ended(idle);
+        self.state = state;
+        Startup { wait_s, woken_s }
+    }
+
+    /// The blocks of passes are not known to differ from their extents.
+    #[inline]
+    fn forget_plan(&mut self) {
+        if let Some(plans) = self.plans.as_deref_mut() {
+            plans.of_pass.clear();
+        }
+    }
+
+    /// No passes yet of a request.
+    #[inline]
+    fn sum(&self, startup: &Startup, op: Op, extents: &[Extent]) -> Sum {
+        let power = self.behaviour.power;
+        let per_lbn = self.motion.geometry.tips_per_lbn;
+        let other = Nanos::from_s(startup.wait_s);
+        Sum {
+            power,
+            per_lbn,
+            tips_per_tip: self.behaviour.savings.tips_per_tip_of(op, extents),
+            all_tips: f64::from(per_lbn * self.motion.geometry.blocks_per_pass),
+            parts: Parts {
+                other,
+                ..Parts::default()
+            },
+            end: other,
+            passes: 0,
+            seek_mj: 0.0,
+            transfer_mj: 0.0,
+        }
+    }
+
+    /// Counts the energy of a service that began at `at`.
+    #[inline]
+    fn finish(&mut self, at: Nanos, startup: &Startup, sum: &Sum) -> Service {
+        let startup_j = 1e-3 * self.behaviour.power.startup_mw * startup.woken_s;
+        let (seek_j, transfer_j) = (1e-3 * sum.seek_mj, 1e-3 * sum.transfer_mj);
+        self.energy.startup_j += startup_j;
+        self.energy.seek_j += seek_j;
+        self.energy.transfer_j += transfer_j;
+        self.free = at + sum.end;
+        Service {
+            parts: sum.parts,
+            passes: sum.passes,
+            energy_nj: ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as u64,
+            ..Service::default()
         }
     }
 
@@ -334,73 +440,58 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     }
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
-        let (state, startup_s) = self.state_at(at);
-        let idle = at.since(self.free);
-        let (idle_j, inactive_j) = self.idle_energy_j(idle);
-        // The initial start-up is not charged to the request.
-        let woken_s = if self.watch.is_inactive(idle) {
-            startup_s
-        } else {
-            0.0
-        };
-        self.watch.ended(idle);
-        let rule = self.behaviour.direction;
+        let startup = self.begin(at);
         let from = steps.len();
-        self.state = state;
         if self.plans(request).is_some() {
-            self.serve_planned(at, request, startup_s, steps);
+            self.serve_planned(at, request, startup.wait_s, steps);
         } else {
-            if let Some(plans) = self.plans.as_deref_mut() {
-                plans.of_pass.clear();
-            }
-            let extents = &request.extents;
+            self.forget_plan();
             access(
                 &self.motion,
-                rule,
+                self.behaviour.direction,
                 &mut self.state,
-                extents,
-                startup_s,
-                |step| {
-                    steps.push(step);
-                },
+                &request.extents,
+                startup.wait_s,
+                |step| steps.push(step),
             );
         }
-
-        let power = &self.behaviour.power;
-        let most_blocks = self.motion.geometry.blocks_per_pass;
-        let tips_per_tip = self.behaviour.savings.tips_per_tip(request);
-        let mut parts = Parts::default();
-        let (mut seek_j, mut transfer_j) = (0.0, 0.0);
-        let mut end = Nanos::from_s(startup_s);
-        parts.other = end;
+        let mut sum = self.sum(&startup, request.op, &request.extents);
         for step in &mut steps[from..] {
-            parts = parts + step.parts(end);
-            end = step.end;
-            let per_lbn = self.motion.geometry.tips_per_lbn;
-            let tips = match power.tips_powered {
-                TipsPowered::Used => tips_per_tip * f64::from(per_lbn * step.blocks),
-                TipsPowered::All => f64::from(per_lbn * most_blocks),
-            };
-            let seek_mj = power.active_mw * step.seek_s;
-            let transfer_mj = (power.active_mw + power.tip_mw * tips) * step.transfer_s;
-            step.energy_j = 1e-3 * (seek_mj + transfer_mj);
-            seek_j += seek_mj;
-            transfer_j += transfer_mj;
+            sum.add(step);
         }
-        let startup_j = 1e-3 * power.startup_mw * woken_s;
-        let (seek_j, transfer_j) = (1e-3 * seek_j, 1e-3 * transfer_j);
-        self.energy.idle_j += idle_j;
-        self.energy.inactive_j += inactive_j;
-        self.energy.startup_j += startup_j;
-        self.energy.seek_j += seek_j;
-        self.energy.transfer_j += transfer_j;
-        self.free = at + end;
-        Service {
-            parts,
-            passes: (steps.len() - from) as u32,
-            energy_nj: ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as u64,
-            ..Service::default()
+        self.finish(at, &startup, &sum)
+    }
+
+    fn serve_plain(
+        &mut self,
+        at: Nanos,
+        plain: &Plain,
+        passes: &mut Vec<(Nanos, u32)>,
+        steps: &mut Vec<Step>,
+    ) -> Service {
+        let rule = self.behaviour.direction;
+        let is_planned = self.plans.as_deref().is_some_and(|plans| plans.always);
+        if is_planned || rule == DirectionRule::BestRun {
+            return serve_as_request(self, at, plain, passes, steps);
         }
+        let startup = self.begin(at);
+        self.forget_plan();
+        let Plain { lbn, blocks, .. } = *plain;
+        let extents = [Extent { lbn, blocks }];
+        let mut sum = self.sum(&startup, plain.op, &extents);
+        let add = |mut step: Step| {
+            sum.add(&mut step);
+            passes.push((step.end, step.blocks));
+        };
+        access(
+            &self.motion,
+            rule,
+            &mut self.state,
+            &extents,
+            startup.wait_s,
+            add,
+        );
+        self.finish(at, &startup, &sum)
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {

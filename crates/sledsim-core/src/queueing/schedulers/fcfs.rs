@@ -27,4 +27,8 @@ impl Scheduler for Fcfs {
     fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
         self.queue.pop_front()
     }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
 }

@@ -75,6 +75,12 @@ pub trait Scheduler: Send {
 
     /// Removes and returns the request to serve at `at`.
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
+
+    /// Whether it picks requests in the order in which they were pushed, so that a
+    /// queue does as well.
+    fn is_in_order(&self) -> bool {
+        false
+    }
 }
 
 /// Makes a scheduler with an empty queue.

@@ -13,6 +13,8 @@
 
 use super::Interface;
 use super::batches::{Batches, Batching};
+use super::in_order;
+use crate::model::in_order::InOrder;
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Step};
 use crate::model::{CompletionSink, Events, Model, Report};
@@ -28,6 +30,10 @@ pub struct Station<M: Mechanism> {
     pub(super) device: u16,
     pub(super) mechanism: M,
     pub(super) scheduler: Box<dyn Scheduler>,
+    /// Whether requests are served in the order of `incoming`, and the scheduler holds
+    /// none.
+    in_order: bool,
+    pub(super) in_order_queue: in_order::Queue,
     pub(super) interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
     pub(super) incoming: VecDeque<Waiting>,
@@ -72,6 +78,8 @@ impl<M: Mechanism> Station<M> {
             name: name.to_owned(),
             device,
             mechanism,
+            in_order: scheduler.is_in_order(),
+            in_order_queue: in_order::Queue::default(),
             scheduler,
             interface,
             incoming: VecDeque::new(),
@@ -96,6 +104,8 @@ impl<M: Mechanism> Station<M> {
     #[must_use]
     pub fn with_batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
+        let groups = matches!(batching, Batching::Window(_) | Batching::Adjacent);
+        self.in_order = self.in_order && !groups;
         if let Batching::Window(window) = batching {
             self.window = window;
         }
@@ -124,8 +134,19 @@ impl<M: Mechanism> Station<M> {
         Some(ready.max(self.mechanism_free))
     }
 
-    /// Serves the request that the scheduler picks among those ready at `at`.
+    /// Serves the request that is next at `at`.
+    #[inline]
     fn serve_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if !self.in_order {
+            return self.serve_picked(at, sink);
+        }
+        if let Some(waiting) = self.incoming.pop_front() {
+            self.serve(at, waiting, sink);
+        }
+    }
+
+    /// Serves the request that the scheduler picks among those ready at `at`.
+    fn serve_picked(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if matches!(self.batching, Batching::Window(_)) {
             self.form_groups(at);
         }
@@ -157,6 +178,12 @@ impl<M: Mechanism> Station<M> {
             while self.scheduler.pop(at, &self.mechanism).is_some() {}
             self.batches.merging.clear_merged();
         }
+        self.serve(at, waiting, sink);
+    }
+
+    /// Serves a request, or a batch, from `at` on.
+    #[inline]
+    fn serve(&mut self, at: Nanos, waiting: Waiting, sink: &mut dyn CompletionSink) {
         if waiting.request.flags.linked {
             return self.serve_batch(at, waiting, sink);
         }
@@ -294,6 +321,26 @@ impl<M: Mechanism> Model for Station<M> {
         self.advance(now, true, sink);
     }
 
+    fn wake_before(
+        &mut self,
+        limit: Nanos,
+        most: u64,
+        sink: &mut dyn CompletionSink,
+    ) -> (u64, Nanos) {
+        let (mut woken, mut now) = (0, Nanos::ZERO);
+        while let Some(at) = self.next
+            && (woken == 0 || at < limit)
+        {
+            self.advance(at, true, sink);
+            (woken, now) = (woken + 1, at);
+            // A request was completed, or one of a batch perhaps.
+            if self.reading.is_none() || self.serving > 0 || woken == most {
+                break;
+            }
+        }
+        (woken, now)
+    }
+
     fn wake_at(&self) -> Option<Nanos> {
         self.next_event()
     }
@@ -304,6 +351,11 @@ impl<M: Mechanism> Model for Station<M> {
             (Some(_), Batching::Explicit) => Links::Served,
             (Some(_), _) => Links::Ignored,
         }
+    }
+
+    fn in_order(&mut self) -> Option<&mut dyn InOrder> {
+        let is_empty = self.next.is_none() && !self.batches.has_incomplete();
+        (self.in_order && is_empty).then_some(self)
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

@@ -2,6 +2,7 @@
 
 use super::trajectory::{Law, MotionState, in_chunks};
 use super::{Axis, Kinematics, Moment, Turnaround};
+use sledsim_base::elementary::arctangent;
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
 ///
@@ -31,7 +32,7 @@ pub struct Analytic {
 fn arc_s(axis: &Axis, half_s: f64) -> f64 {
     let w = (axis.acceleration_m_s2 * axis.stiffness_per_m()).sqrt();
     if w > 0.0 {
-        2.0 / w * libm::atan(w * half_s)
+        2.0 / w * arctangent(w * half_s)
     } else {
         2.0 * half_s
     }

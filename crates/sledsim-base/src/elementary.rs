@@ -1,0 +1,97 @@
+//! Elementary functions without branches, bit for bit those of `libm`: calls one after
+//! the other overlap in the processor, and loops over them become vector code.
+
+/// The arctangents of the bounds to which [`arctangent`] reduces its argument, by FDLIBM's
+/// s_atan.c (Sun Microsystems, 1993): atan(1/2), atan(1), atan(3/2), atan(infinity),
+/// each with its rounding error.
+const ATAN_HI: [f64; 4] = [
+    4.636_476_090_008_060_935_15e-1,
+    7.853_981_633_974_482_789_99e-1,
+    9.827_937_232_473_290_540_82e-1,
+    1.570_796_326_794_896_558_00,
+];
+const ATAN_LO: [f64; 4] = [
+    2.269_877_745_296_168_709_24e-17,
+    3.061_616_997_868_383_017_93e-17,
+    1.390_331_103_123_099_845_16e-17,
+    6.123_233_995_736_766_035_87e-17,
+];
+
+/// Coefficients of the odd polynomial of the arctangent, by the same source.
+const ATAN: [f64; 11] = [
+    3.333_333_333_333_293_180_27e-1,
+    -1.999_999_999_987_648_324_76e-1,
+    1.428_571_427_250_346_637_11e-1,
+    -1.111_111_040_546_235_578_80e-1,
+    9.090_887_133_436_506_561_96e-2,
+    -7.691_876_205_044_829_994_95e-2,
+    6.661_073_137_387_531_206_69e-2,
+    -5.833_570_133_790_573_486_45e-2,
+    4.976_877_994_615_932_360_17e-2,
+    -3.653_157_274_421_691_552_70e-2,
+    1.628_582_011_536_578_236_23e-2,
+];
+
+/// The arctangent of `x`, from 0 to 2^66: what `libm::atan` returns.
+#[must_use]
+#[inline]
+pub fn arctangent(x: f64) -> f64 {
+    // Reduced to where the polynomial is good: atan(x) = atan(c) + atan((x-c)/(1+cx)).
+    let pick = |bounds: [f64; 5]| {
+        let [mut value, second, third, fourth, fifth] = bounds;
+        value = if x >= 0.4375 { second } else { value };
+        value = if x >= 0.6875 { third } else { value };
+        value = if x >= 1.1875 { fourth } else { value };
+        if x >= 2.4375 { fifth } else { value }
+    };
+    let numerator = pick([x, 2.0 * x - 1.0, x - 1.0, x - 1.5, -1.0]);
+    let denominator = pick([1.0, 2.0 + x, x + 1.0, 1.0 + 1.5 * x, x]);
+    let [at_half, at_one, at_three_halves, at_infinity] = ATAN_HI;
+    let high = pick([0.0, at_half, at_one, at_three_halves, at_infinity]);
+    let [at_half, at_one, at_three_halves, at_infinity] = ATAN_LO;
+    let low = pick([0.0, at_half, at_one, at_three_halves, at_infinity]);
+    let t = numerator / denominator;
+    let z = t * t;
+    let w = z * z;
+    let odd = z
+        * (ATAN[0] + w * (ATAN[2] + w * (ATAN[4] + w * (ATAN[6] + w * (ATAN[8] + w * ATAN[10])))));
+    let even = w * (ATAN[1] + w * (ATAN[3] + w * (ATAN[5] + w * (ATAN[7] + w * ATAN[9]))));
+    high - ((t * (odd + even) - low) - t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_arctangent_is_that_of_libm_around_each_bound() {
+        for bound in [
+            0.0,
+            2.0_f64.powi(-28),
+            0.4375,
+            0.6875,
+            1.1875,
+            2.4375,
+            2.0_f64.powi(66),
+        ] {
+            let first = bound.to_bits().saturating_sub(1000);
+            for bits in first..first + 2000 {
+                let x = f64::from_bits(bits);
+                if x < 2.0_f64.powi(66) {
+                    assert_eq!(arctangent(x).to_bits(), libm::atan(x).to_bits(), "{x:e}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200_000))]
+        #[test]
+        fn the_arctangent_is_that_of_libm(x in 0.0..4.0, scale in -60..60_i32) {
+            for x in [x, x * 2.0_f64.powi(scale)] {
+                prop_assert_eq!(arctangent(x).to_bits(), libm::atan(x).to_bits(), "{:e}", x);
+            }
+        }
+    }
+}

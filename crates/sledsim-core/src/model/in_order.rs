@@ -1,0 +1,46 @@
+//! Plain requests served in the order of arrival: the common case, without a request
+//! or a row being copied from queue to queue.
+//!
+//! A source of plain requests and a model that serves them in order can run in the
+//! engine's second loop (`engine::in_order`), with the same results as in its first.
+
+use super::{Model, Source};
+use sledsim_base::request::Op;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+
+/// A read or write of one extent, without marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain {
+    /// The operation: a read or a write.
+    pub op: Op,
+    /// First logical block.
+    pub lbn: u64,
+    /// The number of blocks; at least one.
+    pub blocks: u32,
+    /// The stream it came from.
+    pub stream: u32,
+}
+
+/// A source whose requests are all plain and numbered from 0.
+pub trait PlainSource: Source {
+    /// As [`Source::next_arrival`], [`Nanos::MAX`] for none.
+    fn due(&mut self) -> Nanos;
+
+    /// As [`Source::take`], but takes what does not depend on times.
+    fn take_plain(&mut self) -> Plain;
+}
+
+/// A model that serves plain requests in the order of arrival.
+///
+/// The host calls in the order of time: at one instant [`InOrder::arrive`], then
+/// [`InOrder::happen`].
+pub trait InOrder: Model {
+    /// Takes a request that arrives now; returns when the next event is due.
+    fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos;
+
+    /// Does the next event, which is due at `at`; returns when the one after is due,
+    /// [`Nanos::MAX`] for none, and the row of a request if its completion is known
+    /// now.
+    fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>);
+}

@@ -1,0 +1,144 @@
+//! The station serving plain requests in the order of arrival: the same times as
+//! `plain`, with a queue of small entries.
+
+use super::plain::Station;
+use crate::model::in_order::{InOrder, Plain};
+use crate::model::mechanism::Mechanism;
+use sledsim_base::request::Op;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use std::collections::VecDeque;
+
+/// A plain request on its way to the mechanism; the fields are those of
+/// [`crate::queueing::schedulers::Waiting`].
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    plain: Plain,
+    queue_depth: u32,
+    id: u64,
+    arrival: Nanos,
+    ready: Nanos,
+    data_in: Nanos,
+}
+
+/// Its queue, and the passes of the request in service.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    entries: VecDeque<Entry>,
+    /// End and blocks of each pass of the read in service, since `start`.
+    passes: Vec<(Nanos, u32)>,
+    /// The pass whose end is the next event, while a read is in service.
+    reading: Option<usize>,
+}
+
+impl<M: Mechanism> Station<M> {
+    /// When the next event is due.
+    #[inline]
+    fn due_in_order(&self) -> Nanos {
+        let queue = &self.in_order_queue;
+        if let Some(pass) = queue.reading {
+            return self.row.start + queue.passes[pass].0;
+        }
+        match queue.entries.front() {
+            Some(entry) => entry.ready.max(self.mechanism_free),
+            None => Nanos::MAX,
+        }
+    }
+
+    /// Serves the first request; whether its completion is known.
+    #[inline]
+    fn serve_in_order(&mut self, at: Nanos) -> bool {
+        let queue = &mut self.in_order_queue;
+        let Some(entry) = queue.entries.pop_front() else {
+            return false;
+        };
+        queue.passes.clear();
+        let Plain {
+            op,
+            lbn,
+            blocks,
+            stream,
+        } = entry.plain;
+        let (passes, steps) = (&mut queue.passes, &mut self.steps);
+        let service = (self.mechanism).serve_plain(at, &entry.plain, passes, steps);
+        let media = service.parts.total();
+        self.mechanism_free = at + media;
+        self.busy += media;
+        self.row = Row {
+            id: entry.id,
+            parent: None,
+            device: self.device,
+            stream,
+            op,
+            lbn,
+            blocks,
+            arrival: entry.arrival,
+            start: at,
+            completion: Nanos::ZERO,
+            queue_depth: entry.queue_depth,
+            parts: service.parts,
+            passes: service.passes,
+            retries: service.retries,
+            status: service.status,
+            energy_nj: service.energy_nj,
+        };
+        self.row.parts.overhead = self.interface.overhead;
+        self.row.parts.queue = at - entry.arrival - self.interface.overhead;
+        if op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
+            queue.reading = Some(0);
+            return false;
+        }
+        self.complete_in_order(self.mechanism_free.max(entry.data_in));
+        true
+    }
+
+    /// Ends a pass of a read; whether the completion is known.
+    #[inline]
+    fn end_pass_in_order(&mut self, pass: usize, at: Nanos) -> bool {
+        let queue = &mut self.in_order_queue;
+        let (_, blocks) = queue.passes[pass];
+        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        if pass + 1 < queue.passes.len() {
+            queue.reading = Some(pass + 1);
+            return false;
+        }
+        queue.reading = None;
+        self.complete_in_order(self.bus_free.max(self.mechanism_free));
+        true
+    }
+
+    #[inline]
+    fn complete_in_order(&mut self, completion: Nanos) {
+        self.row.completion = completion;
+        self.row.parts.bus = completion - self.mechanism_free;
+    }
+}
+
+impl<M: Mechanism> InOrder for Station<M> {
+    fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos {
+        let in_service = u32::from(self.mechanism_free > arrival);
+        self.bus_free = arrival.max(self.bus_free) + self.interface.overhead;
+        let ready = self.bus_free;
+        if plain.op == Op::Write {
+            self.bus_free += self.interface.bus(plain.blocks);
+        }
+        let entries = &mut self.in_order_queue.entries;
+        entries.push_back(Entry {
+            plain: *plain,
+            queue_depth: entries.len() as u32 + in_service,
+            id,
+            arrival,
+            ready,
+            data_in: self.bus_free,
+        });
+        self.due_in_order()
+    }
+
+    fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>) {
+        let is_known = match self.in_order_queue.reading {
+            Some(pass) => self.end_pass_in_order(pass, at),
+            None => self.serve_in_order(at),
+        };
+        (self.due_in_order(), is_known.then_some(&self.row))
+    }
+}
