@@ -62,19 +62,13 @@ impl Cells {
         self.values += 1;
     }
 
-    /// Counts those of `values` that are above zero.
-    #[inline]
+    /// Counts `values`.
     pub fn record_all(&mut self, values: &[u64]) {
-        let mut zeros = 0;
         for &value in values {
-            if value == 0 {
-                zeros += 1;
-                continue;
-            }
             let (block, cell) = place(value);
             self.blocks[block].get_or_insert_with(empty)[cell] += 1;
         }
-        self.values += values.len() as u64 - zeros;
+        self.values += values.len() as u64;
     }
 
     /// Counts a value `times` times; `None` if there are too many values then.

@@ -70,8 +70,13 @@ impl Distribution {
             self.sum += u128::from(values.iter().sum::<u64>());
             let squares: u64 = values.iter().map(|v| (v & LOW) * (v & LOW)).sum();
             self.squares = self.squares.saturating_add(u128::from(squares));
-            let max = values.iter().fold(0, |max, &v| max.max(v as i32));
+            let ends = (i32::MAX, 0);
+            let (min, max) = (values.iter().map(|&v| v as i32))
+                .fold(ends, |(min, max), v| (min.min(v), max.max(v)));
             self.max = self.max.max(max as u64);
+            if min > 0 {
+                return self.above_zero.record_all(values);
+            }
         } else {
             for &value in values {
                 let wide = u128::from(value);
@@ -80,7 +85,13 @@ impl Distribution {
                 self.max = self.max.max(value);
             }
         }
-        self.above_zero.record_all(values);
+        // Gathered without a branch that depends on the values.
+        let (mut above_zero, mut count) = ([0; MOST_AT_ONCE], 0);
+        for &value in values {
+            above_zero[count % MOST_AT_ONCE] = value;
+            count += usize::from(value > 0);
+        }
+        self.above_zero.record_all(&above_zero[..count]);
     }
 
     /// Records a value above zero some `times`.

@@ -44,17 +44,15 @@ pub(super) fn simulate(
         if completion == now {
             if let Some((at, id)) = completions.pop() {
                 backlog.complete(at);
-                source.completed(id, at);
+                let due = source.complete(id, at);
+                arrival = if enough { Nanos::MAX } else { due };
             }
             completion = completions.next_at().unwrap_or(Nanos::MAX);
-            if !enough {
-                arrival = source.due();
-            }
         } else if arrival == now {
             if observe_next == Some(submitted) {
                 observe_next = observer.arriving(now, submitted, model);
             }
-            let plain = source.take_plain();
+            let (plain, due) = source.take_plain();
             if plain.blocks == 0 || plain.lbn + u64::from(plain.blocks) > blocks {
                 let request = Request::new(submitted, now, plain.op, plain.lbn, plain.blocks);
                 check_extents(&request, blocks)?;
@@ -68,7 +66,7 @@ pub(super) fn simulate(
                 saturated = Some(Saturated { at, queue });
                 break;
             }
-            arrival = source.due();
+            arrival = due;
         } else {
             idle = now;
             while wake == now {

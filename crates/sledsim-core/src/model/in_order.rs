@@ -5,7 +5,7 @@
 //! engine's second loop (`engine::in_order`), with the same results as in its first.
 
 use super::{Model, Source};
-use sledsim_base::request::Op;
+use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
@@ -22,13 +22,28 @@ pub struct Plain {
     pub stream: u32,
 }
 
+impl Plain {
+    /// The request, which arrives at `arrival`; its id is 0.
+    #[must_use]
+    pub fn request(&self, arrival: Nanos) -> Request {
+        Request {
+            stream: self.stream,
+            ..Request::new(0, arrival, self.op, self.lbn, self.blocks)
+        }
+    }
+}
+
 /// A source whose requests are all plain and numbered from 0.
 pub trait PlainSource: Source {
     /// As [`Source::next_arrival`], [`Nanos::MAX`] for none.
-    fn due(&mut self) -> Nanos;
+    fn due(&self) -> Nanos;
 
-    /// As [`Source::take`], but takes what does not depend on times.
-    fn take_plain(&mut self) -> Plain;
+    /// As [`Source::take`], but the request without its time; and when the next one is
+    /// due.
+    fn take_plain(&mut self) -> (Plain, Nanos);
+
+    /// As [`Source::completed`]; returns when the next request is due.
+    fn complete(&mut self, id: u64, at: Nanos) -> Nanos;
 }
 
 /// A model that serves plain requests in the order of arrival.

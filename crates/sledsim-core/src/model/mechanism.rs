@@ -31,7 +31,10 @@ pub trait Mechanism: Send {
         passes: &mut Vec<(Nanos, u32)>,
         steps: &mut Vec<Step>,
     ) -> Service {
-        serve_as_request(self, at, plain, passes, steps)
+        steps.clear();
+        let service = self.serve(at, &plain.request(at), steps);
+        passes.extend(steps.iter().map(Step::end_and_blocks));
+        service
     }
 
     /// The cylinder where the request starts, from 0 to a few million.
@@ -102,22 +105,6 @@ pub trait Mechanism: Send {
     fn energy(&self, until: Nanos) -> Energy;
 }
 
-/// [`Mechanism::serve_plain`] by [`Mechanism::serve`].
-pub fn serve_as_request<M: Mechanism + ?Sized>(
-    mechanism: &mut M,
-    at: Nanos,
-    plain: &Plain,
-    passes: &mut Vec<(Nanos, u32)>,
-    steps: &mut Vec<Step>,
-) -> Service {
-    let request = Request::new(0, at, plain.op, plain.lbn, plain.blocks);
-    steps.clear();
-    let service = mechanism.serve(at, &request, steps);
-    let blocks = |step: &Step| if step.again { 0 } else { step.blocks };
-    passes.extend(steps.iter().map(|step| (step.end, blocks(step))));
-    service
-}
-
 /// Why a pass is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PassKind {
@@ -183,6 +170,13 @@ pub struct Step {
 }
 
 impl Step {
+    /// Its end, and the blocks of which the data is used.
+    #[must_use]
+    #[inline]
+    pub fn end_and_blocks(&self) -> (Nanos, u32) {
+        (self.end, if self.again { 0 } else { self.blocks })
+    }
+
     /// Breaks down the time of a pass of a sled that began at `since`, the end of
     /// the pass before. Rounded at the end of the pass, so that the parts add up
     /// exactly; a seek of zero stays zero.

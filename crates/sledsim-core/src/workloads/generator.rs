@@ -348,13 +348,19 @@ impl Source for Generator {
 
 impl PlainSource for Generator {
     #[inline]
-    fn due(&mut self) -> Nanos {
+    fn due(&self) -> Nanos {
         let due = (self.taken < self.requests).then(|| self.arrivals.next());
         due.flatten().unwrap_or(Nanos::MAX)
     }
 
-    fn take_plain(&mut self) -> Plain {
+    fn take_plain(&mut self) -> (Plain, Nanos) {
         self.arrivals.take();
-        self.next()
+        let plain = self.next();
+        (plain, self.due())
+    }
+
+    fn complete(&mut self, _id: u64, at: Nanos) -> Nanos {
+        self.arrivals.completed(at);
+        self.due()
     }
 }

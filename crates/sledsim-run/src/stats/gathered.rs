@@ -33,8 +33,9 @@ impl Gathered {
     pub fn push(&mut self, row: &Row, stats: &mut Stats) {
         stats.count(row);
         self.response[row.op as usize].push(row.response().0);
+        let place = self.rows % MOST_AT_ONCE; // so that no place needs to be checked
         for (column, time) in self.times.iter_mut().zip(times(row)) {
-            column[self.rows] = time;
+            column[place] = time;
         }
         self.rows += 1;
     }

@@ -8,6 +8,7 @@
 //! * [`motion`]: seeks of the sled in X and Y.
 //! * [`passes`]: the Y sweeps in which extents are read or written.
 //! * [`access`]: the passes of a request with the seeks between them.
+//! * [`plain_access`]: the same for plain requests, faster.
 //! * [`sled`]: the sled as a mechanism, with its idle behaviour and energy.
 //! * [`power`]: settings that save energy.
 //! * [`parallel`]: blocks accessed at once, batches and background tasks.
@@ -30,6 +31,7 @@ pub mod maps;
 pub mod motion;
 pub mod parallel;
 pub mod passes;
+pub mod plain_access;
 pub mod power;
 pub mod sled;
 pub mod spec;

@@ -6,6 +6,8 @@
 
 use super::geometry::Geometry;
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
+use super::plain_access::RowSeeks;
+use sledsim_base::units::Nanos;
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,14 @@ pub struct YPoint {
     pub direction: Direction,
     /// Index among the row edges, whose seeks are tabulated.
     edge: Option<u32>,
+}
+
+impl YPoint {
+    /// Its index among the row edges, if they are tabulated and it is one.
+    #[inline]
+    pub(super) fn edge(&self) -> Option<u32> {
+        self.edge
+    }
 }
 
 /// Position and direction of the sled, at rest in X.
@@ -153,6 +163,9 @@ pub struct Motion<K> {
     edges: Vec<YPoint>,
     /// Y seeks between them.
     table: Vec<YSeek>,
+    row_seeks: RowSeeks,
+    /// [`Drive::settle_s`].
+    settle: Nanos,
 }
 
 /// Chunks per push of a trajectory, unless the kinematics have their own.
@@ -175,6 +188,8 @@ impl<K: Kinematics> Motion<K> {
             least_turnaround_s,
             edges: Vec::new(),
             table: Vec::new(),
+            row_seeks: RowSeeks::default(),
+            settle: Nanos::from_s(drive.settle_s),
         };
         if geometry.rows > MAX_TABLED_ROWS {
             return motion;
@@ -192,6 +207,8 @@ impl<K: Kinematics> Motion<K> {
         motion.table = (edges.iter())
             .flat_map(|from| edges.iter().map(|to| motion.compute_y_seek(from, to)))
             .collect();
+        let times = (motion.table.iter()).map(|seek| (seek.total_s, seek.turnaround_s));
+        motion.row_seeks = RowSeeks::new(edges.len(), times);
         motion
     }
 
@@ -208,6 +225,25 @@ impl<K: Kinematics> Motion<K> {
             Some(point) => *point,
             None => self.untabled_edge(direction, edge),
         }
+    }
+
+    /// The row boundary with this index among all of them.
+    #[inline]
+    pub(super) fn point_at(&self, index: u32) -> YPoint {
+        self.edges[index as usize]
+    }
+
+    #[inline]
+    pub(super) fn row_seeks(&self) -> &RowSeeks {
+        &self.row_seeks
+    }
+
+    /// The time of a move in X, and its settling rounded.
+    #[inline(always)]
+    pub(super) fn x_seek_and_settle(&self, from_m: f64, to_m: f64) -> (f64, Nanos) {
+        let x = self.x_seek(from_m, to_m);
+        let settles = x.settle_s != 0.0;
+        (x.total_s, if settles { self.settle } else { Nanos::ZERO })
     }
 
     fn untabled_edge(&self, direction: Direction, edge: u32) -> YPoint {

@@ -3,10 +3,11 @@
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
+use super::plain_access::{access_plain, is_plain};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
 use crate::model::in_order::Plain;
-use crate::model::mechanism::{Mechanism, Service, Span, Step, serve_as_request};
+use crate::model::mechanism::{Mechanism, Service, Span, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
@@ -168,15 +169,21 @@ impl Sum {
         self.parts = self.parts + step.parts(self.end);
         self.end = step.end;
         self.passes += 1;
+        step.energy_j = 1e-3 * self.add_energy(step.seek_s, step.transfer_s, step.blocks);
+    }
+
+    /// Adds the energy of a pass, and returns it in mJ.
+    #[inline]
+    fn add_energy(&mut self, seek_s: f64, transfer_s: f64, blocks: u32) -> f64 {
         let tips = match self.power.tips_powered {
-            TipsPowered::Used => self.tips_per_tip * f64::from(self.per_lbn * step.blocks),
+            TipsPowered::Used => self.tips_per_tip * f64::from(self.per_lbn * blocks),
             TipsPowered::All => self.all_tips,
         };
-        let seek_mj = self.power.active_mw * step.seek_s;
-        let transfer_mj = (self.power.active_mw + self.power.tip_mw * tips) * step.transfer_s;
-        step.energy_j = 1e-3 * (seek_mj + transfer_mj);
+        let seek_mj = self.power.active_mw * seek_s;
+        let transfer_mj = (self.power.active_mw + self.power.tip_mw * tips) * transfer_s;
         self.seek_mj += seek_mj;
         self.transfer_mj += transfer_mj;
+        seek_mj + transfer_mj
     }
 }
 
@@ -295,6 +302,35 @@ impl<K: Kinematics> Sled<K> {
         self.watch.ended(idle);
         self.state = state;
         Startup { wait_s, woken_s }
+    }
+
+    /// Serves a request that has begun.
+    fn serve_begun(
+        &mut self,
+        at: Nanos,
+        startup: &Startup,
+        request: &Request,
+        steps: &mut Vec<Step>,
+    ) -> Service {
+        let from = steps.len();
+        if self.plans(request).is_some() {
+            self.serve_planned(at, request, startup.wait_s, steps);
+        } else {
+            self.forget_plan();
+            access(
+                &self.motion,
+                self.behaviour.direction,
+                &mut self.state,
+                &request.extents,
+                startup.wait_s,
+                |step| steps.push(step),
+            );
+        }
+        let mut sum = self.sum(startup, request.op, &request.extents);
+        for step in &mut steps[from..] {
+            sum.add(step);
+        }
+        self.finish(at, startup, &sum)
     }
 
     /// The blocks of passes are not known to differ from their extents.
@@ -441,25 +477,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let startup = self.begin(at);
-        let from = steps.len();
-        if self.plans(request).is_some() {
-            self.serve_planned(at, request, startup.wait_s, steps);
-        } else {
-            self.forget_plan();
-            access(
-                &self.motion,
-                self.behaviour.direction,
-                &mut self.state,
-                &request.extents,
-                startup.wait_s,
-                |step| steps.push(step),
-            );
-        }
-        let mut sum = self.sum(&startup, request.op, &request.extents);
-        for step in &mut steps[from..] {
-            sum.add(step);
-        }
-        self.finish(at, &startup, &sum)
+        self.serve_begun(at, &startup, request, steps)
     }
 
     fn serve_plain(
@@ -469,28 +487,39 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         passes: &mut Vec<(Nanos, u32)>,
         steps: &mut Vec<Step>,
     ) -> Service {
+        let startup = self.begin(at);
         let rule = self.behaviour.direction;
         let is_planned = self.plans.as_deref().is_some_and(|plans| plans.always);
-        if is_planned || rule == DirectionRule::BestRun {
-            return serve_as_request(self, at, plain, passes, steps);
+        if is_planned || !is_plain(rule, &self.state) {
+            let request = plain.request(at);
+            steps.clear();
+            let service = self.serve_begun(at, &startup, &request, steps);
+            passes.extend(steps.iter().map(Step::end_and_blocks));
+            return service;
         }
-        let startup = self.begin(at);
         self.forget_plan();
         let Plain { lbn, blocks, .. } = *plain;
-        let extents = [Extent { lbn, blocks }];
-        let mut sum = self.sum(&startup, plain.op, &extents);
-        let add = |mut step: Step| {
-            sum.add(&mut step);
-            passes.push((step.end, step.blocks));
-        };
-        access(
-            &self.motion,
-            rule,
-            &mut self.state,
-            &extents,
-            startup.wait_s,
-            add,
-        );
+        let extent = Extent { lbn, blocks };
+        let mut sum = self.sum(&startup, plain.op, &[extent]);
+        let row_s = self.motion.row_s();
+        let mut elapsed_s = startup.wait_s;
+        access_plain(&self.motion, rule, &mut self.state, extent, |pass| {
+            elapsed_s += pass.seek_s + row_s;
+            let end = Nanos::from_s(elapsed_s);
+            let time = end - sum.end;
+            let parts = &mut sum.parts;
+            let seek = pass.seek.min(time);
+            parts.seek += seek;
+            parts.transfer += time - seek;
+            parts.x_seek += pass.x_seek;
+            parts.y_seek += pass.y_seek;
+            parts.settle += pass.settle;
+            parts.turnaround += pass.turnaround;
+            sum.add_energy(pass.seek_s, row_s, pass.blocks);
+            sum.end = end;
+            sum.passes += 1;
+            passes.push((end, pass.blocks));
+        });
         self.finish(at, &startup, &sum)
     }
 

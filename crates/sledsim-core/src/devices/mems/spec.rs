@@ -213,11 +213,7 @@ fn read_media(keys: &mut Keys) -> Result<Media> {
 fn read_axes(keys: &mut Keys, reach_m: (f64, f64)) -> Result<(Axis, Axis)> {
     let spring_factor = keys.f64("spring_factor", Range::at_least(0.0).below(1.0))?;
     let spring_reference_m = 1e-6 * keys.f64("spring_reference_um", within(1e-6, 1e12))?;
-    let axis = |acceleration_m_s2| Axis {
-        acceleration_m_s2,
-        spring_factor,
-        spring_reference_m,
-    };
+    let axis = |acceleration_m_s2| Axis::new(acceleration_m_s2, spring_factor, spring_reference_m);
     let x_axis = axis(keys.f64("acceleration_x_m_s2", within(1e-3, 1e12))?);
     let y_axis = axis(keys.f64("acceleration_y_m_s2", within(1e-3, 1e12))?);
     if spring_factor * reach_m.0.max(reach_m.1) >= spring_reference_m {

@@ -97,10 +97,7 @@ impl OpenSpec {
             next: Nanos::ZERO,
             fraction_ns: 0.0,
             gaps: match self.gaps {
-                GapKind::Poisson => Gaps::Poisson(Poisson {
-                    stream: stream("arrival"),
-                    mean_ns,
-                }),
+                GapKind::Poisson => Gaps::Poisson(Poisson::new(stream("arrival"), mean_ns)),
                 GapKind::Constant => Gaps::Constant(Constant { gap_ns: mean_ns }),
             },
             clock: match (self.bursts, self.cascade) {

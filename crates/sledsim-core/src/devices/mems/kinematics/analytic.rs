@@ -30,7 +30,7 @@ pub struct Analytic {
 /// (2/w) atan(w `half_s`), or its limit without springs.
 #[inline]
 fn arc_s(axis: &Axis, half_s: f64) -> f64 {
-    let w = (axis.acceleration_m_s2 * axis.stiffness_per_m()).sqrt();
+    let w = axis.angular_1_s;
     if w > 0.0 {
         2.0 / w * arctangent(w * half_s)
     } else {
@@ -47,7 +47,7 @@ impl Turnaround {
     pub(super) fn time_s(self, axis: &Axis, at_m: f64, velocity_m_s: f64) -> f64 {
         // The springs help to turn a sled that moves outward.
         let outward_m = if velocity_m_s < 0.0 { -at_m } else { at_m };
-        let net_share = 1.0 + axis.stiffness_per_m() * outward_m;
+        let net_share = 1.0 + axis.stiffness_per_m * outward_m;
         let half_s = velocity_m_s.abs() / (axis.acceleration_m_s2 * net_share);
         match self {
             Self::Paper => 2.0 * half_s,
@@ -63,7 +63,7 @@ impl Kinematics for Analytic {
         if d == 0.0 {
             return 0.0;
         }
-        let k = axis.stiffness_per_m();
+        let k = axis.stiffness_per_m;
         let (kd, ks) = (k * d, k * (from_m + to_m));
         // e and q without the powers of k that would vanish with the springs.
         let e = d * (4.0 + kd);

@@ -29,13 +29,24 @@ pub struct Axis {
     /// Displacement from the centre, in m, at which the springs pull with
     /// `spring_factor` of the actuator (usually half the travel).
     pub spring_reference_m: f64,
+    /// k: spring acceleration per metre as a share of the actuator's.
+    stiffness_per_m: f64,
+    /// w: angular speed of the sled on its springs, in 1/s.
+    angular_1_s: f64,
 }
 
 impl Axis {
-    /// k: spring acceleration per metre as a share of the actuator's.
-    #[inline]
-    fn stiffness_per_m(&self) -> f64 {
-        self.spring_factor / self.spring_reference_m
+    /// With an actuator and springs; the units are those of the fields.
+    #[must_use]
+    pub fn new(acceleration_m_s2: f64, spring_factor: f64, spring_reference_m: f64) -> Self {
+        let stiffness_per_m = spring_factor / spring_reference_m;
+        Self {
+            acceleration_m_s2,
+            spring_factor,
+            spring_reference_m,
+            stiffness_per_m,
+            angular_1_s: (acceleration_m_s2 * stiffness_per_m).sqrt(),
+        }
     }
 
     /// Spring acceleration at `at_m` as a share of the actuator's. It may differ from

@@ -49,7 +49,7 @@ pub(super) fn in_chunks(
     }
     let sign = (to_m - from_m).signum();
     let (start_m, end_m) = upwards(from_m, to_m);
-    let stiffness_per_m = axis.stiffness_per_m();
+    let stiffness_per_m = axis.stiffness_per_m;
     let net = |push: f64, at_m: f64| axis.acceleration_m_s2 * (push - stiffness_per_m * at_m);
     let [first_m, second_m] = axis.pushes_m(start_m, end_m);
     let pushes = [(0.0, first_m, 1.0), (first_m, second_m, -1.0)];

@@ -20,11 +20,7 @@ const PAPER: Analytic = Analytic {
 };
 
 fn axis(acceleration_m_s2: f64, spring_factor: f64) -> Axis {
-    Axis {
-        acceleration_m_s2,
-        spring_factor,
-        spring_reference_m: HALF_M,
-    }
+    Axis::new(acceleration_m_s2, spring_factor, HALF_M)
 }
 
 /// A sled read and moved bit by bit: acceleration, bit, access velocity,

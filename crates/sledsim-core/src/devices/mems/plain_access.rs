@@ -1,0 +1,128 @@
+//! Accesses of plain requests: the passes, seeks and times of `access`, bit for bit, with
+//! less work for each pass. Seeks in Y come from tables of whole nanoseconds.
+//!
+//! It serves runs of single passes in the faster direction, or upwards only, from a row
+//! edge, where a sled without coasting always is.
+
+use super::access::DirectionRule;
+use super::kinematics::Kinematics;
+use super::motion::{Motion, State};
+use super::passes::{Pass, Passes};
+use sledsim_base::request::Extent;
+use sledsim_base::units::Nanos;
+
+/// Seeks in Y between all row edges, as [`Motion`] numbers them: from each to each.
+#[derive(Clone, Debug, Default)]
+pub struct RowSeeks {
+    edges: usize,
+    total_s: Vec<f64>,
+    /// The same rounded, and its turnarounds.
+    rounded: Vec<(Nanos, Nanos)>,
+}
+
+/// One pass with the seek before it.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainPass {
+    /// The larger of X and Y.
+    pub seek_s: f64,
+    /// The same, rounded.
+    pub seek: Nanos,
+    /// X with settling.
+    pub x_seek: Nanos,
+    /// Y with turnarounds.
+    pub y_seek: Nanos,
+    /// Settling after the X move.
+    pub settle: Nanos,
+    /// Reversals of the Y velocity.
+    pub turnaround: Nanos,
+    /// Blocks transferred.
+    pub blocks: u32,
+}
+
+impl RowSeeks {
+    /// Of seeks between `edges` edges: the time of each, and of its turnarounds.
+    pub fn new(edges: usize, seeks: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
+        let round = |(total_s, turnaround_s)| (Nanos::from_s(total_s), Nanos::from_s(turnaround_s));
+        Self {
+            edges,
+            total_s: seeks.clone().map(|(total_s, _)| total_s).collect(),
+            rounded: seeks.map(round).collect(),
+        }
+    }
+}
+
+/// Whether plain requests of a sled in `state` are served here.
+#[must_use]
+#[inline]
+pub fn is_plain(rule: DirectionRule, state: &State) -> bool {
+    rule != DirectionRule::BestRun && state.turning_s == 0.0 && state.y.edge().is_some()
+}
+
+/// Serves `extent` from `state`, for which [`is_plain`] holds. Calls `emit` with each pass
+/// and leaves the final state of the sled in `state`.
+#[inline(always)] // hot, and called once
+pub fn access_plain<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    state: &mut State,
+    extent: Extent,
+    mut emit: impl FnMut(PlainPass),
+) {
+    let only_up = rule == DirectionRule::AlwaysUp;
+    let mut edge = state.y.edge().unwrap_or_default();
+    let mut x_m = state.x_m;
+    for pass in Passes::new(&motion.geometry, &[extent]) {
+        emit(serve(motion, only_up, &mut x_m, &mut edge, &pass));
+    }
+    state.x_m = x_m;
+    state.y = motion.point_at(edge);
+}
+
+/// Serves one pass from `x_m` and the row edge `edge`, and leaves the end of the pass
+/// there.
+#[inline(always)]
+fn serve<K: Kinematics>(
+    motion: &Motion<K>,
+    only_up: bool,
+    x_m: &mut f64,
+    edge: &mut u32,
+    pass: &Pass,
+) -> PlainPass {
+    let to_m = motion.geometry.x_m(pass.cylinder);
+    let (x_s, settle) = motion.x_seek_and_settle(*x_m, to_m);
+    let seeks = motion.row_seeks();
+    let first = *edge as usize * seeks.edges;
+    let from_here = &seeks.total_s[first..first + seeks.edges];
+    // A sled that is there with the right direction stays, unless X moves.
+    let total_s = |to: u32| match x_s == 0.0 && to == *edge {
+        true => 0.0,
+        false => from_here[to as usize],
+    };
+    let longer = |y_s: f64| if x_s > y_s { x_s } else { y_s };
+    let first_down = motion.geometry.rows + 1;
+    let (up, down) = (pass.row, first_down + pass.row + 1);
+    let (up_y_s, down_y_s) = (total_s(up), total_s(down));
+    let (up_s, down_s) = (longer(up_y_s), longer(down_y_s));
+    let is_up = only_up || up_s < down_s;
+    let (to, y_s, seek_s) = match is_up {
+        true => (up, up_y_s, up_s),
+        false => (down, down_y_s, down_s),
+    };
+    let stays = x_s == 0.0 && to == *edge;
+    let (y_seek, turnaround) = match stays {
+        true => (Nanos::ZERO, Nanos::ZERO),
+        false => seeks.rounded[first + to as usize],
+    };
+    let x_seek = Nanos::from_s(x_s);
+    *x_m = to_m;
+    *edge = if is_up { up + 1 } else { down - 1 };
+    PlainPass {
+        seek_s,
+        seek: if x_s > y_s { x_seek } else { y_seek },
+        x_seek,
+        y_seek,
+        settle,
+        turnaround,
+        blocks: pass.blocks,
+    }
+}
