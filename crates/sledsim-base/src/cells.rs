@@ -27,7 +27,9 @@ pub(crate) struct Cells {
 /// their own.
 #[inline]
 fn place(value: u64) -> (usize, usize) {
-    let block = (u64::BITS - CELL_BITS).saturating_sub(value.leading_zeros());
+    // With the low bits set, no value is treated apart.
+    let filled = value | (CELLS as u64 - 1);
+    let block = u64::BITS - CELL_BITS - filled.leading_zeros();
     let cell = (value >> block.saturating_sub(1)) as usize % CELLS;
     (block as usize, cell)
 }

@@ -1,21 +1,46 @@
 //! Elementary functions without branches, bit for bit those of `libm`: calls one after
 //! the other overlap in the processor, and loops over them become vector code.
 
-/// The arctangents of the bounds to which [`arctangent`] reduces its argument, by FDLIBM's
-/// s_atan.c (Sun Microsystems, 1993): atan(1/2), atan(1), atan(3/2), atan(infinity),
-/// each with its rounding error.
-const ATAN_HI: [f64; 4] = [
-    4.636_476_090_008_060_935_15e-1,
-    7.853_981_633_974_482_789_99e-1,
-    9.827_937_232_473_290_540_82e-1,
-    1.570_796_326_794_896_558_00,
+/// The argument of [`arctangent`] is reduced to (a x + b) / (c x + d), whose arctangent is
+/// less by atan(0), atan(1/2), atan(1), atan(3/2) or atan(infinity): a, b, c, d, and that
+/// arctangent with its rounding error, by FDLIBM's s_atan.c (Sun Microsystems, 1993).
+const REDUCED: [[f64; 6]; 5] = [
+    [1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+    [
+        2.0,
+        -1.0,
+        1.0,
+        2.0,
+        4.636_476_090_008_060_935_15e-1,
+        2.269_877_745_296_168_709_24e-17,
+    ],
+    [
+        1.0,
+        -1.0,
+        1.0,
+        1.0,
+        7.853_981_633_974_482_789_99e-1,
+        3.061_616_997_868_383_017_93e-17,
+    ],
+    [
+        1.0,
+        -1.5,
+        1.5,
+        1.0,
+        9.827_937_232_473_290_540_82e-1,
+        1.390_331_103_123_099_845_16e-17,
+    ],
+    [
+        0.0,
+        -1.0,
+        1.0,
+        0.0,
+        1.570_796_326_794_896_558_00,
+        6.123_233_995_736_766_035_87e-17,
+    ],
 ];
-const ATAN_LO: [f64; 4] = [
-    2.269_877_745_296_168_709_24e-17,
-    3.061_616_997_868_383_017_93e-17,
-    1.390_331_103_123_099_845_16e-17,
-    6.123_233_995_736_766_035_87e-17,
-];
+/// Where the second to the fifth of them begin.
+const BOUNDS: [f64; 4] = [0.4375, 0.6875, 1.1875, 2.4375];
 
 /// Coefficients of the odd polynomial of the arctangent, by the same source.
 const ATAN: [f64; 11] = [
@@ -36,21 +61,9 @@ const ATAN: [f64; 11] = [
 #[must_use]
 #[inline]
 pub fn arctangent(x: f64) -> f64 {
-    // Reduced to where the polynomial is good: atan(x) = atan(c) + atan((x-c)/(1+cx)).
-    let pick = |bounds: [f64; 5]| {
-        let [mut value, second, third, fourth, fifth] = bounds;
-        value = if x >= 0.4375 { second } else { value };
-        value = if x >= 0.6875 { third } else { value };
-        value = if x >= 1.1875 { fourth } else { value };
-        if x >= 2.4375 { fifth } else { value }
-    };
-    let numerator = pick([x, 2.0 * x - 1.0, x - 1.0, x - 1.5, -1.0]);
-    let denominator = pick([1.0, 2.0 + x, x + 1.0, 1.0 + 1.5 * x, x]);
-    let [at_half, at_one, at_three_halves, at_infinity] = ATAN_HI;
-    let high = pick([0.0, at_half, at_one, at_three_halves, at_infinity]);
-    let [at_half, at_one, at_three_halves, at_infinity] = ATAN_LO;
-    let low = pick([0.0, at_half, at_one, at_three_halves, at_infinity]);
-    let t = numerator / denominator;
+    let range: usize = BOUNDS.map(|bound| usize::from(x >= bound)).iter().sum();
+    let [a, b, c, d, high, low] = REDUCED[range];
+    let t = (a * x + b) / (c * x + d);
     let z = t * t;
     let w = z * z;
     let odd = z

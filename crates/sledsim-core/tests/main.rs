@@ -37,6 +37,7 @@ mod devices {
 
 mod contracts {
     mod decorators;
+    mod in_order;
     mod mechanisms;
     mod models;
 }

@@ -3,7 +3,7 @@
 use super::in_order::Plain;
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::Request;
-use sledsim_base::row::{Parts, Status};
+use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
 /// A positioned resource that serves one request at a time.
@@ -22,19 +22,22 @@ pub trait Mechanism: Send {
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
 
-    /// As [`Mechanism::serve`]; appends to `passes` the end of each and its blocks, none
-    /// if it will be repeated. `steps` is working memory.
+    /// As [`Mechanism::serve`], but sets the service in `row`, and returns how long it
+    /// takes. Appends to `passes` the end of each and its blocks, none if it will be
+    /// repeated. `steps` is working memory.
     fn serve_plain(
         &mut self,
         at: Nanos,
         plain: &Plain,
+        row: &mut Row,
         passes: &mut Vec<(Nanos, u32)>,
         steps: &mut Vec<Step>,
-    ) -> Service {
+    ) -> Nanos {
         steps.clear();
         let service = self.serve(at, &plain.request(at), steps);
         passes.extend(steps.iter().map(Step::end_and_blocks));
-        service
+        service.set(row);
+        service.parts.total()
     }
 
     /// The cylinder where the request starts, from 0 to a few million.
@@ -212,4 +215,16 @@ pub struct Service {
     pub energy_nj: u64,
     /// Whether all blocks were accessed.
     pub status: Status,
+}
+
+impl Service {
+    /// Sets it in the row of its request.
+    #[inline]
+    pub fn set(&self, row: &mut Row) {
+        row.parts = self.parts;
+        row.passes = self.passes;
+        row.retries = self.retries;
+        row.status = self.status;
+        row.energy_nj = self.energy_nj;
+    }
 }

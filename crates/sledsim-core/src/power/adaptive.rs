@@ -29,6 +29,10 @@ impl Policy for Adaptive {
         Some(self.after)
     }
 
+    fn learns(&self) -> bool {
+        true
+    }
+
     fn ended(&mut self, idle: Nanos) {
         let was_inactive = idle >= self.after;
         let spell = if was_inactive {

@@ -50,6 +50,11 @@ pub trait Policy: Debug + Send + Sync {
     /// inactive; `None` for never.
     fn inactive_after(&self) -> Option<Nanos>;
 
+    /// Whether its timeout changes; otherwise it need not be told of idle periods.
+    fn learns(&self) -> bool {
+        false
+    }
+
     /// Records the end of an idle period that lasted `idle`, which is not zero.
     fn ended(&mut self, idle: Nanos) {
         let _ = idle;
@@ -71,6 +76,8 @@ pub struct IdleTracker {
     policy: Box<dyn Policy>,
     /// [`Nanos::MAX`] for never: it is compared with each pause.
     after: Nanos,
+    /// [`Policy::learns`].
+    learns: bool,
 }
 
 impl IdleTracker {
@@ -79,7 +86,12 @@ impl IdleTracker {
     pub fn new(spec: &PowerPolicySpec) -> Self {
         let policy = spec.make();
         let after = Nanos::MAX;
-        let mut tracker = Self { policy, after };
+        let learns = policy.learns();
+        let mut tracker = Self {
+            policy,
+            after,
+            learns,
+        };
         tracker.update_timeout();
         tracker
     }
@@ -105,7 +117,7 @@ impl IdleTracker {
     /// Ends a period of `idle` time without work.
     #[inline]
     pub fn ended(&mut self, idle: Nanos) {
-        if idle > Nanos::ZERO {
+        if self.learns && idle > Nanos::ZERO {
             self.policy.ended(idle);
             self.update_timeout();
         }

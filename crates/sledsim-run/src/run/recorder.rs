@@ -257,6 +257,8 @@ pub struct Rows {
     /// The rows that count.
     list: Option<Vec<Row>>,
     file: Option<RowsFile>,
+    /// Whether any of the above or below takes every row.
+    keeps_all: bool,
     /// A trace for Perfetto.
     pub perfetto: Option<PerfettoFile>,
 }
@@ -273,6 +275,7 @@ impl Rows {
             RowsTo::List => rows.list = Some(Vec::new()),
             RowsTo::File(path) => rows.file = Some(RowsFile::create(path, devices)?),
         }
+        rows.keeps_all = plan.perfetto.is_some() || rows.memory.is_some() || rows.file.is_some();
         Ok(rows)
     }
 
@@ -285,6 +288,13 @@ impl Rows {
 
     #[inline]
     fn push(&mut self, row: &Row) -> Result<()> {
+        match self.keeps_all {
+            true => self.keep(row),
+            false => Ok(()),
+        }
+    }
+
+    fn keep(&mut self, row: &Row) -> Result<()> {
         if let Some(perfetto) = &mut self.perfetto {
             perfetto.push(row)?;
         }

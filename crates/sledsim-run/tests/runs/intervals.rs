@@ -180,7 +180,9 @@ fn batches_agree_with_a_list_of_all_values() {
                 completion: Nanos(response(i)),
                 ..Row::default()
             });
-            pieces.count(&stats);
+            if pieces.count() {
+                pieces.end_piece(&stats);
+            }
         }
         // The least power of two that leaves fewer than 256 pieces.
         let length = (0..)

@@ -4,6 +4,7 @@
 //!
 //! * [`geometry`]: bits, tip sectors and blocks under the tips.
 //! * [`maps`]: the order of LBNs over the rows of a track.
+//! * [`locator`]: the location of a block, faster.
 //! * [`kinematics`]: travel and turnaround times along one axis.
 //! * [`motion`]: seeks of the sled in X and Y.
 //! * [`passes`]: the Y sweeps in which extents are read or written.
@@ -27,6 +28,7 @@ pub mod faults;
 pub mod geometry;
 pub mod kind;
 pub mod kinematics;
+pub mod locator;
 pub mod maps;
 pub mod motion;
 pub mod parallel;

@@ -4,8 +4,9 @@
 //! rest and then settles; Y starts and ends at access velocity, and turns around before
 //! or after the move where its direction requires it (SIGMETRICS 2000 section 3.1).
 
-use super::geometry::Geometry;
+use super::geometry::{Geometry, Location};
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
+use super::locator::Locator;
 use super::plain_access::RowSeeks;
 use sledsim_base::units::Nanos;
 
@@ -164,6 +165,7 @@ pub struct Motion<K> {
     /// Y seeks between them.
     table: Vec<YSeek>,
     row_seeks: RowSeeks,
+    locator: Locator,
     /// [`Drive::settle_s`].
     settle: Nanos,
 }
@@ -189,6 +191,7 @@ impl<K: Kinematics> Motion<K> {
             edges: Vec::new(),
             table: Vec::new(),
             row_seeks: RowSeeks::default(),
+            locator: Locator::new(&geometry),
             settle: Nanos::from_s(drive.settle_s),
         };
         if geometry.rows > MAX_TABLED_ROWS {
@@ -231,6 +234,12 @@ impl<K: Kinematics> Motion<K> {
     #[inline]
     pub(super) fn point_at(&self, index: u32) -> YPoint {
         self.edges[index as usize]
+    }
+
+    /// The location of a block.
+    #[inline(always)]
+    pub(super) fn locate(&self, lbn: u64) -> Location {
+        self.locator.locate(&self.geometry, lbn)
     }
 
     #[inline]

@@ -71,8 +71,23 @@ pub fn access_plain<K: Kinematics>(
     let only_up = rule == DirectionRule::AlwaysUp;
     let mut edge = state.y.edge().unwrap_or_default();
     let mut x_m = state.x_m;
-    for pass in Passes::new(&motion.geometry, &[extent]) {
+    let place = motion.locate(extent.lbn);
+    let in_row = motion.geometry.blocks_per_row - place.cell;
+    let is_single = extent.blocks <= in_row.min(motion.geometry.blocks_per_pass);
+    let extents = [extent];
+    let mut passes = Passes::new(&motion.geometry, &extents);
+    let mut next = match is_single {
+        true => Some(Pass {
+            cylinder: place.cylinder,
+            row: place.row,
+            lbn: extent.lbn,
+            blocks: extent.blocks,
+        }),
+        false => passes.next(),
+    };
+    while let Some(pass) = next {
         emit(serve(motion, only_up, &mut x_m, &mut edge, &pass));
+        next = if is_single { None } else { passes.next() };
     }
     state.x_m = x_m;
     state.y = motion.point_at(edge);

@@ -12,7 +12,7 @@ use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
 use sledsim_base::request::{Extent, Op, Request};
-use sledsim_base::row::Parts;
+use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -149,38 +149,31 @@ struct Startup {
     woken_s: f64,
 }
 
-/// Time and energy of the passes of a service.
-struct Sum {
-    power: Power,
+/// The power of the tips that serve a request.
+struct TipPower {
+    active_mw: f64,
+    tip_mw: f64,
     per_lbn: u32,
     tips_per_tip: f64,
-    all_tips: f64,
-    parts: Parts,
-    end: Nanos,
-    passes: u32,
+    /// All tips, if they are powered in every pass.
+    all: Option<f64>,
+}
+
+/// The energy of the passes of a service.
+#[derive(Default)]
+struct PassEnergy {
     seek_mj: f64,
     transfer_mj: f64,
 }
 
-impl Sum {
-    /// Adds a pass, and sets its energy.
+impl PassEnergy {
+    /// Adds a pass, and returns its energy in mJ.
     #[inline]
-    fn add(&mut self, step: &mut Step) {
-        self.parts = self.parts + step.parts(self.end);
-        self.end = step.end;
-        self.passes += 1;
-        step.energy_j = 1e-3 * self.add_energy(step.seek_s, step.transfer_s, step.blocks);
-    }
-
-    /// Adds the energy of a pass, and returns it in mJ.
-    #[inline]
-    fn add_energy(&mut self, seek_s: f64, transfer_s: f64, blocks: u32) -> f64 {
-        let tips = match self.power.tips_powered {
-            TipsPowered::Used => self.tips_per_tip * f64::from(self.per_lbn * blocks),
-            TipsPowered::All => self.all_tips,
-        };
-        let seek_mj = self.power.active_mw * seek_s;
-        let transfer_mj = (self.power.active_mw + self.power.tip_mw * tips) * transfer_s;
+    fn add(&mut self, tips: &TipPower, seek_s: f64, transfer_s: f64, blocks: u32) -> f64 {
+        let used = || tips.tips_per_tip * f64::from(tips.per_lbn * blocks);
+        let powered = tips.all.unwrap_or_else(used);
+        let seek_mj = tips.active_mw * seek_s;
+        let transfer_mj = (tips.active_mw + tips.tip_mw * powered) * transfer_s;
         self.seek_mj += seek_mj;
         self.transfer_mj += transfer_mj;
         seek_mj + transfer_mj
@@ -289,11 +282,21 @@ impl<K: Kinematics> Sled<K> {
     /// the time without work.
     #[inline]
     fn begin(&mut self, at: Nanos) -> Startup {
-        let (state, wait_s) = self.state_at(at);
         let idle = at.since(self.free);
+        let waits = at < self.free || self.watch.is_inactive(idle);
+        if !waits && self.behaviour.idle == Idle::Hold {
+            let idle_mw = self.behaviour.power.idle_mw;
+            self.energy.idle_j += 1e-3 * idle_mw * idle.s();
+            self.watch.ended(idle);
+            return Startup {
+                wait_s: 0.0,
+                woken_s: 0.0,
+            };
+        }
         let (idle_j, inactive_j) = self.idle_energy_j(idle);
         self.energy.idle_j += idle_j;
         self.energy.inactive_j += inactive_j;
+        let (state, wait_s) = self.state_at(at);
         // The initial start-up is not charged to the request.
         let woken_s = match self.watch.is_inactive(idle) {
             true => wait_s,
@@ -326,11 +329,25 @@ impl<K: Kinematics> Sled<K> {
                 |step| steps.push(step),
             );
         }
-        let mut sum = self.sum(startup, request.op, &request.extents);
+        let tips = self.tips(request.op, &request.extents);
+        let mut end = Nanos::from_s(startup.wait_s);
+        let mut parts = Parts {
+            other: end,
+            ..Parts::default()
+        };
+        let mut energy = PassEnergy::default();
         for step in &mut steps[from..] {
-            sum.add(step);
+            parts = parts + step.parts(end);
+            end = step.end;
+            let pass_mj = energy.add(&tips, step.seek_s, step.transfer_s, step.blocks);
+            step.energy_j = 1e-3 * pass_mj;
         }
-        self.finish(at, startup, &sum)
+        Service {
+            parts,
+            passes: (steps.len() - from) as u32,
+            energy_nj: self.finish(at, end, startup, &energy),
+            ..Service::default()
+        }
     }
 
     /// The blocks of passes are not known to differ from their extents.
@@ -341,43 +358,35 @@ impl<K: Kinematics> Sled<K> {
         }
     }
 
-    /// No passes yet of a request.
+    /// The power of the tips that serve a request.
     #[inline]
-    fn sum(&self, startup: &Startup, op: Op, extents: &[Extent]) -> Sum {
-        let power = self.behaviour.power;
-        let per_lbn = self.motion.geometry.tips_per_lbn;
-        let other = Nanos::from_s(startup.wait_s);
-        Sum {
-            power,
+    fn tips(&self, op: Op, extents: &[Extent]) -> TipPower {
+        let power = &self.behaviour.power;
+        let geometry = &self.motion.geometry;
+        let per_lbn = geometry.tips_per_lbn;
+        TipPower {
+            active_mw: power.active_mw,
+            tip_mw: power.tip_mw,
             per_lbn,
             tips_per_tip: self.behaviour.savings.tips_per_tip_of(op, extents),
-            all_tips: f64::from(per_lbn * self.motion.geometry.blocks_per_pass),
-            parts: Parts {
-                other,
-                ..Parts::default()
+            all: match power.tips_powered {
+                TipsPowered::Used => None,
+                TipsPowered::All => Some(f64::from(per_lbn * geometry.blocks_per_pass)),
             },
-            end: other,
-            passes: 0,
-            seek_mj: 0.0,
-            transfer_mj: 0.0,
         }
     }
 
-    /// Counts the energy of a service that began at `at`.
+    /// Counts the energy of a service that began at `at` and took until `end` after that;
+    /// returns what the request spent, in nJ.
     #[inline]
-    fn finish(&mut self, at: Nanos, startup: &Startup, sum: &Sum) -> Service {
+    fn finish(&mut self, at: Nanos, end: Nanos, startup: &Startup, energy: &PassEnergy) -> u64 {
         let startup_j = 1e-3 * self.behaviour.power.startup_mw * startup.woken_s;
-        let (seek_j, transfer_j) = (1e-3 * sum.seek_mj, 1e-3 * sum.transfer_mj);
+        let (seek_j, transfer_j) = (1e-3 * energy.seek_mj, 1e-3 * energy.transfer_mj);
         self.energy.startup_j += startup_j;
         self.energy.seek_j += seek_j;
         self.energy.transfer_j += transfer_j;
-        self.free = at + sum.end;
-        Service {
-            parts: sum.parts,
-            passes: sum.passes,
-            energy_nj: ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as u64,
-            ..Service::default()
-        }
+        self.free = at + end;
+        ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as i64 as u64
     }
 
     /// Energy of `idle` time without work, as (idle, inactive).
@@ -484,43 +493,53 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         &mut self,
         at: Nanos,
         plain: &Plain,
+        row: &mut Row,
         passes: &mut Vec<(Nanos, u32)>,
         steps: &mut Vec<Step>,
-    ) -> Service {
+    ) -> Nanos {
         let startup = self.begin(at);
         let rule = self.behaviour.direction;
         let is_planned = self.plans.as_deref().is_some_and(|plans| plans.always);
         if is_planned || !is_plain(rule, &self.state) {
-            let request = plain.request(at);
             steps.clear();
-            let service = self.serve_begun(at, &startup, &request, steps);
+            let service = self.serve_begun(at, &startup, &plain.request(at), steps);
             passes.extend(steps.iter().map(Step::end_and_blocks));
-            return service;
+            service.set(row);
+            return service.parts.total();
         }
         self.forget_plan();
         let Plain { lbn, blocks, .. } = *plain;
         let extent = Extent { lbn, blocks };
-        let mut sum = self.sum(&startup, plain.op, &[extent]);
+        let tips = self.tips(plain.op, &[extent]);
         let row_s = self.motion.row_s();
-        let mut elapsed_s = startup.wait_s;
+        let other = Nanos::from_s(startup.wait_s);
+        let mut parts = Parts {
+            other,
+            ..Parts::default()
+        };
+        let (mut elapsed_s, mut end) = (startup.wait_s, other);
+        let mut energy = PassEnergy::default();
+        let before = passes.len();
         access_plain(&self.motion, rule, &mut self.state, extent, |pass| {
             elapsed_s += pass.seek_s + row_s;
-            let end = Nanos::from_s(elapsed_s);
-            let time = end - sum.end;
-            let parts = &mut sum.parts;
-            let seek = pass.seek.min(time);
+            let since = end;
+            end = Nanos::from_s(elapsed_s);
+            let seek = pass.seek.min(end - since);
             parts.seek += seek;
-            parts.transfer += time - seek;
+            parts.transfer += end - since - seek;
             parts.x_seek += pass.x_seek;
             parts.y_seek += pass.y_seek;
             parts.settle += pass.settle;
             parts.turnaround += pass.turnaround;
-            sum.add_energy(pass.seek_s, row_s, pass.blocks);
-            sum.end = end;
-            sum.passes += 1;
+            energy.add(&tips, pass.seek_s, row_s, pass.blocks);
             passes.push((end, pass.blocks));
         });
-        self.finish(at, &startup, &sum)
+        row.parts = parts;
+        row.passes = (passes.len() - before) as u32;
+        row.retries = 0;
+        row.status = Status::Ok;
+        row.energy_nj = self.finish(at, end, &startup, &energy);
+        end
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {

@@ -59,31 +59,22 @@ impl<M: Mechanism> Station<M> {
             blocks,
             stream,
         } = entry.plain;
+        let row = &mut self.row;
+        row.id = entry.id;
+        row.device = self.device;
+        row.stream = stream;
+        row.op = op;
+        row.lbn = lbn;
+        row.blocks = blocks;
+        row.arrival = entry.arrival;
+        row.start = at;
+        row.queue_depth = entry.queue_depth;
         let (passes, steps) = (&mut queue.passes, &mut self.steps);
-        let service = (self.mechanism).serve_plain(at, &entry.plain, passes, steps);
-        let media = service.parts.total();
+        let media = (self.mechanism).serve_plain(at, &entry.plain, row, passes, steps);
+        row.parts.overhead = self.interface.overhead;
+        row.parts.queue = at - entry.arrival - self.interface.overhead;
         self.mechanism_free = at + media;
         self.busy += media;
-        self.row = Row {
-            id: entry.id,
-            parent: None,
-            device: self.device,
-            stream,
-            op,
-            lbn,
-            blocks,
-            arrival: entry.arrival,
-            start: at,
-            completion: Nanos::ZERO,
-            queue_depth: entry.queue_depth,
-            parts: service.parts,
-            passes: service.passes,
-            retries: service.retries,
-            status: service.status,
-            energy_nj: service.energy_nj,
-        };
-        self.row.parts.overhead = self.interface.overhead;
-        self.row.parts.queue = at - entry.arrival - self.interface.overhead;
         if op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
             queue.reading = Some(0);
             return false;

@@ -48,6 +48,7 @@ pub struct Interface {
 
 impl Interface {
     fn bus(&self, blocks: u32) -> Nanos {
-        Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as u64)
+        // Through a signed number: converting to an unsigned one takes several instructions.
+        Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as i64 as u64)
     }
 }

@@ -1,0 +1,170 @@
+//! The loop for plain requests in order against the general one: the same rows, the
+//! same outcome, the same reports, bit for bit, on random devices and loads.
+
+use crate::common::{Rows, device};
+use proptest::prelude::*;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::keys::Keys;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::engine::{Limits, Observer, Outcome, simulate, simulate_any};
+use sledsim_core::model::{Model, Report, Source};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
+use sledsim_core::workloads::GeneratorSpec;
+
+type Simulate = fn(
+    &mut dyn Source,
+    &mut dyn Model,
+    &mut dyn Observer,
+    Limits,
+    &mut dyn FnMut(sledsim_base::progress::Progress) -> Result<()>,
+) -> Result<Outcome>;
+
+/// Everything that an observer is told.
+#[derive(Default)]
+struct Log {
+    rows: Rows,
+    /// Reports at each tick and at the arrivals asked for.
+    reports: Vec<(Nanos, Vec<Report>)>,
+    /// The number of requests after which there are enough.
+    enough: Option<usize>,
+}
+
+impl Observer for Log {
+    fn done(&mut self, row: &Row) -> Result<()> {
+        self.rows.done.push(*row);
+        Ok(())
+    }
+
+    fn note(&mut self, _: &Row) -> Result<()> {
+        Err(Error::Key("a leaf has no children".to_owned()))
+    }
+
+    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
+        let mut reports = Vec::new();
+        model.report(at, &mut reports);
+        self.reports.push((at, reports));
+        (count < 300).then_some(3 * count + 1)
+    }
+
+    fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Option<Nanos>> {
+        let mut reports = Vec::new();
+        model.report(now, &mut reports);
+        self.reports.push((now, reports));
+        Ok(Some(now + Nanos(7_654_321)))
+    }
+
+    fn enough(&mut self) -> bool {
+        (self.enough).is_some_and(|enough| self.rows.done.len() >= enough)
+    }
+}
+
+/// A run of `load` on the device, by one of the loops, and what the source counted.
+fn run(
+    by: Simulate,
+    name: &str,
+    keys: &[(&str, &str)],
+    load: &str,
+    enough: Option<usize>,
+) -> String {
+    let scheduler = SchedulerSpec::named("fcfs").expect("a scheduler");
+    let (mut model, _) = device(name, keys).build_with(&scheduler).expect("a model");
+    let mut load = Keys::parse(load, "load.toml").expect("keys");
+    let spec = GeneratorSpec::read("random", &mut load).expect("a load");
+    let mut source = spec.source(model.blocks()).expect("a source");
+    let mut log = Log {
+        enough,
+        ..Log::default()
+    };
+    let limits = Limits { max_queue: 500 };
+    let outcome = by(&mut source, &mut *model, &mut log, limits, &mut |_| Ok(())).expect("a run");
+    let mut reports = Vec::new();
+    model.report(outcome.idle, &mut reports);
+    let Log {
+        rows,
+        reports: seen,
+        ..
+    } = log;
+    format!(
+        "{outcome:?}\n{reports:?}\n{seen:?}\n{:?}\n{}",
+        rows.done,
+        source.to_json()
+    )
+}
+
+#[test]
+fn both_loops_give_the_same() {
+    let sled = |keys: &'static [(&str, &str)]| ("g2", keys);
+    let devices = [
+        sled(&[]),
+        sled(&[("command_overhead_ms", "0"), ("bus_ms_per_block", "0")]),
+        sled(&[("inactive_after_ms", "1"), ("direction", "'best_run'")]),
+        sled(&[("idle", "'coast'"), ("kinematics", "'piecewise'")]),
+        sled(&[
+            ("cylinder_switch", "'tip'"),
+            ("lbn_map", "'ascending'"),
+            ("spring_factor", "0"),
+        ]),
+        sled(&[("reads_both_ways", "false"), ("turnaround", "'exact'")]),
+        sled(&[
+            ("kinematics", "'disksim'"),
+            ("power.small_read_bytes", "64"),
+        ]),
+        sled(&[
+            ("power.max_active_tips", "640"),
+            ("power.policy", "'adaptive'"),
+        ]),
+        sled(&[("tip_sector_bits", "800"), ("travel_x_um", "2")]),
+        sled(&[("buffer.size_kib", "64")]),
+        ("cmu2003", &[]),
+        ("superdisk", &[("buffer.keep", "'nothing'")]),
+        ("atlas10k", &[]),
+    ];
+    let load = (
+        prop_oneof![
+            (1..40_u32).prop_map(|depth| format!("queue_depth = {depth}")),
+            (1..4000_u32).prop_map(|rate| format!("rate = {rate}")),
+            (1..9_u32).prop_map(|think| format!(
+                "queue_depth = 5\nthink_ms = {think}\nthink = 'exponential'"
+            )),
+            (1..9_u32).prop_map(|think| format!("queue_depth = 2\nthink_ms = {think}")),
+        ],
+        prop_oneof![Just("geometric"), Just("exponential"), Just("fixed")],
+        1..300_u32,
+        0..=4_u32,
+        0..1_000_000_u64,
+        prop_oneof![Just(None), (1..2000_usize).prop_map(Some)],
+    );
+    let cases = ProptestConfig::with_cases(12);
+    for (name, keys) in devices {
+        proptest!(cases.clone(), |((times, size, kib, reads, seed, enough) in load.clone())| {
+            let load = format!(
+                "requests = 2500\n{times}\nsize = '{size}'\nmean_size_kib = {kib}\n\
+                 read_fraction = {}\nseed = {seed}\nlast_lbn = 9000",
+                f64::from(reads) / 4.0
+            );
+            let one = run(simulate, name, keys, &load, enough);
+            prop_assert!(one == run(simulate_any, name, keys, &load, enough), "{name} {keys:?} {load}");
+        });
+    }
+}
+
+/// The comparison would be of no use if the devices took the general loop.
+#[test]
+fn sleds_without_a_buffer_serve_in_order() {
+    let scheduler = |name| SchedulerSpec::named(name).expect("a scheduler");
+    let is_in_order = |name, keys: &[_], by| {
+        let (mut model, _) = device(name, keys)
+            .build_with(&scheduler(by))
+            .expect("a model");
+        model.in_order().is_some()
+    };
+    assert!(is_in_order("g2", &[], "fcfs"));
+    assert!(is_in_order("cmu2003", &[], "fcfs"));
+    assert!(!is_in_order("g2", &[], "sptf"));
+    assert!(!is_in_order(
+        "g2",
+        &[("batching.kind", "'adjacent'")],
+        "fcfs"
+    ));
+}
