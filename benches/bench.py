@@ -40,6 +40,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--base", default="", help="a folder with the package, or a revision")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--share", type=float, default=1.0, help="of the usual requests")
+    parser.add_argument(
+        "--yardstick", type=Path, help="the program with the loop, or else it is built"
+    )
     parser.add_argument("--output", type=Path, default=Path("out/bench.json"))
     return parser.parse_args()
 
@@ -76,7 +79,7 @@ def main() -> None:
         return
     names = chosen(cases, given.cases)
     base = package_of(given.base) if given.base else None
-    loop = yardstick()
+    loop = given.yardstick or yardstick()
     results: dict[str, Any] = {"machine": platform.machine(), "base": given.base, "cases": {}}
     given.output.parent.mkdir(parents=True, exist_ok=True)
     print("A request takes CPU time, and as long as so many rounds of a loop of fixed arithmetic.")

@@ -58,9 +58,14 @@ def in_rows(base: Path, new: Path) -> str:
         return f"{new.name}: other columns or metadata"
     if old.num_rows != now.num_rows:
         return f"{new.name}: {old.num_rows} rows before, {now.num_rows} now"
+    firsts = []
     for name in old.column_names:
         pairs = zip(old[name].to_pylist(), now[name].to_pylist(), strict=True)
-        for row, (was, value) in enumerate(pairs):
-            if text(was) != text(value):
-                return f"{new.name}: {name} of row {row}: {text(was)} before, {text(value)} now"
-    return f"{new.name}: other bytes, the same rows"
+        texts = ((row, text(was), text(value)) for row, (was, value) in enumerate(pairs))
+        first = next((each for each in texts if each[1] != each[2]), None)
+        if first is not None:
+            firsts.append((name, *first))
+    if not firsts:
+        return f"{new.name}: other bytes, the same rows"
+    name, row, was, value = min(firsts, key=lambda each: each[1])
+    return f"{new.name}: {name} of row {row}: {was} before, {value} now"

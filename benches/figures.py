@@ -68,7 +68,7 @@ def verdict(record: dict[str, Any]) -> str:
     if "error" in record["new"]:
         return "failed"
     if "error" in record.get("base", {}):
-        return "the base cannot do it"
+        return f"the base cannot do it: {record['base']['error']}"
     if "differences" not in record:
         return ""
     return "DIFFER" if record["differences"] else "equal"

@@ -1,10 +1,10 @@
 """Prints what a request costs by part: `python benches/parts.py CASE...` (of benches/callgrind.py).
 
 Callgrind counts the instructions of each line of source, also where a function was inlined. They
-are gathered by the folder that holds the line; what belongs to the standard library goes to the
-function in which it was inlined. As in benches/counts.py, a quarter of the requests is subtracted,
-so that the start is not in it. Nanoseconds are the CPU time of a request, measured, shared out as
-if all instructions took equally long.
+are gathered by the folder that holds the line; lines of the standard library and conversions of
+units count for the function in which they were inlined. As in benches/counts.py, a quarter of the
+requests is subtracted, so that the start is not in it. Nanoseconds are the CPU time of a request,
+measured, and shared out as if all instructions took equally long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from statistics import median
 from builds import program
 from callgrind import CASES, arguments_of, instructions, is_there
 
-PARTS = {
+PARTS: dict[str, str | None] = {
     "sledsim-core/src/engine": "engine",
     "sledsim-core/src/model": "engine",
     "sledsim-core/src/workloads": "source",
@@ -38,6 +38,8 @@ PARTS = {
     "sledsim-core/src/compose": "hybrids, arrays, caches",
     "sledsim-run/src/stats": "statistics",
     "sledsim-base/src/distribution": "statistics",
+    "sledsim-base/src/cells": "statistics",
+    "sledsim-base/src/units": None,  # of those that convert
     "sledsim-run/src/parquet_file": "rows",
     "sledsim-run/src/run": "statistics",
     "sledsim-base/src/row": "rows",
