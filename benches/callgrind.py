@@ -60,5 +60,6 @@ def instructions(program: Path, arguments: list[str], out: Path = Path("/dev/nul
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["no output"])[-1])
+        told = [line for line in done.stderr.splitlines() if line and line[:2] != "=="]
+        raise RuntimeError((told or ["no output"])[-1])
     return int(found[1])
