@@ -38,6 +38,7 @@ openssl | command -v openssl
 postgresql | ls /usr/lib/postgresql/*/bin/postgres
 postmark | command -v postmark
 qemu-utils | command -v qemu-io
+valgrind | command -v valgrind
 xfsprogs | command -v mkfs.xfs
 zsh | command -v zsh
 endef
@@ -68,7 +69,7 @@ SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
 run: build ## Set everything up and run examples/first_look.py: out/first_look.html
@@ -86,9 +87,17 @@ build: $(BUILT) ## Build the extension module, optimised, into .venv
 wheel: $(WHEEL) ## Build what is released, the wheel and the sdist: out/wheels
 
 .PHONY: bench
-bench: build ## Measure simulation speed: out/bench.json
+bench: build ## Measure speed, beside the revision or folder BASE if given, of all or the CASES: out/bench.json
 	@mkdir -p out
-	$(PY) benches/bench.py
+	set -f; $(PY) benches/bench.py $(if $(BASE),--base=$(BASE)) $(CASES)
+
+.PHONY: counts
+counts: $(PY) ## Compare instruction counts of twelve cases with benches/counts.json, by valgrind
+	$(PY) benches/counts.py
+
+.PHONY: counts-renew
+counts-renew: $(PY) ## Write benches/counts.json for the compiler in use
+	$(PY) benches/counts.py --renew
 
 .PHONY: papers
 papers: build ## Redraw all papers and compare with the published values: out/papers/report.html
