@@ -1,38 +1,41 @@
-"""Benchmarks of the emulator: latency beyond the time of the device, and throughput.
+"""Benchmarks of the emulator beside nbdkit: latency that is added, throughput, CPU time.
 
-fio is the client, a program of its own, and so is the server. Run by benches/bench.py, or alone.
+Both servers run at once and are measured in turns, with the same client: at depth 1 this very
+program, for throughput fio. Of each figure there is the median of all turns, the least and the
+greatest. Run by benches/bench.py, or alone; `--base FOLDER` adds the build whose package is there.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
-import sysconfig
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from emulator_clients import cpu_s, file_reader, latencies_us, nbd_reader
+from emulator_servers import SLEDSIM, loop_device, nbdkit, sledsim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERIAL_MS = 0.5
-SECONDS = 5
-OVERHEAD_GOAL_US = 30.0
-ZERO_TIME_GOAL = 50_000
-"""Requests/s through NBD where the model takes no time."""
-SLEDSIM = Path(sysconfig.get_path("scripts")) / "sledsim"
+    from emulator_servers import Running
 
-
-@contextlib.contextmanager
-def served(latency_ms: float, *where: str) -> Iterator[dict[str, Any]]:
-    """Serve a device of constant latency; what the server said at its end is put into the value."""
-    device = ("--device=memory", f"--set=device.latency_ms={latency_ms}")
-    with served_device(*device, "--set=device.ms_per_block=0", *where) as report:
-        yield report
+TURNS = 20
+LATENCIES_MS = {0: 500, 1: 150}
+"""Reads of a turn by the time that the model takes for each; nbdkit has whole milliseconds only."""
+CONNECTIONS = (1, 2, 4)
+DEPTH = 32
+FIO_TURNS = 5
+ADDED_GOAL = 0.8
+"""Added latency as a share of that of nbdkit; 1 is the limit."""
 
 
 @contextlib.contextmanager
@@ -56,33 +59,6 @@ def served_device(*arguments: str) -> Iterator[dict[str, Any]]:
         report.update(json.loads(server.communicate(timeout=30)[0] or "{}"))
 
 
-def fio(*options: str) -> dict[str, Any]:
-    """Run fio reading 4 KiB at random; return what it says of the reads."""
-    command = ["fio", "--name=b", "--rw=randread", "--bs=4k", "--output-format=json"]
-    command += ["--time_based", f"--runtime={SECONDS}", "--ramp_time=1", "--size=1g", *options]
-    with tempfile.TemporaryDirectory() as folder:
-        # Its own percentiles come in steps of 8 us there.
-        command += [f"--write_lat_log={folder}/b"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        clat_us: list[float] = []
-        for log in Path(folder).glob("b_clat.*.log"):
-            clat_us += (int(line.split(",")[1]) / 1e3 for line in log.open(encoding="ascii"))
-    text = done.stdout[done.stdout.index("{") :]
-    clat_us.sort()
-    return {
-        "iops": sum(job["read"]["iops"] for job in json.loads(text)["jobs"]),
-        "clat_us": {
-            key: clat_us[int(share * (len(clat_us) - 1))]
-            for key, share in (("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999))
-        },
-    }
-
-
-def added(measured: dict[str, Any]) -> dict[str, float]:
-    """Return by how much each percentile is above the time of the device, in us."""
-    return {key: round(us - 1e3 * SERIAL_MS, 1) for key, us in measured["clat_us"].items()}
-
-
 def two_wakes_us() -> float:
     """Return what a byte to another process and back takes at rest: the least that can be added."""
     took = []
@@ -90,69 +66,157 @@ def two_wakes_us() -> float:
         assert cat.stdin is not None
         assert cat.stdout is not None
         for _ in range(2000):
-            time.sleep(SERIAL_MS / 1e3)
+            time.sleep(0.5e-3)
             start = time.perf_counter_ns()
             cat.stdin.write(b"x")
             cat.stdout.read(1)
             took.append((time.perf_counter_ns() - start) / 1e3)
-    return sorted(took)[len(took) // 2]
+    return statistics.median(took)
 
 
-def through_nbd(folder: Path, latency_ms: float, *options: str) -> dict[str, Any]:
-    """Measure through a Unix socket."""
-    socket = folder / "s.sock"
-    with served(latency_ms, f"--nbd=unix:{socket}") as report:
-        measured = fio("--ioengine=nbd", f"--uri=nbd+unix:///?socket={socket}", *options)
-    return measured | {"lateness_us": report["exports"][0]["lateness_us"]}
+def makers(base: str | None) -> dict[str, Any]:
+    """Return what starts each server."""
+    found: dict[str, Any] = {"sledsim": sledsim}
+    if base is not None:
+        found["base"] = partial(sledsim, python_path=base)
+    if has("nbdkit", "nbdfuse"):
+        found["nbdkit"] = nbdkit
+    return found
 
 
-def through_fuse(folder: Path, *options: str, loop: bool) -> dict[str, Any]:
-    """Measure on the file, or on a loop device on it."""
-    point = folder / "point"
-    point.mkdir(exist_ok=True)
-    with served(SERIAL_MS, f"--fuse={point}") as report:
-        path = str(point / "memory")
-        if loop:
-            made = ["losetup", "--find", "--show", "--direct-io=on", path]
-            path = subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()
-        try:
-            measured = fio("--direct=1", f"--filename={path}", *options)
-        finally:
-            if loop:
-                subprocess.run(["losetup", "--detach", path], check=True)
-                time.sleep(0.2)
-    return measured | {"lateness_us": report["exports"][0]["lateness_us"]}
+def has(*programs: str) -> bool:
+    """Whether all these programs are installed."""
+    return all(shutil.which(program) for program in programs)
 
 
-def emulator_rates() -> dict[str, Any]:
-    """Measure the emulator; an empty result where fio is missing."""
-    if shutil.which("fio") is None:
-        return {}
-    results: dict[str, Any] = {"two_wakes_p50_us": round(two_wakes_us(), 1)}
-    serial = ("--iodepth=1",)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        nbd = through_nbd(folder, SERIAL_MS, *serial)
-        results["nbd_depth_1"] = nbd | {
-            "added_us": added(nbd),
-            "goal_added_p50_us": OVERHEAD_GOAL_US,
+@contextlib.contextmanager
+def started(base: str | None, latency_ms: int, *, fuse: bool) -> Iterator[dict[str, Running]]:
+    """Start all servers."""
+    with contextlib.ExitStack() as stack:
+        running = {}
+        for name, maker in makers(base).items():
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            running[name] = stack.enter_context(maker(folder, latency_ms, fuse=fuse))
+        yield running
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Return the median with the least and the greatest value."""
+    return {
+        "median": round(statistics.median(values), 2),
+        "least": round(min(values), 2),
+        "greatest": round(max(values), 2),
+    }
+
+
+def latency(base: str | None, latency_ms: int, reads: int) -> dict[str, Any]:
+    """Measure reads one at a time, by the way to the device and by server."""
+    fuse = Path("/dev/fuse").exists() and os.geteuid() == 0
+    with contextlib.ExitStack() as stack:
+        ways: dict[tuple[str, str], Any] = {}
+        servers = stack.enter_context(started(base, latency_ms, fuse=fuse))
+        for name, server in servers.items():
+            ways["nbd", name] = stack.enter_context(nbd_reader(server.socket))
+            if server.file is not None:
+                ways["fuse", name] = stack.enter_context(file_reader(server.file))
+                loop = stack.enter_context(loop_device(server.file))
+                ways["fuse and loop", name] = stack.enter_context(file_reader(loop))
+        turns: dict[tuple[str, str], list[tuple[float, ...]]] = {way: [] for way in ways}
+        for turn in range(TURNS):
+            for way in list(ways)[:: -1 if turn % 2 else 1]:
+                pids = servers[way[1]].pids
+                latencies_us(ways[way], 20, turn)
+                before = sum(map(cpu_s, pids))
+                took = latencies_us(ways[way], reads, turn)
+                cpu_us = 1e6 * (sum(map(cpu_s, pids)) - before) / reads
+                p50, p99 = (took[int(share * (reads - 1))] for share in (0.5, 0.99))
+                turns[way].append((p50 - 1e3 * latency_ms, p99 - 1e3 * latency_ms, cpu_us))
+    keys = ("added_p50_us", "added_p99_us", "cpu_us")
+    return tables(
+        {
+            way: dict(zip(keys, map(list, zip(*each, strict=True)), strict=True))
+            for way, each in turns.items()
         }
-        deep = through_nbd(folder, SERIAL_MS, "--iodepth=16")
-        results["nbd_depth_16"] = deep | {"model_iops": 1e3 / SERIAL_MS}
-        for jobs in (1, 2):
-            zero = through_nbd(folder, 0.0, "--iodepth=32", f"--numjobs={jobs}")
-            results[f"nbd_zero_time_{jobs}_clients"] = zero | {"goal_iops": ZERO_TIME_GOAL}
-        if Path("/dev/fuse").exists() and os.geteuid() == 0:
-            for key, loop in (("fuse_depth_1", False), ("fuse_loop_depth_1", True)):
-                measured = through_fuse(folder, "--ioengine=psync", loop=loop)
-                results[key] = measured | {
-                    "added_us": added(measured),
-                    "goal_added_p50_us": OVERHEAD_GOAL_US,
-                }
-            deep = through_fuse(folder, "--ioengine=libaio", "--iodepth=16", loop=True)
-            results["fuse_loop_depth_16"] = deep | {"model_iops": 1e3 / SERIAL_MS}
+    )
+
+
+def throughput(base: str | None) -> dict[str, Any]:
+    """Measure NBD where the model takes no time, by number of connections and by server."""
+    turns: dict[tuple[str, str], dict[str, list[float]]] = {}
+    with started(base, 0, fuse=False) as servers:
+        for turn in range(FIO_TURNS):
+            for connections in CONNECTIONS:
+                for name in list(servers)[:: -1 if turn % 2 else 1]:
+                    way = (f"nbd, {connections} connections of depth {DEPTH}", name)
+                    for key, value in fio(servers[name], connections).items():
+                        turns.setdefault(way, {}).setdefault(key, []).append(value)
+    return tables(turns)
+
+
+def fio(server: Running, connections: int) -> dict[str, float]:
+    """Let fio read for a second; return requests per second and CPU time of the server."""
+    command = ["fio", "--name=b", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={server.socket}"]
+    command += ["--rw=randread", "--bs=4k", f"--iodepth={DEPTH}", f"--numjobs={connections}"]
+    command += ["--size=256m", "--time_based", "--runtime=1", "--group_reporting"]
+    before = sum(map(cpu_s, server.pids))
+    said = subprocess.run(
+        [*command, "--output-format=json"], capture_output=True, text=True, check=True
+    ).stdout
+    cpu = sum(map(cpu_s, server.pids)) - before
+    (job,) = json.loads(said[said.index("{") :])["jobs"]
+    return {"iops": job["read"]["iops"], "cpu_us": 1e6 * cpu / job["read"]["total_ios"]}
+
+
+def tables(turns: dict[tuple[str, str], dict[str, list[float]]]) -> dict[str, Any]:
+    """Return the spread of each figure by way and server, and ratios to the others in turns."""
+    found: dict[str, Any] = {}
+    for (way, name), figures in turns.items():
+        into = found.setdefault(way, {})
+        into[name] = {key: spread(values) for key, values in figures.items()}
+        ours = turns[way, "sledsim"]
+        if name != "sledsim":
+            into[f"sledsim / {name}"] = {
+                key: spread([a / b for a, b in zip(ours[key], values, strict=True)])
+                for key, values in figures.items()
+            }
+    return found
+
+
+def emulator_rates(base: str | None = None) -> dict[str, Any]:
+    """Measure the emulator, beside nbdkit if it is installed."""
+    results: dict[str, Any] = {
+        "two_wakes_p50_us": round(two_wakes_us(), 1),
+        "goal_added_to_nbdkit": ADDED_GOAL,
+    }
+    if not has("nbdkit", "nbdfuse"):
+        results["missing"] = "nbdkit or nbdfuse is missing: sledsim is measured alone"
+    for latency_ms, reads in LATENCIES_MS.items():
+        results[f"depth 1, model time {latency_ms} ms"] = latency(base, latency_ms, reads)
+    if has("fio"):
+        results["model time 0 ms"] = throughput(base)
     return results
 
 
+def lines(results: dict[str, Any]) -> Iterator[str]:
+    """Write the results as text."""
+    for title, part in results.items():
+        if not isinstance(part, dict):
+            yield f"{title}: {part}"
+            continue
+        yield f"{title}: median [least to greatest of the turns]"
+        for way, servers in part.items():
+            for name, figures in servers.items():
+                said = "  ".join(
+                    f"{key} {of['median']:.5g} [{of['least']:.5g} to {of['greatest']:.5g}]"
+                    for key, of in figures.items()
+                )
+                yield f"  {way}, {name}: {said}"
+
+
 if __name__ == "__main__":
-    print(json.dumps(emulator_rates(), indent=2))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", metavar="FOLDER", help="the Python path of another build")
+    parser.add_argument("--json", action="store_true", help="print all as JSON")
+    options = parser.parse_args()
+    measured = emulator_rates(options.base)
+    print(json.dumps(measured, indent=2) if options.json else "\n".join(lines(measured)))

@@ -441,6 +441,8 @@ def test_metrics_are_for_this_machine(text: str, says: str) -> None:
         (["--device=g2", "--record=/none/r.parquet"], "/none/r.parquet"),
         (["--device=g2", "--fuse=/none"], "/none"),
         (["--device=g2", "--max-clients=0"], "max_clients = 0: must be"),
+        (["--device=g2", "--busy-poll-us=1001"], "busy_poll_us = 1001: must be"),
+        (["--device=g2", "--busy-poll-us=-1"], "busy_poll_us = -1: must be"),
         (["--device=g2", "--export=g2=g3"], "export 'g2': there is one of that name already"),
         (["--export=g2"], "must begin with NAME=DEVICE"),
         (["--export=a=g2,colour=red"], "'colour=red': must be file=PATH"),

@@ -159,6 +159,18 @@ def test_qemu_io_writes_discards_and_reads(server: ss.Server, tmp_path: Path) ->
 
 
 def test_fio_verifies_what_it_wrote(server: ss.Server) -> None:
+    _fio_verifies(server)
+
+
+def test_fio_verifies_what_it_wrote_to_a_server_that_polls(tmp_path: Path) -> None:
+    # In memory: replies are sent together.
+    addresses = [f"unix:{tmp_path / 'nbd.sock'}", "127.0.0.1:0"]
+    exports = [ss.Export(device=memory(), name=name) for name in ("sled", "other")]
+    with ss.serve(exports, nbd=addresses, busy_poll_us=20) as server:
+        _fio_verifies(server)
+
+
+def _fio_verifies(server: ss.Server) -> None:
     if "nbd" not in run("fio", "--enghelp"):
         pytest.skip("fio has no engine for NBD")
     common = ["--ioengine=nbd", "--verify=crc32c", "--verify_fatal=1", "--output-format=json"]

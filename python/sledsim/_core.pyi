@@ -230,6 +230,7 @@ class Server:
         tls: str | None,
         allow_unauthenticated: bool,
         limits: tuple[int | None, int | None],
+        busy_poll_us: int,
     ) -> str: ...
     def serve_rpc(
         self,

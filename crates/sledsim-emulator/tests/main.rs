@@ -14,6 +14,7 @@ mod nbd {
     mod hostile;
     mod limits;
     mod metadata;
+    mod pipelined;
     mod random;
     mod stopping;
     mod tls;

@@ -102,6 +102,7 @@ impl Server {
         tls: Option<PathBuf>,
         allow_unauthenticated: bool,
         limits: (Option<usize>, Option<usize>),
+        busy_poll_us: u16,
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
@@ -109,6 +110,7 @@ impl Server {
         let settings = nbd::Settings {
             admission: admission(tls, allow_unauthenticated, clients),
             max_outstanding: outstanding.unwrap_or(default.max_outstanding),
+            busy_poll: Duration::from_micros(busy_poll_us.into()),
             ..default
         };
         self.with(py, |server| server.serve_nbd(&address, &settings))

@@ -83,6 +83,13 @@ def add(commands: Commands) -> None:
         help="requests of a connection under way, RPC: batches (128)",
     )
     parser.add_argument(
+        "--busy-poll-us",
+        metavar="US",
+        type=int,
+        default=0,
+        help="how long an NBD connection polls for its next request before it sleeps (0)",
+    )
+    parser.add_argument(
         "--metrics",
         metavar="ADDRESS",
         help="serve metrics for Prometheus at HOST:PORT or :PORT, path /metrics",
@@ -182,6 +189,7 @@ def _serve(options: argparse.Namespace) -> None:
         allow_unauthenticated_remote=options.allow_unauthenticated_remote,
         max_clients=options.max_clients,
         max_outstanding=options.max_outstanding,
+        busy_poll_us=options.busy_poll_us,
     )
     controls: list[Control] = []
     try:

@@ -143,6 +143,7 @@ def serve(
     allow_unauthenticated_remote: bool = False,
     max_clients: int | None = None,
     max_outstanding: int | None = None,
+    busy_poll_us: int = 0,
 ) -> Server:
     """Serve devices to real programs, in real time; Linux only.
 
@@ -166,6 +167,9 @@ def serve(
         How many connections there may be at once, of each address.
     max_outstanding
         How many requests (RPC: batches) of a connection may be under way; more wait in the socket.
+    busy_poll_us
+        For how many microseconds an NBD connection polls for its next request before it sleeps.
+        Each connection then keeps a processor busy for so long after each request.
 
     Raises
     ------
@@ -187,6 +191,7 @@ def serve(
         raise SpecError(msg)
     max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
     max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
+    busy_poll_us = whole("busy_poll_us", busy_poll_us, 0, 1000)
     specs = [
         each if isinstance(each, Export) else Export(device=device_of(each)) for each in wanted
     ]
@@ -194,16 +199,10 @@ def serve(
     server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
     try:
         core = server._core  # noqa: SLF001
-        fronts = [(core.serve_nbd, address) for address in nbd]
-        fronts += [(core.serve_rpc, address) for address in rpc]
-        for front, address in fronts:
-            uri = front(
-                address,
-                optional(path_text, "tls", tls),
-                bool(allow_unauthenticated_remote),
-                (max_clients, max_outstanding),
-            )
-            server.uris.append(uri)
+        who = (optional(path_text, "tls", tls), bool(allow_unauthenticated_remote))
+        limits = (max_clients, max_outstanding)
+        server.uris += [core.serve_nbd(each, *who, limits, busy_poll_us) for each in nbd]
+        server.uris += [core.serve_rpc(each, *who, limits) for each in rpc]
         if fuse is not None:
             core.serve_fuse(path_text("fuse", fuse))
     except SledsimError:

@@ -6,7 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Why a connection ends.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub(super) struct Input {
     end: usize,
     /// Time limit for all input, if any.
     deadline: Option<Instant>,
+    /// How long to poll before sleeping.
+    busy_poll: Duration,
 }
 
 impl Input {
@@ -43,6 +45,7 @@ impl Input {
             start: 0,
             end: 0,
             deadline,
+            busy_poll: Duration::ZERO,
         }
     }
 
@@ -51,9 +54,15 @@ impl Input {
         self.start == self.end
     }
 
-    /// Removes the time limit.
-    pub(super) fn no_deadline(&mut self) {
+    /// Whether the next `count` bytes have been received.
+    pub(super) fn has(&self, count: usize) -> bool {
+        self.end - self.start >= count
+    }
+
+    /// Removes the time limit; from now on polls for so long before sleeping.
+    pub(super) fn start_transmission(&mut self, busy_poll: Duration) {
         self.deadline = None;
+        self.busy_poll = busy_poll;
     }
 
     /// Continues with another socket.
@@ -109,7 +118,7 @@ impl Input {
             wait(&self.socket, PollFlags::IN, deadline)?;
         }
         let free = &mut self.buffer[self.end..];
-        match recv(&self.socket, free, RecvFlags::empty()) {
+        match receive(&self.socket, free, self.busy_poll) {
             Ok((_, 0)) if self.is_empty() => Err(End::Eof),
             Ok((_, 0)) => Err(cut_short()),
             Ok((_, some)) => {
@@ -137,6 +146,24 @@ impl Input {
         }
         Ok(())
     }
+}
+
+/// Receives bytes; polls for so long before it sleeps.
+fn receive(
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+    busy_poll: Duration,
+) -> rustix::io::Result<(usize, usize)> {
+    if !busy_poll.is_zero() {
+        let start = Instant::now();
+        while start.elapsed() < busy_poll {
+            match recv(socket, &mut *buffer, RecvFlags::DONTWAIT) {
+                Err(Errno::WOULDBLOCK) => std::hint::spin_loop(),
+                done => return done,
+            }
+        }
+    }
+    recv(socket, buffer, RecvFlags::empty())
 }
 
 /// The client stopped within a message.

@@ -21,14 +21,16 @@ impl InFlightLimiter {
     /// more than `requests` requests or `bytes` bytes in flight, unless it is the only
     /// one. Returns false if the limiter was closed. Called by one thread only.
     pub(super) fn enter(&self, size: u64, requests: usize, bytes: u64) -> bool {
-        let fits = || {
-            let inside = self.requests.load(SeqCst);
-            inside == 0 || (inside < requests && self.bytes.load(SeqCst) + size <= bytes)
-        };
-        self.wait(None, fits);
+        self.wait(None, || self.fits(size, requests, bytes));
         self.requests.fetch_add(1, SeqCst);
         self.bytes.fetch_add(size, SeqCst);
         !self.closed.load(SeqCst)
+    }
+
+    /// Whether [`InFlightLimiter::enter`] would admit a request without waiting.
+    pub(super) fn fits(&self, size: u64, requests: usize, bytes: u64) -> bool {
+        let inside = self.requests.load(SeqCst);
+        inside == 0 || (inside < requests && self.bytes.load(SeqCst) + size <= bytes)
     }
 
     /// Releases a request admitted with `size` bytes.

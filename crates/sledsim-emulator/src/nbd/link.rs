@@ -6,10 +6,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, Shutdown, sendmsg, shutdown};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 /// A reply to one request.
@@ -20,8 +21,11 @@ pub(super) struct Frame {
     pub(super) size: u64,
 }
 
-/// A frame that did not fit into the socket, and the number of its bytes sent.
+/// A frame, and the number of its bytes sent.
 struct PartialFrame(Frame, usize);
+
+/// The most frames sent by one call, and the most that are gathered for one.
+const GATHERED: usize = 16;
 
 /// The sending side of a connection.
 pub(super) struct Link {
@@ -34,6 +38,10 @@ pub(super) struct Link {
 #[derive(Default)]
 struct OutQueue {
     queue: VecDeque<PartialFrame>,
+    /// The thread whose frames are gathered, if any.
+    gathering: Option<ThreadId>,
+    /// Whether the socket is full: the writer sends the queue.
+    full: bool,
     /// Number of bytes sent.
     sent: u64,
     /// Whether the connection is broken.
@@ -57,50 +65,88 @@ impl Link {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From now on gathers frames sent by the calling thread, so that one call of the
+    /// system sends several. It must call [`Link::release`] before it waits.
+    pub(super) fn gather(&self) {
+        self.out().gathering = Some(thread::current().id());
+    }
+
+    /// Sends what was gathered.
+    pub(super) fn release(self: &Arc<Self>) {
+        let mut out = self.out();
+        if !out.queue.is_empty() {
+            self.drain(&mut out);
+        }
+    }
+
     /// Sends `frame` after the queued ones, without blocking.
     pub(super) fn send(self: &Arc<Self>, frame: Frame) {
         let mut out = self.out();
-        let mut rest = PartialFrame(frame, 0);
-        if !out.dead && (!out.queue.is_empty() || !self.push(&mut out, &mut rest)) {
-            out.queue.push_back(rest);
-            if out.writer.is_some() {
-                self.changed.notify_one();
-                return;
-            }
-            let link = Arc::clone(self);
-            let writer = thread::Builder::new().name("sledsim-nbd-out".into());
-            match writer.spawn(move || link.write()) {
-                Ok(writer) => out.writer = Some(writer),
-                Err(_) => self.abort(&mut out),
-            }
-            return;
+        if out.dead {
+            drop(out);
+            return self.limiter.leave(frame.size);
         }
-        drop(out);
-        self.limiter.leave(rest.0.size);
+        out.queue.push_back(PartialFrame(frame, 0));
+        let is_gathered = out.gathering.is_some_and(|id| id == thread::current().id());
+        if !is_gathered || out.queue.len() >= GATHERED {
+            self.drain(&mut out);
+        }
     }
 
-    /// Sends as much of `rest` as the socket takes; returns whether it is finished,
+    /// Sends the queue; leaves what does not fit into the socket to the writer.
+    fn drain(self: &Arc<Self>, out: &mut OutQueue) {
+        if out.full || self.push(out) {
+            return;
+        }
+        out.full = true;
+        if out.writer.is_some() {
+            self.changed.notify_one();
+            return;
+        }
+        let link = Arc::clone(self);
+        let writer = thread::Builder::new().name("sledsim-nbd-out".into());
+        match writer.spawn(move || link.write()) {
+            Ok(writer) => out.writer = Some(writer),
+            Err(_) => self.abort(out),
+        }
+    }
+
+    /// Sends as much of the queue as the socket takes; returns whether it is empty,
     /// sent or dropped.
-    fn push(&self, out: &mut OutQueue, rest: &mut PartialFrame) -> bool {
-        let PartialFrame(frame, sent) = rest;
-        let whole = frame.head.len() + frame.data.len();
-        while *sent < whole {
-            let head = &frame.head[(*sent).min(frame.head.len())..];
-            let data = &frame.data[sent.saturating_sub(frame.head.len())..];
+    fn push(&self, out: &mut OutQueue) -> bool {
+        while !out.queue.is_empty() {
+            let mut parts = SmallVec::<[IoSlice<'_>; 2 * GATHERED]>::new();
+            for PartialFrame(Frame { head, data, .. }, sent) in out.queue.iter().take(GATHERED) {
+                parts.push(IoSlice::new(&head[(*sent).min(head.len())..]));
+                parts.push(IoSlice::new(&data[sent.saturating_sub(head.len())..]));
+            }
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            let parts = [IoSlice::new(head), IoSlice::new(data)];
             let none = &mut SendAncillaryBuffer::default();
-            match sendmsg(&self.socket, &parts, none, flags) {
-                Ok(some) => *sent += some,
+            let sent = sendmsg(&self.socket, &parts, none, flags);
+            drop(parts);
+            match sent {
+                Ok(some) => self.note_sent(out, some),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return false,
-                Err(_) => {
-                    self.abort(out);
-                    return true;
-                }
+                Err(_) => self.abort(out),
             }
         }
         true
+    }
+
+    /// Removes `bytes` bytes, which were sent, from the queue.
+    fn note_sent(&self, out: &mut OutQueue, mut bytes: usize) {
+        out.sent += bytes as u64;
+        while let Some(PartialFrame(frame, sent)) = out.queue.front_mut() {
+            let left = frame.head.len() + frame.data.len() - *sent;
+            if bytes < left {
+                *sent += bytes;
+                return;
+            }
+            bytes -= left;
+            self.limiter.leave(frame.size);
+            out.queue.pop_front();
+        }
     }
 
     /// Drops all queued frames after the client has gone.
@@ -116,22 +162,12 @@ impl Link {
     fn write(&self) {
         let mut out = self.out();
         loop {
-            while let Some(mut rest) = out.queue.pop_front() {
-                let before = rest.1;
-                let done = self.push(&mut out, &mut rest);
-                out.sent += (rest.1 - before) as u64;
-                if done {
-                    self.limiter.leave(rest.0.size);
-                } else {
-                    out.queue.push_front(rest);
-                    break;
-                }
-            }
-            if !out.queue.is_empty() {
+            if out.full {
                 drop(out);
                 let mut socket = [PollFd::new(&*self.socket, PollFlags::OUT)];
                 let _ = poll(&mut socket, None);
                 out = self.out();
+                out.full = !self.push(&mut out);
             } else if out.over {
                 return;
             } else {

@@ -7,7 +7,8 @@
 //! Every connection has one thread that reads requests and submits them to an
 //! [`crate::export::Export`]. The thread that finds a request due sends its
 //! reply without blocking: bytes that do not fit into the socket are left to a
-//! second thread of the connection. A client that does not read its replies, or
+//! second thread of the connection. The first thread gathers the replies that it finds
+//! due, while it has further requests at hand, and sends them at once. A client that does not read its replies, or
 //! that violates the protocol, affects no other client.
 //!
 //! In reading order:
@@ -44,6 +45,7 @@ pub use accept::NbdServer;
 pub use session::serve;
 
 use crate::listen::Admission;
+use std::time::Duration;
 
 /// Settings of an NBD server.
 #[derive(Clone, Debug)]
@@ -54,6 +56,8 @@ pub struct Settings {
     pub max_outstanding: usize,
     /// The most bytes in their answers, except for a single larger one.
     pub max_outstanding_bytes: u64,
+    /// How long a connection polls for its next request before it sleeps.
+    pub busy_poll: Duration,
 }
 
 impl Default for Settings {
@@ -62,6 +66,7 @@ impl Default for Settings {
             admission: Admission::default(),
             max_outstanding: 128,
             max_outstanding_bytes: 64 << 20,
+            busy_poll: Duration::ZERO,
         }
     }
 }

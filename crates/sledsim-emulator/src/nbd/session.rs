@@ -70,7 +70,7 @@ pub(super) fn run(shared: &ServerState, connection: &Connection) {
     let mut input = Input::new(connection.socket(), Some(deadline));
     match Handshake::new(&mut input, connection, shared).run() {
         Ok(agreed) => {
-            input.no_deadline();
+            input.start_transmission(shared.settings.busy_poll);
             let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
             let session = Session {
                 shared,
@@ -79,7 +79,11 @@ pub(super) fn run(shared: &ServerState, connection: &Connection) {
                 client,
                 stream: shared.exports.new_stream(),
             };
+            if !agreed.export.store().is_durable() {
+                link.gather();
+            }
             let end = session.transmit(&mut input).err().unwrap_or(End::Well);
+            link.release();
             note(&end);
             if matches!(end, End::Bad(..)) {
                 link.end();
@@ -112,6 +116,9 @@ struct Session<'a> {
 /// The longest write that is skipped rather than a reason to disconnect.
 const SKIP_MAXIMUM: u32 = 4 * PAYLOAD_MAXIMUM;
 
+/// The longest request for which earlier replies wait, to be sent with its own.
+const WAITED_FOR: u32 = 64 << 10;
+
 /// The most extents of one reply about holes.
 const EXTENTS_MAXIMUM: usize = 1024;
 
@@ -122,6 +129,9 @@ impl Session<'_> {
     /// Reads requests until the client disconnects.
     fn transmit(&self, input: &mut Input) -> std::result::Result<(), End> {
         loop {
+            if !input.has(Request::BYTES) {
+                self.link.release();
+            }
             let request = match input.take(Request::BYTES) {
                 Ok(bytes) => Request::decode(bytes),
                 Err(End::Eof) if self.link.limiter.requests() > 0 => {
@@ -158,12 +168,17 @@ impl Session<'_> {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
             _ => 0,
         };
+        let carries = if request.command == CMD_WRITE {
+            request.length as usize
+        } else {
+            0
+        };
         let limiter = &self.link.limiter;
-        let open = limiter.enter(
-            size,
-            settings.max_outstanding,
-            settings.max_outstanding_bytes,
-        );
+        let (most, bytes) = (settings.max_outstanding, settings.max_outstanding_bytes);
+        if request.length > WAITED_FOR || !input.has(carries) || !limiter.fits(size, most, bytes) {
+            self.link.release();
+        }
+        let open = limiter.enter(size, most, bytes);
         let structured = self.agreed.structured;
         let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {

@@ -7,11 +7,14 @@
 //! adds one number per request, its lateness: the time from its completion to
 //! its answer.
 //!
-//! `clock` converts between model time and real time.
+//! `clock` converts between model time and real time; `margin` estimates how late the
+//! system wakes up a sleeping thread.
 
 mod clock;
+mod margin;
 
 pub use clock::Clock;
+use margin::Margin;
 
 use crate::errno::Errno;
 use rustc_hash::FxBuildHasher;
@@ -56,10 +59,6 @@ pub trait CompletionObserver: Send + Sync {
     /// Called when a child of a composite completes a request of its own.
     fn note(&self, row: &Row);
 }
-
-/// The clock spins for this long before an event, the usual worst-case delay of waking
-/// up a sleeping thread.
-const SPIN: Duration = Duration::from_micros(60);
 
 /// A request in flight.
 #[derive(Default)]
@@ -209,6 +208,7 @@ impl TimelineCore {
         // Highest priority, if permitted.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
         let mut ready = Vec::new();
+        let mut margin = Margin::new();
         let mut state = self.state();
         loop {
             let now = self.clock.now();
@@ -236,11 +236,17 @@ impl TimelineCore {
                 state.asleep = true;
                 state = (self.changed.wait(state)).unwrap_or_else(PoisonError::into_inner);
                 state.asleep = false;
-            } else if left > SPIN {
+            } else if left > margin.get() {
                 state.asleep = true;
-                let waited = self.changed.wait_timeout(state, left.saturating_sub(SPIN));
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let nap = left.saturating_sub(margin.get());
+                let asleep = Instant::now();
+                let waited = self.changed.wait_timeout(state, nap);
+                let (back, ended) = waited.unwrap_or_else(PoisonError::into_inner);
+                state = back;
                 state.asleep = false;
+                if ended.timed_out() {
+                    margin.observe(asleep.elapsed().saturating_sub(nap));
+                }
             } else {
                 drop(state);
                 while self.clock.now() <= next && !self.poke.load(Ordering::Acquire) {
