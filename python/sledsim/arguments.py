@@ -175,6 +175,8 @@ def as_list(name: str, given: object) -> list[object]:
     SpecError
         For bytes.
     """
+    if type(given) is list:  # as nearly always
+        return given.copy()
     if isinstance(given, bytes):
         refuse(name, given, "a sequence")
     if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
